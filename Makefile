@@ -1,0 +1,48 @@
+# Every target prepares what it needs: on a fresh clone `make test` is the only thing to type.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test setup lint docs bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    list the twenty data sets beside the paper's figures, draw the two-dimensional ones"
+	@echo "make test    run every test, doctest and documentation example"
+	@echo "make setup   only the .venv, with all extras and development tools"
+	@echo "make lint    ruff and mypy"
+	@echo "make docs    the documentation, into docs/_build/html"
+	@echo "make bench   speed, as ratios against a peer in the same run"
+	@echo "make clean   remove .venv and everything built"
+
+demo: $(READY)
+	$(BIN)/mixkern datasets --picture build/data_sets.png
+
+test: $(READY)
+	$(BIN)/python -m pytest --numprocesses auto
+
+setup: $(READY)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/api/generated
+
+# The stamp is written last, so an interrupted set-up is taken up again.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else f"mixkern needs Python 3.11 or newer, but $(PYTHON) is {v}. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
+	@touch $@

@@ -1,0 +1,98 @@
+"""``mixkern ...``: what the library does, from a terminal."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+import mixkern
+from mixkern.study import DatasetComparison, compare_data_sets
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(mixkern.__version__, prog_name="mixkern")
+def cli() -> None:
+    """Learn a table's structure from all its rows, classify it from a handful of labels."""
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the two-dimensional sets to this file (png, svg, pdf).",
+)
+def datasets(as_json: bool, picture: Path | None) -> None:
+    r"""List the twenty data sets beside the figures that the paper gives for them.
+
+    \b
+    Example:
+      mixkern datasets --picture sets.png
+    """
+    if picture is not None and picture.suffix not in PICTURES:
+        raise click.UsageError(f"{picture.suffix!r} is no kind of picture: use .png, .svg or .pdf.")
+    rows = compare_data_sets()
+    if as_json:
+        click.echo(json.dumps([_record(row) for row in rows], indent=1))
+    else:
+        _print_comparison(rows)
+    if picture is not None:
+        _draw(picture)
+        click.echo(f"Picture: {picture}", err=as_json)
+
+
+def _record(row: DatasetComparison) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "ours": asdict(row.ours),
+        "paper": asdict(row.published),
+        "differences": row.differences,
+        "slip": row.slip,
+    }
+
+
+def _print_comparison(rows: list[DatasetComparison]) -> None:
+    """Print one line per set, each figure beside the paper's."""
+    table = Table(title="Twenty data sets: ours / the paper's (shares of the classes: largest difference in %)", title_justify="left", box=SIMPLE)
+    table.add_column("name", no_wrap=True)
+    for heading in ("samples", "continuous", "categorical", "classes"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("shares", justify="right", no_wrap=True)
+    for row in rows:
+        figures = ("n_samples", "n_continuous", "n_categorical", "n_classes")
+        cells = [
+            _beside(row, field, f"{getattr(row.ours, field)} / {getattr(row.published, field)}") for field in figures
+        ]
+        shares = _beside(row, "class_percent", f"± {row.largest_share_difference:.1f}")
+        table.add_row(row.name, *cells, shares)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.differences:
+            console.print(f"{row.name}: {row.slip}.", highlight=False, soft_wrap=True)
+    same = sum(not row.differences for row in rows)
+    console.print(f"{same} of {len(rows)} sets agree with the paper in every figure.", highlight=False)
+
+
+def _beside(row: DatasetComparison, field: str, text: str) -> str:
+    return f"[bold yellow]{text} *[/]" if field in row.differences else text
+
+
+def _draw(path: Path) -> None:
+    from mixkern.plot import gallery  # matplotlib is another extra
+
+    figure = gallery()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".part-{path.name}")  # an interrupted run leaves no half picture
+    try:
+        figure.savefig(beside, dpi=110)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

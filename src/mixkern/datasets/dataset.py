@@ -1,0 +1,86 @@
+"""A data set: a table, its labels, and where they come from."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table with its labels and what is known of both.
+
+    Attributes
+    ----------
+    name : str
+        As in ``load(name)``.
+    title : str
+        As the paper writes it.
+    X : pandas.DataFrame
+        Features: numbers as float, categories as pandas categories, gaps as NaN.
+    y : pandas.Series
+        Labels, integers or text.
+    continuous, categorical : tuple of str
+        Names of the two kinds of columns.
+    description, source, licence : str
+        What the table shows, where it was taken from, and under which terms.
+    """
+
+    name: str
+    title: str
+    X: Any = field(repr=False)
+    y: Any = field(repr=False)
+    continuous: tuple[str, ...]
+    categorical: tuple[str, ...]
+    description: str
+    source: str
+    licence: str
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels that occur, sorted."""
+        return tuple(self.class_percent)
+
+    @property
+    def class_percent(self) -> dict[Any, float]:
+        """Share of each class, in per cent."""
+        shares = self.y.value_counts(normalize=True).sort_index()
+        return {label: 100 * float(share) for label, share in shares.items()}
+
+    def few_labels(self, per_class: int = 4, random_state: Any = None) -> Any:
+        """Hide all labels but a few: the situation that mixkern is made for.
+
+        Parameters
+        ----------
+        per_class : int, default=4
+            How many rows of each class keep their label (all of a class that has fewer).
+        random_state : int, RandomState or None, default=None
+            Which ones.
+
+        Returns
+        -------
+        pandas.Series
+            Like ``y``, with -1 (integer labels) or ``None`` (texts) where the label is hidden.
+
+        Examples
+        --------
+        >>> from mixkern import datasets
+        >>> y = datasets.load("iris").few_labels(per_class=2, random_state=0)
+        >>> y.value_counts(dropna=False).to_dict()
+        {nan: 144, 'setosa': 2, 'versicolor': 2, 'virginica': 2}
+        """
+        if per_class < 1:
+            raise ValueError(f"per_class must be at least 1, but it is {per_class}.")
+        random = check_random_state(random_state)
+        keep = np.zeros(len(self.y), dtype=bool)
+        for label in self.classes:
+            rows = np.flatnonzero(self.y == label)
+            keep[random.permutation(rows)[:per_class]] = True
+        is_number = np.issubdtype(np.asarray(self.classes).dtype, np.number)
+        return self.y.where(keep, -1 if is_number else None)

@@ -1,0 +1,94 @@
+"""The tables that travel inside the package."""
+
+import gzip
+import hashlib
+import io
+import json
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from sklearn.decomposition import PCA
+
+from mixkern.datasets.dataset import Dataset
+from mixkern.errors import DamagedDatasetError
+from mixkern.optional import optional
+
+N_SATIMAGE = 5  # the paper reduces Satimage's 36 attributes to 5, and does not say how
+
+
+@cache
+def index() -> dict[str, Any]:
+    """Give what is known of each packaged table."""
+    facts: dict[str, Any] = json.loads(_folder().joinpath("index.json").read_text("utf-8"))
+    return facts
+
+
+def load_packaged(name: str) -> Dataset:
+    """Read a packaged table, verified by its checksum."""
+    pandas = optional("pandas", purpose="mixkern.datasets")
+    facts = index()[name]
+    text = verified_text(_folder().joinpath(f"{name}.csv.gz").read_bytes(), facts["sha256"], name)
+    categorical = dict.fromkeys(facts["categorical"], "category")
+    frame = pandas.read_csv(
+        io.BytesIO(text),
+        na_values=["?"],
+        keep_default_na=False,
+        dtype=dict.fromkeys(facts["categorical"], "str"),
+    )
+    y = frame.pop("class")
+    X = frame.astype({**dict.fromkeys(facts["continuous"], "float64"), **categorical})
+    return Dataset(
+        name=name,
+        title=facts["title"],
+        X=X,
+        y=y,
+        continuous=tuple(facts["continuous"]),
+        categorical=tuple(facts["categorical"]),
+        description=facts["description"],
+        source=facts["source"],
+        licence=facts["licence"],
+    )
+
+
+def principal_components(dataset: Dataset, n_components: int) -> Dataset:
+    """Replace the attributes, all of one unit, by their first principal components; no label is read."""
+    pandas = optional("pandas", purpose="mixkern.datasets")
+    # A full decomposition: the randomised one, which PCA may pick by itself, differs from call to call.
+    scores = PCA(n_components=n_components, svd_solver="full").fit_transform(dataset.X)
+    columns = tuple(f"pc{i + 1}" for i in range(n_components))
+    remark = f"First {n_components} principal components of {dataset.X.shape[1]} attributes."
+    return Dataset(
+        name=dataset.name,
+        title=dataset.title,
+        X=pandas.DataFrame(scores, columns=list(columns)),
+        y=dataset.y,
+        continuous=columns,
+        categorical=(),
+        description=f"{dataset.description} {remark}",
+        source=dataset.source,
+        licence=dataset.licence,
+    )
+
+
+def verified_text(compressed: bytes, sha256: str, name: str) -> bytes:
+    """Decompress a table and compare it with the checksum that it was packaged with."""
+    try:
+        text = gzip.decompress(compressed)
+    except (OSError, EOFError) as error:
+        raise _damaged(name) from error
+    if hashlib.sha256(text).hexdigest() != sha256:
+        raise _damaged(name)
+    return text
+
+
+def _damaged(name: str) -> DamagedDatasetError:
+    return DamagedDatasetError(
+        f"The packaged file of {name!r} is damaged: its checksum is not the published one. "
+        "Install mixkern again: pip install --force-reinstall mixkern."
+    )
+
+
+def _folder() -> Traversable:
+    return files("mixkern.datasets") / "tables"

@@ -1,0 +1,81 @@
+"""Every data set by its name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mixkern.datasets import generators
+from mixkern.datasets.dataset import Dataset
+from mixkern.datasets.openml import PREFIX, load_openml
+from mixkern.datasets.packaged import N_SATIMAGE, index, load_packaged, principal_components
+from mixkern.errors import UnknownDatasetError, nearest
+from mixkern.optional import optional
+
+_SEED = 2015  # of the one draw of each artificial set that load() always gives
+
+_GENERATED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "clouds": ("Clouds", generators.make_clouds),
+    "concentric": ("Concentric", generators.make_concentric),
+    "two_moons": ("Two Moons", generators.make_two_moons),
+}
+
+
+def names() -> list[str]:
+    """List the twenty data sets of the paper, in alphabetical order.
+
+    >>> len(names()), names()[0]
+    (20, 'australian')
+    """
+    return sorted([*index(), *_GENERATED])
+
+
+def load(name: str, *, raw: bool = False, data_home: str | None = None) -> Dataset:
+    """Load a data set: one of :func:`names`, from the package itself, or any one of OpenML.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, or ``"openml:<number or name>"``.
+    raw : bool, default=False
+        For ``"satimage"``: the 36 attributes instead of their first five principal components.
+    data_home : str, default=None
+        For OpenML: where copies are kept; by default scikit-learn's own folder.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from mixkern import datasets
+    >>> bank = datasets.load("credit_a")
+    >>> bank.X.shape, bank.classes, bank.categorical[:3]
+    ((690, 15), ('+', '-'), ('A1', 'A4', 'A5'))
+    """
+    if name.startswith(PREFIX):
+        return load_openml(name, data_home)
+    if name in _GENERATED:
+        return _load_generated(name)
+    if name not in index():
+        raise UnknownDatasetError(
+            f"There is no data set {name!r}.{nearest(name, names())} "
+            f"mixkern.datasets.names() lists all, and 'openml:<number or name>' fetches others."
+        )
+    dataset = load_packaged(name)
+    return principal_components(dataset, N_SATIMAGE) if name == "satimage" and not raw else dataset
+
+
+def _load_generated(name: str) -> Dataset:
+    pandas = optional("pandas", purpose="mixkern.datasets")
+    title, make = _GENERATED[name]
+    X, y = make(random_state=_SEED)
+    return Dataset(
+        name=name,
+        title=title,
+        X=pandas.DataFrame(X, columns=["x1", "x2"]),
+        y=pandas.Series(y, name="class"),
+        continuous=("x1", "x2"),
+        categorical=(),
+        description=str(make.__doc__).partition("\n")[0],
+        source=f"drawn by mixkern.datasets.{make.__name__}(random_state={_SEED})",
+        licence="none needed: generated",
+    )

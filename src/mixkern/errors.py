@@ -1,0 +1,159 @@
+"""Everything that can go wrong, one class per cause.
+
+::
+
+    MixkernError
+    ├── TableError (ValueError)            a table that cannot be encoded
+    │   ├── NotATableError                 not two-dimensional, sparse, lazy, ragged
+    │   ├── EmptyTableError                no rows or no columns
+    │   ├── ColumnNameError                duplicate names, names that are not text
+    │   ├── UnknownColumnError             an override names a column that is not there
+    │   ├── ColumnMismatchError            not the columns that the encoder was fitted on
+    │   ├── NotNumericError                text in a column of numbers
+    │   ├── InfiniteValueError             infinite numbers
+    │   ├── TooLargeError                  finite, but too large to be z-scored
+    │   └── CellTypeError                  cells that are neither number, text, boolean nor date
+    ├── LabelError (ValueError)            labels that cannot be learned from
+    │   ├── NoLabelsError                  every row is unlabelled
+    │   ├── OneClassError                  every labelled row has the same label
+    │   ├── AmbiguousLabelError            the text "-1", "nan" or "": a label, or none?
+    │   └── LabelTypeError                 mixed, continuous or unsupported labels
+    ├── DatasetError
+    │   ├── UnknownDatasetError (ValueError)
+    │   ├── DamagedDatasetError (OSError)  a packaged file fails its checksum
+    │   ├── DownloadError (OSError)        OpenML cannot be reached, or refuses
+    │   └── NoTargetError (ValueError)     an OpenML data set with nothing to predict
+    └── MissingExtraError (ImportError)    an optional library is not installed
+
+    MixkernWarning (UserWarning)
+    ├── ColumnChoiceWarning                a column could be read in two ways
+    └── UnseenCategoryWarning              categories that were not there at fit time
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MixkernError(Exception):
+    """Base of all errors that mixkern raises on purpose."""
+
+
+class TableError(MixkernError, ValueError):
+    """A table that cannot be encoded."""
+
+
+class NotATableError(TableError):
+    """Something that is not a two-dimensional table in memory."""
+
+
+class EmptyTableError(TableError):
+    """A table without rows or without columns."""
+
+
+class ColumnNameError(TableError):
+    """Column names that are not unique, or not text."""
+
+
+class UnknownColumnError(TableError):
+    """A column that was asked for is not in the table."""
+
+
+class ColumnMismatchError(TableError):
+    """A table with other columns than the one that was fitted."""
+
+
+class NotNumericError(TableError):
+    """Text in a column of numbers."""
+
+
+class InfiniteValueError(TableError):
+    """Infinite numbers in a column."""
+
+
+class TooLargeError(TableError):
+    """Finite numbers that overflow when they are z-scored."""
+
+
+class CellTypeError(TableError):
+    """Cells that are neither number, text, boolean, category nor date."""
+
+
+class LabelError(MixkernError, ValueError):
+    """Labels that cannot be learned from."""
+
+
+class NoLabelsError(LabelError):
+    """Every row is unlabelled."""
+
+
+class OneClassError(LabelError):
+    """Every labelled row has the same label."""
+
+
+class AmbiguousLabelError(LabelError):
+    """A text that could be a label or the absence of one."""
+
+
+class LabelTypeError(LabelError):
+    """Labels of mixed, continuous or unsupported type."""
+
+
+class DatasetError(MixkernError):
+    """A data set that cannot be had."""
+
+
+class UnknownDatasetError(DatasetError, ValueError):
+    """No data set has this name."""
+
+
+class DamagedDatasetError(DatasetError, OSError):
+    """A packaged file is not the one that was packaged."""
+
+
+class DownloadError(DatasetError, OSError):
+    """OpenML could not be reached, or has no such data set."""
+
+
+class NoTargetError(DatasetError, ValueError):
+    """A data set without a column of labels."""
+
+
+class MissingExtraError(MixkernError, ImportError):
+    """An optional library is not installed."""
+
+
+class MixkernWarning(UserWarning):
+    """Base of all warnings that mixkern gives."""
+
+
+class ColumnChoiceWarning(MixkernWarning):
+    """A column could be read in two ways; says which was taken and how to take the other."""
+
+
+class UnseenCategoryWarning(MixkernWarning):
+    """Categories that were not there at fit time were coded as "other"."""
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """End an error message with the known name that a typo was closest to.
+
+    >>> nearest("irsi", ["iris", "wine"])
+    " Did you mean 'iris'?"
+    >>> nearest("zebra", ["iris", "wine"])
+    ''
+    """
+    close = get_close_matches(str(name), list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def listing(items: Iterable[object], limit: int = 5) -> str:
+    """Name the first few items and count the rest, so that no message fills a screen.
+
+    >>> listing(["a", "b"])
+    "'a', 'b'"
+    >>> listing(range(8), limit=3)
+    '0, 1, 2 and 5 more'
+    """
+    shown = [repr(item) for item in items]
+    rest = len(shown) - limit
+    return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"

@@ -1,0 +1,113 @@
+"""Rows of a table as points in the plane."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixkern import datasets
+from mixkern.optional import optional
+from mixkern.table import encode_labels
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; markers differ as well, for print in grey.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+UNLABELLED_COLOUR = "#B0B0B0"
+
+TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {
+    "Two Moons": datasets.make_two_moons,
+    "Clouds": datasets.make_clouds,
+    "Concentric": datasets.make_concentric,
+    "Ripley": datasets.make_ripley,
+    "Two rings": datasets.make_two_rings,
+    "Cross": datasets.make_cross,
+    "Three Moons": datasets.make_three_moons,
+    "Adidas": datasets.make_adidas,
+    "Five processes": datasets.make_five_processes,
+}
+
+
+def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, title: str = "") -> Any:
+    """Draw rows of two columns as points, each class in its own colour and shape, unlabelled rows in grey.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, 2)
+        The points.
+    y : array-like of shape (n_samples,), default=None
+        Labels; ``None``, NaN or -1 where there is none.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; by default a new figure.
+    size : float, default=12.0
+        Area of a point, in square points of print.
+    title : str, default=""
+        What to write above.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from mixkern import datasets, plot
+    >>> ax = plot.scatter(*datasets.make_two_moons(random_state=0), title="Two Moons")
+    """
+    points = np.asarray(X, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(
+            f"X must have two columns to be drawn in the plane, but its shape is {points.shape}."
+        )
+    if ax is None:
+        ax = _figure(figsize=(4.5, 4.5)).subplots()
+    codes, classes = (np.full(len(points), -1), []) if y is None else _codes(y)
+    rest = points[codes == -1]
+    if len(rest):
+        ax.scatter(*rest.T, s=size / 2, color=UNLABELLED_COLOUR, linewidths=0, label="unlabelled")
+    for code, label in enumerate(classes):
+        mine = {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
+        ax.scatter(*points[codes == code].T, s=size, alpha=0.7, linewidths=0, label=str(label), **mine)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(title)
+    return ax
+
+
+def gallery(n: int = 600, random_state: int = 0) -> Any:
+    """Draw a sample of every two-dimensional problem of :mod:`mixkern.datasets`, one panel each.
+
+    Parameters
+    ----------
+    n : int, default=600
+        Points in each panel.
+    random_state : int, default=0
+        Which points.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = _figure(figsize=(9, 9.4))
+    panels = figure.subplots(3, 3).flat
+    for panel, (title, make) in zip(panels, TWO_DIMENSIONAL.items(), strict=True):
+        scatter(*make(n=n, random_state=random_state), ax=panel, size=9, title=title)
+        panel.tick_params(labelsize=7, length=2)
+    handles, labels = panel.get_legend_handles_labels()  # the last panel has as many classes as any
+    figure.legend(
+        handles,
+        [f"class {label}" for label in labels],
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        markerscale=2,
+    )
+    return figure
+
+
+def _figure(figsize: tuple[float, float]) -> Any:
+    """Make a figure that belongs to its owner: nothing global remembers it."""
+    return optional("matplotlib.figure", purpose="mixkern.plot").Figure(figsize=figsize, layout="constrained")
+
+
+def _codes(y: Any) -> tuple[Any, Any]:
+    labels = encode_labels(y)
+    return labels.codes, labels.classes

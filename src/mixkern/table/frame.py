@@ -1,0 +1,274 @@
+"""Any table becomes a list of named columns of known kind.
+
+pandas, polars and whatever else narwhals reads, NumPy arrays and lists of rows all end here. A
+:class:`RawColumn` answers two questions and no more: its cells as numbers, and its cells as text.
+"""
+
+import datetime as dt
+import decimal
+import numbers
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from mixkern.errors import (
+    CellTypeError,
+    ColumnNameError,
+    EmptyTableError,
+    NotATableError,
+    NotNumericError,
+    TooLargeError,
+    listing,
+)
+from mixkern.table.cell import Floats, date_text, days, number, parsed, text
+from mixkern.table.gap import is_gap
+
+
+class Kind(StrEnum):
+    """What a column's cells are."""
+
+    NUMBER = "number"
+    INTEGER = "integer"
+    DATE = "date"
+    DURATION = "duration"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    CATEGORY = "category"
+    EMPTY = "empty"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells have a size and an order, and so can be z-scored."""
+        return self in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.DURATION)
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """One column as it came: its name, its kind, its cells."""
+
+    name: str
+    kind: Kind
+    cells: list[Any] | Floats  # floats where the kind is numeric and nothing is lost, else Python objects
+
+    def numbers(self) -> Floats:  # (n,)
+        """Give the cells as floats, gaps as NaN; dates as days since 1970, durations in days."""
+        cells = self.cells
+        if isinstance(cells, np.ndarray):
+            return cells
+        convert = parsed if self.kind in (Kind.TEXT, Kind.CATEGORY) else number
+        found = [np.nan if is_gap(cell) else convert(cell) for cell in cells]
+        wrong = [i for i, value in enumerate(found) if value is None]
+        if wrong:
+            raise NotNumericError(
+                f"Column {self.name!r} is a column of numbers, but row {wrong[0]} holds "
+                f"{cells[wrong[0]]!r}{_and_others(len(wrong) - 1)}. Correct these cells, leave them empty "
+                f"(None or NaN), or read the column as categories: TableEncoder(categorical=[{self.name!r}])."
+            )
+        values = np.array(found, dtype=float)
+        huge = [i for i in np.flatnonzero(np.isinf(values)).tolist() if _is_finite(cells[i])]
+        if huge:
+            raise TooLargeError(
+                f"Column {self.name!r} holds a number beyond 1.8e308 in row {huge[0]}, too large for double "
+                "precision. Express the column in a larger unit, or take its logarithm."
+            )
+        return values
+
+    def texts(self) -> list[str | None]:
+        """Give the cells as text, gaps as ``None``; 3 and 3.0 are the same text, however they were stored."""
+        if isinstance(self.cells, np.ndarray):
+            distinct, place = np.unique(self.cells, return_inverse=True)
+            words = [(date_text if self.kind is Kind.DATE else text)(value) for value in distinct.tolist()]
+            return [words[i] for i in place.tolist()]
+        known: dict[Any, str | None] = {}  # few distinct cells, many rows: each is put into words once
+        return [
+            cell
+            if type(cell) is str
+            else known[key]
+            if (key := (type(cell), cell)) in known
+            else known.setdefault(key, text(cell))
+            for cell in self.cells
+        ]
+
+
+def raw_columns(X: Any) -> list[RawColumn]:
+    """Read a frame, an array or a list of rows as named columns.
+
+    >>> [(column.name, column.kind.value) for column in raw_columns([[1, "a"], [2, "b"]])]
+    [('x0', 'integer'), ('x1', 'text')]
+    """
+    X = nw.to_native(X, pass_through=True)
+    _refuse_what_is_no_table(X)
+    check_names(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_size(frame.shape)
+        return [_series_column(str(series.name), series) for series in frame.iter_columns()]
+    return _array_columns(_array(X))
+
+
+def check_names(X: Any) -> None:
+    """Refuse a frame whose column names are duplicates, or partly text and partly not."""
+    if nw.dependencies.is_pandas_like_dataframe(X):
+        names = list(X.columns)
+    elif nw.dependencies.is_pyarrow_table(X):
+        names = list(X.column_names)
+    else:  # other frames allow neither
+        return
+    texts = [str(name) for name in names]
+    double = [name for name, count in Counter(texts).items() if count > 1]
+    if double:
+        places = [i for i, name in enumerate(texts) if name == double[0]]
+        raise ColumnNameError(
+            f"Column names must be unique, but {listing(double)} occur(s) more than once: columns {places} "
+            f"are all called {double[0]!r}. Rename them."
+        )
+    others = [name for name in names if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        raise ColumnNameError(
+            f"Column names must be text, but {listing(others)} is not. Convert them: X.columns = X.columns.astype(str)."
+        )
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if issparse(X):
+        raise NotATableError("X is a sparse matrix, but mixkern needs a dense table. Convert it first: X.toarray().")
+    if isinstance(X, (str, bytes, dict)) or X is None:
+        raise NotATableError(f"X must be a frame, an array or a list of rows, but it is {type(X).__name__}.")
+    if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
+        raise NotATableError("X is a lazy frame, and mixkern needs its rows. Read them first: X.collect().")
+
+
+def _array(X: Any) -> NDArray[Any]:
+    """Turn lists of rows and array-likes into a two-dimensional array, keeping each cell's own type."""
+    try:
+        # Without dtype=object, [[1, "a"]] would become an array of texts.
+        array = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
+    except ValueError as error:
+        raise NotATableError(f"X is not a table: its rows differ in shape ({error}).") from error
+    if array.ndim != 2:
+        raise NotATableError(
+            _ragged(X)
+            or f"X must have two dimensions, rows and columns, but it has {array.ndim}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    _check_size(array.shape)
+    if array.dtype.kind in "SVc":
+        raise CellTypeError(
+            f"X is an array of {array.dtype}. Complex data not supported, and neither are bytes and records. "
+            "Expected numbers, texts, booleans, dates or objects."
+        )
+    return _unmasked(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+
+
+def _ragged(X: Any) -> str:
+    """Say which row of a list differs in length from the first; nothing where none does."""
+    rows = X if isinstance(X, (list, tuple)) else []
+    lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else 0 for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            return f"X is not a table: row 0 has {lengths[0]} cell(s), row {i} has {length}."
+    return ""
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Put gaps where cells are masked."""
+    cells: NDArray[Any] = array.data.copy() if array.dtype.kind in "fmM" else array.data.astype(object)
+    cells[np.ma.getmaskarray(array)] = None  # becomes NaN or NaT where the array has a type
+    return cells
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    """Word for word what scikit-learn says, because users and its estimator checks look for it."""
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise EmptyTableError(f"X is empty: it has 0 {what} (shape={shape}) while a minimum of 1 is required.")
+
+
+def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
+    kind = array.dtype.kind
+    columns = []
+    for i, values in enumerate(array.T):
+        name = f"x{i}"
+        if kind == "f":
+            with np.errstate(over="ignore"):  # extended precision; infinite values are refused later
+                columns.append(RawColumn(name, Kind.NUMBER, values.astype(float)))
+        elif kind in "iu":
+            columns.append(_integer_column(name, values.astype(float), values.tolist))
+        elif kind in "mM":
+            columns.append(_moment_column(name, values))
+        else:
+            columns.append(_object_column(name, values.tolist()))
+    return columns
+
+
+def _series_column(name: str, series: nw.Series[Any]) -> RawColumn:
+    dtype = series.dtype
+    if dtype.is_integer():
+        return _integer_column(name, series.cast(nw.Float64).to_numpy().astype(float), series.to_list)
+    if dtype.is_float() or isinstance(dtype, nw.Decimal):
+        return RawColumn(name, Kind.NUMBER, series.cast(nw.Float64).to_numpy().astype(float))
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        cells = series.to_list()
+        return RawColumn(name, Kind.EMPTY if all(map(is_gap, cells)) else Kind.CATEGORY, cells)
+    if isinstance(dtype, (nw.Date, nw.Datetime, nw.Duration)):
+        moments = series.to_numpy()  # in UTC where there was a time zone; Arrow dates in pandas stay objects
+        return _moment_column(name, moments) if moments.dtype.kind in "mM" else _object_column(name, moments.tolist())
+    return _object_column(name, series.to_list())
+
+
+def _integer_column(name: str, floats: Floats, exact: Callable[[], list[Any]]) -> RawColumn:
+    """Keep the exact cells where a float cannot hold them: as text, a long identifier keeps its digits."""
+    is_exact = bool(np.all(np.abs(floats[~np.isnan(floats)]) < 2.0**53))
+    return RawColumn(name, Kind.INTEGER, floats if is_exact else exact())
+
+
+def _moment_column(name: str, moments: NDArray[Any]) -> RawColumn:
+    try:
+        return RawColumn(name, Kind.DATE if moments.dtype.kind == "M" else Kind.DURATION, days(moments))
+    except TypeError as error:
+        raise CellTypeError(
+            f"Column {name!r} is of {moments.dtype}, whose cells have no length in days. "
+            "Convert it to days or to a smaller unit."
+        ) from error
+
+
+_KINDS: list[tuple[Kind, Callable[[type], bool]]] = [
+    (Kind.BOOLEAN, lambda t: issubclass(t, (bool, np.bool_))),
+    (Kind.INTEGER, lambda t: issubclass(t, (numbers.Integral, np.bool_))),
+    (Kind.NUMBER, lambda t: issubclass(t, (numbers.Real, decimal.Decimal, np.bool_))),
+    (Kind.DATE, lambda t: issubclass(t, (dt.date, np.datetime64))),
+    (Kind.DURATION, lambda t: issubclass(t, (dt.timedelta, dt.time, np.timedelta64))),
+    (Kind.TEXT, lambda t: issubclass(t, str)),
+]
+
+
+def _object_column(name: str, cells: list[Any]) -> RawColumn:
+    """Find the narrowest kind that fits every cell; a mixture of kinds is text."""
+    types = {type(cell) for cell in cells if not is_gap(cell)}
+    if not types:
+        return RawColumn(name, Kind.EMPTY, cells)
+    strange = {t for t in types if not any(fits(t) for _, fits in _KINDS)}
+    if strange:
+        row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+        raise CellTypeError(
+            f"Column {name!r} holds a {type(cells[row]).__name__} in row {row}. "
+            "Expected numbers, texts, booleans, categories or dates."
+        )
+    kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)
+    return RawColumn(name, kind, cells)
+
+
+def _is_finite(cell: Any) -> bool:
+    """Tell a finite number that no float can hold from an infinite one."""
+    return not isinstance(cell, str) and bool(cell not in (np.inf, -np.inf))
+
+
+def _and_others(n: int) -> str:
+    return f" (and {n} more row{'s' if n > 1 else ''} like it)" if n else ""

@@ -1,0 +1,71 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from mixkern import datasets
+from mixkern.datasets.packaged import index
+from mixkern.errors import UnknownDatasetError
+
+TWENTY = """
+australian clouds concentric credit_a credit_g ecoli glass heart iris page_blocks phoneme pima ripley satimage seeds
+two_moons vehicle vowel wine yeast
+""".split()  # noqa: SIM905
+
+
+def test_names_are_the_twenty():
+    assert datasets.names() == TWENTY
+
+
+@pytest.mark.parametrize("name", TWENTY)
+def test_a_data_set_has_real_dtypes_and_known_origin(name):
+    data = datasets.load(name)
+    assert set(data.continuous) | set(data.categorical) == set(data.X.columns)
+    assert not set(data.continuous) & set(data.categorical)
+    assert all(data.X[column].dtype == "float64" for column in data.continuous)
+    assert all(isinstance(data.X[column].dtype, pd.CategoricalDtype) for column in data.categorical)
+    assert len(data.y) == len(data.X) == data.n_samples
+    assert data.y.notna().all()
+    assert set(data.classes) == set(data.y)
+    assert min(map(len, (data.title, data.description, data.source, data.licence))) > 3
+    assert sum(data.class_percent.values()) == pytest.approx(100)
+
+
+def test_gaps_are_gaps():
+    data = datasets.load("credit_a")
+    assert int(data.X.isna().sum().sum()) == 67
+    assert int(data.X.isna().any(axis=1).sum()) == 37
+    assert "?" not in {c for column in data.categorical for c in data.X[column].cat.categories}
+
+
+def test_satimage_is_reduced_without_labels():
+    reduced, raw = datasets.load("satimage"), datasets.load("satimage", raw=True)
+    assert raw.X.shape == (6435, 36)
+    assert reduced.X.shape == (6435, 5)
+    # literally: eigenvectors of the covariance, largest first
+    centred = raw.X.to_numpy() - raw.X.to_numpy().mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(centred.T))
+    scores = centred @ vectors[:, np.argsort(values)[::-1][:5]]
+    agreement = np.abs(np.sum(scores * reduced.X.to_numpy(), axis=0)) / np.sum(scores**2, axis=0)
+    np.testing.assert_allclose(agreement, 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["clouds", "concentric", "two_moons"])
+def test_a_generated_set_is_the_same_every_time(name):
+    pd.testing.assert_frame_equal(datasets.load(name).X, datasets.load(name).X)
+
+
+def test_what_load_returns_can_be_changed_without_harm():
+    data = datasets.load("iris")
+    data.X.iloc[:, :] = 0
+    assert datasets.load("iris").X.to_numpy().any()
+
+
+def test_an_unknown_name_is_met_with_the_nearest():
+    with pytest.raises(
+        UnknownDatasetError, match=r"no data set 'irsi'\. Did you mean 'iris'\? mixkern\.datasets\.names\(\)"
+    ):
+        datasets.load("irsi")
+
+
+def test_index_holds_no_table_that_is_not_there():
+    assert set(index()) | {"clouds", "concentric", "two_moons"} == set(TWENTY)

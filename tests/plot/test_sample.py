@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from mixkern import datasets, plot
+from mixkern.plot.sample import TWO_DIMENSIONAL
+
+
+def test_scatter_draws_every_row_once():
+    X, _ = datasets.make_two_moons(n=50, random_state=0)
+    y = np.array([0, 1] + [-1] * 48)
+    ax = plot.scatter(X, y, title="Moons")
+    drawn = {c.get_label(): len(c.get_offsets()) for c in ax.collections}
+    assert drawn == {"unlabelled": 48, "0": 1, "1": 1}
+    assert ax.get_title() == "Moons"
+
+
+def test_scatter_without_labels_is_grey():
+    ax = plot.scatter(datasets.make_cross(n=10, random_state=0)[0])
+    assert [c.get_label() for c in ax.collections] == ["unlabelled"]
+
+
+def test_scatter_draws_where_it_is_told():
+    ax = plot.scatter([[0, 1], [1, 0]], ["a", "b"])
+    assert plot.scatter([[0, 1], [1, 0]], ["a", "b"], ax=ax) is ax
+    assert len(ax.collections) == 4
+
+
+def test_scatter_needs_two_columns():
+    with pytest.raises(ValueError, match=r"two columns to be drawn in the plane, but its shape is \(3, 4\)"):
+        plot.scatter(np.zeros((3, 4)))
+
+
+def test_gallery_shows_every_generator():
+    figure = plot.gallery(n=30)
+    assert [ax.get_title() for ax in figure.axes] == list(TWO_DIMENSIONAL)
+    makers = {name for name in datasets.__all__ if name.startswith("make_")}
+    assert {make.__name__ for make in TWO_DIMENSIONAL.values()} == makers
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["class 0", "class 1", "class 2"]

@@ -1,0 +1,55 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import mixkern
+from mixkern.cli import cli
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def test_datasets_lists_all_twenty_beside_the_paper():
+    done = run("datasets")
+    assert done.exit_code == 0
+    for name in mixkern.datasets.names():
+        assert name in done.output
+    assert "6435 / 6345 *" in done.output
+    assert "15 of 20 sets agree with the paper in every figure." in done.output
+    assert max(map(len, done.output.split(" shares")[1].split("clouds:")[0].splitlines())) <= 80
+
+
+def test_datasets_as_json():
+    rows = json.loads(run("datasets", "--json").stdout)
+    assert len(rows) == 20
+    assert rows[8]["ours"]["n_samples"] == rows[8]["paper"]["n_samples"] == 150
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_datasets_draws_a_picture_and_leaves_nothing_beside_it(tmp_path, suffix):
+    picture = tmp_path / "new folder" / f"sets.{suffix}"
+    done = run("datasets", "--json", "--picture", str(picture))
+    assert json.loads(done.stdout)
+    assert f"Picture: {picture}" in done.stderr
+    assert picture.stat().st_size > 10_000
+    assert [file.name for file in picture.parent.iterdir()] == [picture.name]
+
+
+def test_an_unknown_kind_of_picture_is_one_sentence_and_no_file(tmp_path):
+    done = run("datasets", "--picture", str(tmp_path / "sets.xyz"))
+    assert done.exit_code == 2
+    assert "'.xyz' is no kind of picture: use .png, .svg or .pdf" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_an_example():
+    assert "mixkern datasets --picture sets.png" in run("datasets", "--help").output
+
+
+def test_the_command_is_installed():
+    done = subprocess.run([sys.executable, "-m", "mixkern", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mixkern, version {mixkern.__version__}\n"
