@@ -9,9 +9,9 @@ release = version = installed_version("mixkern")
 
 extensions = [
     "myst_parser",
+    "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -20,9 +20,8 @@ exclude_patterns = ["_build"]
 
 autodoc_typehints = "none"  # shapes and meanings stand in the docstrings
 autodoc_member_order = "bysource"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_ivar = True
+numpydoc_show_class_members = False  # api.md says which
+numpydoc_xref_param_type = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"mixkern {release}"
