@@ -60,7 +60,8 @@ def _record(row: DatasetComparison) -> dict[str, Any]:
 
 def _print_comparison(rows: list[DatasetComparison]) -> None:
     """Print one line per set, each figure beside the paper's."""
-    table = Table(title="Twenty data sets: ours / the paper's (shares of the classes: largest difference in %)", title_justify="left", box=SIMPLE)
+    title = "Twenty data sets: ours / the paper's; of class shares, the largest difference in %"
+    table = Table(title=title, title_justify="left", box=SIMPLE)
     table.add_column("name", no_wrap=True)
     for heading in ("samples", "continuous", "categorical", "classes"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -18,6 +18,8 @@
     │   ├── OneClassError                  every labelled row has the same label
     │   ├── AmbiguousLabelError            the text "-1", "nan" or "": a label, or none?
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
+    ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
+    ├── OptionError (ValueError)           a word that is not one of those an option takes
     ├── DatasetError
     │   ├── UnknownDatasetError (ValueError)
     │   ├── DamagedDatasetError (OSError)  a packaged file fails its checksum
@@ -30,8 +32,14 @@
     └── UnseenCategoryWarning              categories that were not there at fit time
 """
 
+import inspect
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from enum import StrEnum
+from typing import TypeVar
+
+_Option = TypeVar("_Option", bound=StrEnum)
 
 
 class MixkernError(Exception):
@@ -98,6 +106,14 @@ class LabelTypeError(LabelError):
     """Labels of mixed, continuous or unsupported type."""
 
 
+class MixtureError(MixkernError, ValueError):
+    """A density that cannot be, settings that make none, or rows that do not fit it."""
+
+
+class OptionError(MixkernError, ValueError):
+    """A word that is not one of those that an option takes."""
+
+
 class DatasetError(MixkernError):
     """A data set that cannot be had."""
 
@@ -146,6 +162,22 @@ def nearest(name: object, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+def one_of(options: type[_Option], given: object, name: str) -> _Option:
+    """Give the option that a word stands for; the enum is the one place where the words are spelled.
+
+    >>> Season = StrEnum("Season", ["SUMMER", "WINTER"])
+    >>> one_of(Season, "winter", "season")
+    <Season.WINTER: 'winter'>
+    """
+    try:
+        return options(str(given))
+    except ValueError:
+        known = [str(option) for option in options]
+        raise OptionError(
+            f"{name} must be one of {', '.join(map(repr, known))}, but it is {given!r}.{nearest(given, known)}"
+        ) from None
+
+
 def listing(items: Iterable[object], limit: int = 5) -> str:
     """Name the first few items and count the rest, so that no message fills a screen.
 
@@ -157,3 +189,11 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     shown = [repr(item) for item in items]
     rest = len(shown) - limit
     return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the user's own line, however deep in a pipeline the code works."""
+    level, frame = 1, inspect.currentframe()
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mixkern", "sklearn", "joblib"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.errors import CellTypeError
 from mixkern.table.gap import is_gap
 
 Floats = NDArray[np.float64]
@@ -67,13 +68,13 @@ def text(cell: Any) -> str | None:
         return str(cell)
     if isinstance(cell, _DATES):
         return date_text(number(cell))
+    if isinstance(cell, (float, decimal.Decimal, *_DURATIONS)):
+        value = number(cell)
+        return str(int(value)) if value.is_integer() else str(value)
     if isinstance(cell, numbers.Integral):
         whole = int(cell)
         return str(whole) if whole.bit_length() < 10_000 else hex(whole)  # Python refuses more than 4300 digits
-    if isinstance(cell, (numbers.Real, decimal.Decimal, *_DURATIONS)):
-        value = number(cell)
-        return str(int(value)) if value.is_integer() else str(value)
-    return str(cell)
+    return text(number(cell)) if isinstance(cell, numbers.Real) else str(cell)
 
 
 def date_text(day: float) -> str | None:
@@ -95,6 +96,8 @@ def days(moments: NDArray[Any]) -> Floats:  # (n,)
     unit, step = np.datetime_data(moments.dtype)
     if unit in ("Y", "M") and moments.dtype.kind == "M":
         moments, unit, step = moments.astype("datetime64[D]"), "D", 1
+    if unit in ("Y", "M", "generic"):
+        raise CellTypeError(f"Cells of {moments.dtype} have no length in days. Convert them to days or a smaller unit.")
     per_day = np.timedelta64(1, "D") / np.timedelta64(step, unit)
     counted: Floats = moments.astype(np.int64) / per_day
     counted[np.isnat(moments)] = np.nan

@@ -1,16 +1,15 @@
 """The door through which a user's table comes in."""
 
-import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.errors import ColumnChoiceWarning, ColumnMismatchError, UnseenCategoryWarning, listing, nearest
+from mixkern.errors import ColumnChoiceWarning, ColumnMismatchError, UnseenCategoryWarning, listing, nearest, warn
 from mixkern.optional import optional
 from mixkern.table.cell import Floats
 from mixkern.table.column import CategoricalColumn, Column, ContinuousColumn
@@ -31,6 +30,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     floats, decimals                       continuous   z-scores
     integers, three or more distinct       continuous   z-scores (announced up to ten distinct values)
     integers, two distinct                 categorical  codes (announced)
+    floats that are integers with gaps     as integers  pandas has no other way to write them
     dates, durations, times of day         continuous   z-scores of days
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
     nothing but gaps                       continuous   NaN, now and later
@@ -70,7 +70,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from mixkern.table import TableEncoder
-    >>> people = pd.DataFrame({"age": [20.0, 40.0, None], "town": ["Kassel", "Passau", "Kassel"]})
+    >>> people = pd.DataFrame({"age": [20.5, 40.5, None], "town": ["Kassel", "Passau", "Kassel"]})
     >>> encoder = TableEncoder().fit(people)
     >>> encoder.transform(people)
     array([[-1.,  0.],
@@ -78,7 +78,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [nan,  0.]])
     >>> encoder.inverse_transform([[0.0, 1.0]])
         age    town
-    0  30.0  Passau
+    0  30.5  Passau
     """
 
     def __init__(self, *, continuous: ColumnNames = None, categorical: ColumnNames = None) -> None:
@@ -99,6 +99,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        X = nw.to_native(X, pass_through=True)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
         settled = told([raw.name for raw in raws], self.continuous, self.categorical)
         readings = [settled.get(i) or reading(raw) for i, raw in enumerate(raws)]
@@ -134,7 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, CategoricalColumn) and (encoded[:, target] == len(column.categories)).any():
                 other[column.name] = column.unseen(raws[i])
         if other:
-            _warn(_unseen_message(other), UnseenCategoryWarning)
+            warn(_unseen_message(other), UnseenCategoryWarning)
         return encoded
 
     def inverse_transform(self, X: ArrayLike) -> Any:
@@ -226,6 +227,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _matching(self, X: Any) -> list[RawColumn]:
         """Read a table and make sure that it has the fitted columns."""
         check_is_fitted(self)
+        X = nw.to_native(X, pass_through=True)
         raws = raw_columns(X)
         try:
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -255,19 +257,11 @@ def _announce(columns: Sequence[Column], readings: Sequence[Reading]) -> None:
             names.setdefault(how.reason, []).append(column.name)
     if names:
         lines = [f"{listing(found)}: {reason}" for reason, found in names.items()]
-        _warn(
+        warn(
             "\n  ".join(["Some columns could be read in two ways.", *lines])
             + "\nTo settle a column, name it: TableEncoder(continuous=[...], categorical=[...]).",
             ColumnChoiceWarning,
         )
-
-
-def _warn(message: str, category: type[Warning]) -> None:
-    """Warn at the user's own line, however deep in a pipeline the encoder works."""
-    level, frame = 1, inspect.currentframe()
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mixkern", "sklearn", "joblib"):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
 
 
 def _unseen_message(other: dict[str, dict[str, int]]) -> str:

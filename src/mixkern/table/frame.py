@@ -90,6 +90,8 @@ class RawColumn:
         return [
             cell
             if type(cell) is str
+            else None
+            if is_gap(cell)
             else known[key]
             if (key := (type(cell), cell)) in known
             else known.setdefault(key, text(cell))
@@ -132,7 +134,8 @@ def check_names(X: Any) -> None:
     others = [name for name in names if not isinstance(name, str)]
     if 0 < len(others) < len(names):
         raise ColumnNameError(
-            f"Column names must be text, but {listing(others)} is not. Convert them: X.columns = X.columns.astype(str)."
+            f"Column names must be all text, or none, but these are not: {listing(others)}. "
+            "Convert them: X.columns = X.columns.astype(str)."
         )
 
 
@@ -200,7 +203,8 @@ def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
             with np.errstate(over="ignore"):  # extended precision; infinite values are refused later
                 columns.append(RawColumn(name, Kind.NUMBER, values.astype(float)))
         elif kind in "iu":
-            columns.append(_integer_column(name, values.astype(float), values.tolist))
+            is_exact = _is_exact(values.min(), values.max())
+            columns.append(RawColumn(name, Kind.INTEGER, values.astype(float) if is_exact else values.tolist()))
         elif kind in "mM":
             columns.append(_moment_column(name, values))
         else:
@@ -211,9 +215,10 @@ def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
 def _series_column(name: str, series: nw.Series[Any]) -> RawColumn:
     dtype = series.dtype
     if dtype.is_integer():
-        return _integer_column(name, series.cast(nw.Float64).to_numpy().astype(float), series.to_list)
+        is_exact = _is_exact(series.min(), series.max())
+        return RawColumn(name, Kind.INTEGER, _floats(series) if is_exact else series.to_list())
     if dtype.is_float() or isinstance(dtype, nw.Decimal):
-        return RawColumn(name, Kind.NUMBER, series.cast(nw.Float64).to_numpy().astype(float))
+        return RawColumn(name, Kind.NUMBER, _floats(series))
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         cells = series.to_list()
         return RawColumn(name, Kind.EMPTY if all(map(is_gap, cells)) else Kind.CATEGORY, cells)
@@ -223,26 +228,24 @@ def _series_column(name: str, series: nw.Series[Any]) -> RawColumn:
     return _object_column(name, series.to_list())
 
 
-def _integer_column(name: str, floats: Floats, exact: Callable[[], list[Any]]) -> RawColumn:
-    """Keep the exact cells where a float cannot hold them: as text, a long identifier keeps its digits."""
-    is_exact = bool(np.all(np.abs(floats[~np.isnan(floats)]) < 2.0**53))
-    return RawColumn(name, Kind.INTEGER, floats if is_exact else exact())
+def _floats(series: nw.Series[Any]) -> Floats:
+    return series.cast(nw.Float64).to_numpy().astype(float)
+
+
+def _is_exact(*extremes: Any) -> bool:
+    """Tell whether floats can hold these integers: if not, a long identifier would lose its last digits."""
+    return all(abs(int(extreme)) < 2**53 for extreme in extremes if not is_gap(extreme))
 
 
 def _moment_column(name: str, moments: NDArray[Any]) -> RawColumn:
-    try:
-        return RawColumn(name, Kind.DATE if moments.dtype.kind == "M" else Kind.DURATION, days(moments))
-    except TypeError as error:
-        raise CellTypeError(
-            f"Column {name!r} is of {moments.dtype}, whose cells have no length in days. "
-            "Convert it to days or to a smaller unit."
-        ) from error
+    return RawColumn(name, Kind.DATE if moments.dtype.kind == "M" else Kind.DURATION, days(moments))
 
 
 _KINDS: list[tuple[Kind, Callable[[type], bool]]] = [
     (Kind.BOOLEAN, lambda t: issubclass(t, (bool, np.bool_))),
-    (Kind.INTEGER, lambda t: issubclass(t, (numbers.Integral, np.bool_))),
-    (Kind.NUMBER, lambda t: issubclass(t, (numbers.Real, decimal.Decimal, np.bool_))),
+    # To NumPy, timedelta64 is an integer.
+    (Kind.INTEGER, lambda t: t is not np.timedelta64 and issubclass(t, (numbers.Integral, np.bool_))),
+    (Kind.NUMBER, lambda t: t is not np.timedelta64 and issubclass(t, (numbers.Real, decimal.Decimal, np.bool_))),
     (Kind.DATE, lambda t: issubclass(t, (dt.date, np.datetime64))),
     (Kind.DURATION, lambda t: issubclass(t, (dt.timedelta, dt.time, np.timedelta64))),
     (Kind.TEXT, lambda t: issubclass(t, str)),
@@ -258,7 +261,7 @@ def _object_column(name: str, cells: list[Any]) -> RawColumn:
     if strange:
         row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
         raise CellTypeError(
-            f"Column {name!r} holds a {type(cells[row]).__name__} in row {row}. "
+            f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in row {row}. "
             "Expected numbers, texts, booleans, categories or dates."
         )
     kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)

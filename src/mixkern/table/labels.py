@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.errors import AmbiguousLabelError, LabelTypeError, NoLabelsError, OneClassError, listing
+from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, listing
 from mixkern.optional import optional
 from mixkern.table.gap import is_gap
 
@@ -54,7 +54,13 @@ class Labels:
         >>> encode_labels(["no", None, "yes"]).decode([1, 1, 0])
         array(['yes', 'yes', 'no'], dtype=object)
         """
-        values = self.classes[np.asarray(codes, dtype=np.intp)]
+        positions = np.asarray(codes, dtype=np.intp)
+        if positions.size and not 0 <= positions.min() <= positions.max() < self.n_classes:
+            raise LabelError(
+                f"Codes must lie between 0 and {self.n_classes - 1}, but they lie between {positions.min()} and "
+                f"{positions.max()}. -1 stands for no label, and has none to give back."
+            )
+        values = self.classes[positions]
         if self.dtype is None:
             return values
         return optional("pandas", purpose="Categorical labels").Categorical(values, dtype=self.dtype)
@@ -108,10 +114,13 @@ def encode_labels(y: Any) -> Labels:
 
 def _cells(y: Any) -> tuple[list[Any], Any]:
     """Give the labels as Python objects, and a function that tells in which dtype they go back."""
+    if isinstance(getattr(y, "dtype", None), np.dtype):  # a pandas series too keeps its own kind of integers
+        y = np.asanyarray(y)
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list(), _dtype_of
-    array = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asanyarray(y)
+    # As objects, because an array of integers and gaps, or of texts and gaps, would become floats, or texts.
+    array = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -171,7 +180,7 @@ def _type_name(cell: Any) -> str:
 
 
 def _unsupported(name: str) -> LabelTypeError:
-    return LabelTypeError(f"y holds a {name}, but labels must be texts, integers, booleans or categories.")
+    return LabelTypeError(f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.")
 
 
 def _check_classes(distinct: Iterable[Any], n_rows: int, n_labelled: int) -> None:

@@ -48,7 +48,7 @@ def told(names: list[str], continuous: ColumnNames, categorical: ColumnNames) ->
 
 def reading(raw: RawColumn) -> Reading:
     """Decide how to read a column that the user has said nothing about."""
-    if raw.kind is Kind.INTEGER:
+    if raw.kind is Kind.INTEGER or _were_integers(raw):
         return _integer_reading(raw)
     if raw.kind is Kind.TEXT:
         return _text_reading(raw)
@@ -56,10 +56,20 @@ def reading(raw: RawColumn) -> Reading:
     return Reading(ContinuousColumn if is_number else CategoricalColumn)
 
 
+def _were_integers(raw: RawColumn) -> bool:
+    """Tell whether only a gap made floats of them: in pandas, integers with a gap are floats."""
+    if raw.kind is not Kind.NUMBER:
+        return False
+    values = raw.numbers()
+    there = values[~np.isnan(values)]
+    is_whole = np.isfinite(there) & (there == np.floor(there))
+    return 0 < len(there) < len(values) and bool(is_whole.all())
+
+
 def _integer_reading(raw: RawColumn) -> Reading:
     if isinstance(raw.cells, np.ndarray):
         n_distinct = len(np.unique(raw.cells[~np.isnan(raw.cells)]))
-    else:  # large integers, which may become equal as floats
+    else:  # objects, large integers among them, which may become equal as floats
         n_distinct = len({cell for cell in raw.cells if not is_gap(cell)})
     if n_distinct == 2:
         reason = "integers with 2 distinct values, read as categories"
