@@ -106,17 +106,13 @@ def make_adidas(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -
     return _draw(stripes, [1, 1, 1], n, noise, random_state)
 
 
-def make_five_processes(
-    n: int = 1000, *, noise: float = 0.0, random_state: Any = None
-) -> tuple[Points, Codes]:
+def make_five_processes(n: int = 1000, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
     """Five Gaussian processes in three classes: two processes each for classes 0 and 1, one for class 2.
 
     The paper shows this set but does not give its parameters; these give a set of the same shape.
     """
     class_0 = _mixture([0.5, 0.5], [(-2.2, 1.6), (1.9, -1.6)], [_tilted(0.9, 0.3, 40), _tilted(0.9, 0.3, 40)])
-    class_1 = _mixture(
-        [0.5, 0.5], [(-1.8, -1.5), (2.2, 1.5)], [_tilted(0.8, 0.35, -35), _tilted(0.8, 0.35, -35)]
-    )
+    class_1 = _mixture([0.5, 0.5], [(-1.8, -1.5), (2.2, 1.5)], [_tilted(0.8, 0.35, -35), _tilted(0.8, 0.35, -35)])
     class_2 = _mixture([1.0], [(0, 0)], [_tilted(0.6, 0.4, 90)])
     return _draw([class_0, class_1, class_2], [2, 2, 1], n, noise, random_state)
 
@@ -178,9 +174,7 @@ def _ring(inner: float, outer: float) -> Sampler:
     return sample
 
 
-def _chain(
-    centre: tuple[float, float], radii: tuple[float, float], k: int = 7, deviation: float = 0.12
-) -> Sampler:
+def _chain(centre: tuple[float, float], radii: tuple[float, float], k: int = 7, deviation: float = 0.12) -> Sampler:
     """Sample round Gaussians threaded on half an ellipse."""
     beads = _on_arc(centre, radii, np.pi * (np.arange(k) + 0.5) / k)
     return _mixture([1 / k] * k, beads, [deviation**2 * np.eye(2)] * k)

@@ -55,9 +55,7 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     """
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(
-            f"X must have two columns to be drawn in the plane, but its shape is {points.shape}."
-        )
+        raise ValueError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
     if ax is None:
         ax = _figure(figsize=(4.5, 4.5)).subplots()
     codes, classes = (np.full(len(points), -1), []) if y is None else _codes(y)
