@@ -16,7 +16,7 @@
     ├── LabelError (ValueError)            labels that cannot be learned from
     │   ├── NoLabelsError                  every row is unlabelled
     │   ├── OneClassError                  every labelled row has the same label
-    │   ├── AmbiguousLabelError            the text "-1", "nan" or "": a label, or none?
+    │   ├── AmbiguousLabelError            the text "-1", "None" or "": a label, or none?
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
     ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
     ├── OptionError (ValueError)           a word that is not one of those an option takes
@@ -29,12 +29,13 @@
 
     MixkernWarning (UserWarning)
     ├── ColumnChoiceWarning                a column could be read in two ways
-    └── UnseenCategoryWarning              categories that were not there at fit time
+    ├── UnseenCategoryWarning              categories that were not there at fit time
+    └── IgnoredValuesWarning               values in a column that was empty at fit time
 """
 
 import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
@@ -150,16 +151,23 @@ class UnseenCategoryWarning(MixkernWarning):
     """Categories that were not there at fit time were coded as "other"."""
 
 
+class IgnoredValuesWarning(MixkernWarning):
+    """Values in a column that was empty at fit time were read as gaps."""
+
+
 def nearest(name: object, known: Iterable[str]) -> str:
     """End an error message with the known name that a typo was closest to.
 
     >>> nearest("irsi", ["iris", "wine"])
     " Did you mean 'iris'?"
+    >>> nearest("WINE", ["iris", "wine"])
+    " Did you mean 'wine'?"
     >>> nearest("zebra", ["iris", "wine"])
     ''
     """
-    close = get_close_matches(str(name), list(known), n=1, cutoff=0.6)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    by_lower = {each.lower(): each for each in known}
+    close = get_close_matches(str(name).lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
 def one_of(options: type[_Option], given: object, name: str) -> _Option:
@@ -191,8 +199,40 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"
 
 
+def counted(n: int, noun: str) -> str:
+    """Write a number and what it counts, one or several.
+
+    >>> counted(1, "row"), counted(1200, "cell")
+    ('1 row', '1200 cells')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
+    """Keep the first few lines, one for each column, and count the rest.
+
+    >>> few_lines(["'a': 1 value", "'b': 2 values", "'c': 5 values"], limit=2)
+    ["'a': 1 value", "'b': 2 values", 'and 1 more column']
+    """
+    rest = len(lines) - limit
+    return [*lines[:limit], *([f"and {counted(rest, 'more column')}"] if rest > 0 else [])]
+
+
+def shortened(text: str, width: int = 40) -> str:
+    """Cut a long text, so that one cell of a table does not fill a message.
+
+    >>> shortened("short"), shortened("a rather long story", width=8)
+    ('short', 'a rathe…')
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the user's own line, however deep in a pipeline the code works."""
+    """Warn at the user's own line, however deep in a pipeline the code works.
+
+    The line is found on the stack of the process. A worker (joblib with ``n_jobs`` above 1) has no line of the user
+    on its stack: there, the warning points to where the worker was started.
+    """
     level, frame = 1, inspect.currentframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mixkern", "sklearn", "joblib"):
         level, frame = level + 1, frame.f_back

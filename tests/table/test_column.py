@@ -68,6 +68,30 @@ def test_no_value_becomes_gaps_now_and_later():
     np.testing.assert_array_equal(learned.encode(column([1.0])), [NAN])
 
 
+@pytest.mark.parametrize(
+    ("fitted", "came", "n_ignored"),
+    [
+        ([None, None], ["a", None, "b"], 2),
+        ([NAN, NAN], [1.0, NAN], 1),
+        ([None, None], [None], 0),
+        ([1.0, NAN], [1.0, 2.0], 0),
+    ],
+)
+def test_values_in_a_column_that_was_empty_are_counted(fitted, came, n_ignored):
+    assert ContinuousColumn.fit(column(fitted)).n_ignored(column(came)) == n_ignored
+
+
+@pytest.mark.parametrize(
+    "cells", [[1.5, NAN, None], [7.0, NAN, NAN], [1.5, 2.5, NAN], [None, None], ["1", "nan", None]]
+)
+def test_gaps_are_counted(cells):
+    raw = column(cells, object)
+    learned = ContinuousColumn.fit(raw)
+    assert learned.n_gaps == np.isnan(raw.numbers()).sum()
+    assert learned.n_gaps + learned.n_values == len(cells)
+    assert CategoricalColumn.fit(raw).n_gaps == raw.texts().count(None)
+
+
 def test_numbers_come_back():
     raw = column([1.5, NAN, -3.0, 1e6])
     learned = ContinuousColumn.fit(raw)
@@ -96,7 +120,7 @@ def test_moments_beyond_the_calendar_come_back_as_gaps():
 
 
 def test_infinite_values():
-    message = r"'a' holds 2 infinite value\(s\), the first in row 1\. Replace them by numbers, or by gaps: X\.replace"
+    message = r"'a' holds 2 infinite values, the first in row 1\. Replace them by numbers, or by gaps: X\.replace"
     with pytest.raises(InfiniteValueError, match=message):
         ContinuousColumn.fit(column([1.0, np.inf, -np.inf]))
     with pytest.raises(InfiniteValueError, match=message):
@@ -117,13 +141,27 @@ def test_too_large_values():
         ([1.0, 2.0], [dt.date(2020, 1, 1)], "fitted as number and now comes as date"),
         ([dt.date(2020, 1, 1)], [18262.0], "fitted as date and now comes as number"),
         ([dt.timedelta(1)], [dt.date(2020, 1, 1)], "fitted as duration and now comes as date"),
-        ([dt.timedelta(1)], ["1"], "fitted as duration and now comes as text"),
+        ([dt.timedelta(1)], [1], "fitted as duration and now comes as integer"),
     ],
 )
 def test_moments_and_numbers_are_not_confused(fitted, came, message):
     learned = ContinuousColumn.fit(column(fitted))
-    with pytest.raises(CellTypeError, match=f"{message}. Convert it to the type that it had."):
+    with pytest.raises(CellTypeError, match=rf"{message}\. Convert it to the type that it had\.$"):
         learned.encode(column(came))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "came", "kind", "converter"),
+    [
+        ([dt.date(2020, 1, 1)], ["2020-01-01"], "date", "to_datetime"),
+        ([dt.date(2020, 1, 1)], pd.Categorical(["2020-01-01"]), "date", "to_datetime"),
+        ([dt.timedelta(1)], ["1"], "duration", "to_timedelta"),
+    ],
+)
+def test_moments_that_come_as_text(fitted, came, kind, converter):
+    message = rf"was fitted as {kind} and now comes as .* that it had: X\['a'\] = pd\.{converter}\(X\['a'\]\)\.$"
+    with pytest.raises(CellTypeError, match=message):
+        ContinuousColumn.fit(column(fitted)).encode(column(came))
 
 
 def test_other_types_of_numbers_will_do():
@@ -175,6 +213,32 @@ def test_unseen_categories_get_the_code_after_the_last():
     np.testing.assert_array_equal(learned.encode(later), [2, 0, NAN, 2, 2])
     assert learned.unseen(later) == {"c": 2, "d": 1}
     assert list(learned.unseen(later)) == ["c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [
+        ([1, 0, None], object),
+        ([1.0, 0.0, NAN], None),
+        (["1", "0", None], None),
+        (["1.0", "0.0", None], None),
+        (["true", "false", None], None),
+        (["TRUE", "FALSE", None], "category"),
+        (["True", "False", None], None),
+        ([True, False, None], object),
+        ([True, False, None], "boolean"),
+    ],
+)
+def test_booleans_however_they_are_written(cells, dtype):
+    learned = CategoricalColumn.fit(column([False, True]))
+    np.testing.assert_array_equal(learned.encode(column(cells, dtype)), [1, 0, NAN])
+    assert learned.unseen(column(cells, dtype)) == {}
+
+
+def test_what_is_no_boolean_stays_what_it_is():
+    learned = CategoricalColumn.fit(column([False, True]))
+    assert learned.unseen(column(["yes", "TRUE", 2])) == {"yes": 1, "2": 1}
+    assert CategoricalColumn.fit(column(["False", "True"])).unseen(column([1, 0])) == {"1": 1, "0": 1}
 
 
 def test_every_category_is_unseen_where_none_was_there():

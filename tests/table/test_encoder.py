@@ -11,9 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -24,6 +27,7 @@ from mixkern.errors import (
     ColumnMismatchError,
     ColumnNameError,
     EmptyTableError,
+    IgnoredValuesWarning,
     InfiniteValueError,
     MissingExtraError,
     NotATableError,
@@ -125,8 +129,8 @@ def test_rows_without_names(rows):
 @pytest.mark.parametrize(
     ("array", "expected"),
     [
-        (np.array([[1.0, NAN], [3.0, 5.0]]), [[-1, NAN], [1, 0]]),
-        (np.array([[1.0], [3.0]], dtype="float32"), [[-1], [1]]),
+        (np.array([[1.5, NAN], [3.5, 5.0]]), [[-1, NAN], [1, 0]]),
+        (np.array([[1.5], [3.5]], dtype="float32"), [[-1], [1]]),
         (np.array([[True], [False]]), [[1], [0]]),
         (np.array([["b"], ["a"]]), [[1], [0]]),
         (np.array([["b"], [None], [3]], dtype=object), [[1], [NAN], [0]]),
@@ -134,8 +138,8 @@ def test_rows_without_names(rows):
         (np.array([["2020"], ["2021"]], dtype="datetime64[Y]"), [[-1], [1]]),
         (np.array([[1], [3]], dtype="timedelta64[h]"), [[-1], [1]]),
         (np.ma.masked_array([[1.5], [3.5], [99.0]], mask=[[0], [0], [1]]), [[-1], [1], [NAN]]),
-        (np.array([[decimal.Decimal(1)], [decimal.Decimal(3)]]), [[-1], [1]]),
-        (np.arange(11).reshape(-1, 1), (np.arange(11).reshape(-1, 1) - 5) / np.sqrt(10)),
+        (np.array([[decimal.Decimal("1.5")], [decimal.Decimal("3.5")]]), [[-1], [1]]),
+        (2 * np.arange(11).reshape(-1, 1), (np.arange(11).reshape(-1, 1) - 5) / np.sqrt(10)),
     ],
 )
 def test_arrays(array, expected):
@@ -162,7 +166,7 @@ def test_attributes(encoder):
     assert encoder.n_continuous_ == 4
     assert encoder.n_features_in_ == 6
     assert isinstance(encoder.columns_[1], ContinuousColumn)
-    assert encoder.columns_[0] == CategoricalColumn("town", "text", ("Kassel", "Passau"))
+    assert encoder.columns_[0] == CategoricalColumn("town", "text", ("Kassel", "Passau"), n_gaps=1)
 
 
 def test_inverse_transform(encoder, people):
@@ -187,6 +191,19 @@ def test_inverse_transform_of_the_wrong_shape(encoder, X, shape):
         encoder.inverse_transform(X)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_inverse_transform_of_a_frame(people, library):
+    people.index = ["x", "y", "z"]
+    encoder = TableEncoder().set_output(transform=library).fit(people)
+    encoded = encoder.transform(people)
+    back = encoder.inverse_transform(encoded[encoded.columns[::-1]])
+    assert back.columns.tolist() == list(CELLS)
+    assert back.index.tolist() == (["x", "y", "z"] if library == "pandas" else [0, 1, 2])
+    np.testing.assert_allclose(back["age"], [20.5, 40.5, NAN])
+    with pytest.raises(ColumnMismatchError, match="'town' is missing"):
+        encoder.inverse_transform(encoded.drop(columns="town") if library == "pandas" else encoded.drop("town"))
+
+
 def test_describe(people):
     people["rooms"] = [1, 2, 3]
     people["site"] = "A"
@@ -195,7 +212,10 @@ def test_describe(people):
     assert facts.index.tolist() == [*CELLS, "rooms", "site"]
     assert facts["kind"].tolist() == ["text", "number", "boolean", "date", "duration", "empty", "integer", "text"]
     assert facts.loc[["age", "town"], "read_as"].tolist() == ["continuous", "categorical"]
-    assert facts["categories"].tolist() == [2, 0, 2, 0, 0, 0, 0, 1]
+    assert facts["gaps"].tolist() == [1, 1, 1, 1, 1, 3, 0, 0]
+    assert facts["categories"].dtype == "Int64"
+    assert facts["categories"].isna().tolist() == (facts["read_as"] == "continuous").tolist()
+    assert facts["categories"].dropna().tolist() == [2, 2, 1]
     np.testing.assert_allclose(facts["mean"], [NAN, 30.5, NAN, 18263.5, 0.5, NAN, 2, NAN])
     np.testing.assert_allclose(facts["deviation"], [NAN, 10, NAN, 1, 0.25, NAN, np.sqrt(2 / 3), NAN])
     assert facts["remark"].tolist() == [
@@ -205,7 +225,7 @@ def test_describe(people):
         "",
         "",
         "no value: read as gaps, now and later",
-        "integers with 3 to 10 distinct values, read as numbers",
+        "whole numbers with 3 to 10 distinct values, read as numbers",
         "one category: the same in every row",
     ]
 
@@ -258,7 +278,7 @@ def test_in_a_pipeline(people):
 
 
 def test_fitting_again_forgets_what_was_before(encoder):
-    encoder.fit([[1.0], [2.0]])
+    encoder.fit([[1.5], [2.5]])
     assert encoder.n_features_in_ == 1
     assert not hasattr(encoder, "feature_names_in_")
 
@@ -279,7 +299,7 @@ def test_the_table_stays_as_it_was(people):
     before = people.copy(deep=True)
     TableEncoder().fit_transform(people)
     pd.testing.assert_frame_equal(people, before)
-    array = np.array([[1.0, NAN], [2.0, 3.0]])
+    array = np.array([[1.5, NAN], [2.5, 3.0]])
     array.flags.writeable = False
     TableEncoder().fit_transform(array)
 
@@ -306,16 +326,22 @@ def choices():
             "rooms": [1, 2, 3] * 4,
             "zip": [str(34100 + i) for i in range(12)],
             "id": [f"K{i}" for i in range(12)],
+            "row": range(12),
+            "signup": [f"2024-05-{day:02}" for day in range(1, 13)],
             "size": np.linspace(0, 1, 12),
         }
     )
 
 
-CHOICES = """Some columns could be read in two ways.
-  'sex': integers with 2 distinct values, read as categories
-  'rooms': integers with 3 to 10 distinct values, read as numbers
-  'zip': texts that are all numbers, read as categories
-  'id': texts that differ in every row, read as categories; drop them if they are identifiers
+CHOICES = """\
+Some columns could be read in two ways.
+  'sex': whole numbers with 2 distinct values, read as categories
+  'rooms': whole numbers with 3 to 10 distinct values, read as numbers
+  'zip': texts that are all numbers, read as categories; for numbers: \
+X['zip'] = pd.to_numeric(X['zip'], errors='coerce')
+  'id': texts that differ in nearly every row, read as categories; drop them if they are identifiers
+  'row': whole numbers that could be row numbers, read as numbers; drop them if they are identifiers
+  'signup': texts that look like dates, read as categories; convert them: X['signup'] = pd.to_datetime(X['signup'])
 To settle a column, name it: TableEncoder(continuous=[...], categorical=[...])."""
 
 
@@ -323,11 +349,11 @@ def test_choices_are_announced_in_one_warning():
     with pytest.warns(ColumnChoiceWarning) as caught:
         encoder = TableEncoder().fit(choices())
     assert [str(warning.message) for warning in caught] == [CHOICES]
-    assert encoder.continuous_ == ["rooms", "size"]
+    assert encoder.continuous_ == ["rooms", "row", "size"]
 
 
 def test_many_columns_of_a_kind_share_a_line():
-    with pytest.warns(ColumnChoiceWarning, match=r"'x0', 'x1', 'x2', 'x3', 'x4' and 3 more: integers with 2 distinct"):
+    with pytest.warns(ColumnChoiceWarning, match=r"'x0', 'x1', 'x2', 'x3', 'x4' and 3 more: whole numbers with 2 dist"):
         TableEncoder().fit(np.array([[0] * 8, [1] * 8]))
 
 
@@ -336,9 +362,28 @@ def test_naming_a_column_silences_its_warning():
         TableEncoder(categorical=["sex", "zip"], continuous="rooms").fit(choices())
     assert "'id'" in str(caught[0].message)
     assert not any(name in str(caught[0].message) for name in ("'sex'", "'rooms'", "'zip'"))
-    encoder = TableEncoder(categorical=["rooms", 3], continuous=["sex", "zip"]).fit(choices())  # silent
-    assert encoder.continuous_ == ["sex", "zip", "size"]
-    np.testing.assert_array_equal(encoder.transform(choices())[:3, 3], [0, 1, 2])
+    named = TableEncoder(categorical=["rooms", 3, "signup"], continuous=["sex", "zip", "row"])
+    encoder = named.fit(choices())  # silent
+    assert encoder.continuous_ == ["sex", "zip", "row", "size"]
+    np.testing.assert_array_equal(encoder.transform(choices())[:3, 4], [0, 1, 2])
+
+
+@pytest.mark.parametrize(("labels", "key", "expected"), [([10, 20], 20, "20"), ([1, 0], 0, "0"), ([0, 1], 1, "1")])
+def test_columns_named_by_integer_labels(labels, key, expected):
+    frame = pd.DataFrame([[0.5, 1.5], [2.5, 3.5]], columns=labels)
+    assert TableEncoder(categorical=[key]).fit(frame).categorical_ == [expected]
+
+
+def test_integers_are_positions_in_arrays():
+    assert TableEncoder(categorical=[1]).fit(np.array([[0.5, 1.5], [2.5, 3.5]])).categorical_ == ["x1"]
+
+
+def test_a_gap_in_one_fold_does_not_change_the_reading():
+    X = pd.DataFrame({"is_new": [0, 1, 1, None, 0, 1], "rooms": [1, 2, 3, 4, None, 6]})
+    for rows in ([0, 1, 2], [3, 4, 5, 0], [0, 1, 2, 3, 4, 5]):
+        with pytest.warns(ColumnChoiceWarning):
+            encoder = TableEncoder().fit(X.iloc[rows])
+        assert (encoder.continuous_, encoder.categorical_) == (["rooms"], ["is_new"])
 
 
 @pytest.mark.parametrize(
@@ -349,13 +394,16 @@ def test_naming_a_column_silences_its_warning():
         lambda X: make_pipeline(TableEncoder()).fit(X),
         lambda X: TableEncoder().fit([["a"], ["b"]]).transform([["c"], ["d"]]),
         lambda X: make_pipeline(TableEncoder()).fit([["a"], ["b"]]).transform([["c"]]),
+        lambda X: TableEncoder().fit([[None], [None]]).transform(X),
+        lambda X: Parallel(n_jobs=1)([delayed(TableEncoder().fit)(X)]),
+        lambda X: cross_validate(make_pipeline(TableEncoder(), GaussianNB()), X * 4, [0, 1] * 4, cv=2, n_jobs=1),
     ],
 )
 def test_warnings_point_to_the_users_line(use):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         use([[0], [1]])
-    assert [warning.filename for warning in caught] == [__file__]
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 # Columns that do not match
@@ -369,9 +417,13 @@ def test_warnings_point_to_the_users_line(use):
             lambda X: X.rename(columns={"town": "twon"}),
             r"(?s)unseen at fit time:\n- twon\n.*yet now missing:\n- town\n'twon': Did you mean 'town'\?",
         ),
-        (lambda X: X[["age", *X.columns.drop("age")]], "must be in the same order as they were in fit"),
+        (
+            lambda X: X[["age", *X.columns.drop("age")]],
+            r"same order as they were in fit\.\nPut them in order: X\[encoder\.feature_names_in_\]\.$",
+        ),
         (lambda X: X.drop(columns="age"), r"(?s)seen at fit time, yet now missing:\n- age$"),
         (lambda X: X.assign(zebra=1.0), r"(?s)unseen at fit time:\n- zebra$"),
+        (lambda X: X.assign(zebra=[[1]] * 3), r"(?s)unseen at fit time:\n- zebra$"),
         (lambda X: X.to_numpy()[:, :3], "X has 3 features, but TableEncoder is expecting 6 features as input"),
     ],
 )
@@ -386,15 +438,34 @@ def test_a_renamed_column_in_polars(encoder):
         encoder.transform(pl.DataFrame(CELLS).rename({"stay": "stya"}))
 
 
-# Unseen categories
+def test_columns_with_integer_labels_in_another_order():
+    frame = pd.DataFrame([[0.5, 1.5], [2.5, 3.5]], columns=[20, 10])
+    message = r"Columns must be in the same order as in fit\. Put them in order: X\[\[20, 10\]\]\.$"
+    with pytest.raises(ColumnMismatchError, match=message):
+        TableEncoder().fit(frame).transform(frame[[10, 20]])
+
+
+# Columns that were empty, and categories that were not there
+
+
+def test_values_in_a_column_that_was_empty(encoder, people):
+    message = r"^Values are ignored.*\n  'empty': 2 values\nFit again, with rows that have values in these columns\.$"
+    with pytest.warns(IgnoredValuesWarning, match=message):
+        encoded = encoder.transform(people.assign(empty=[1.5, None, 2.5]))
+    np.testing.assert_allclose(encoded, ENCODED)
+
+
+@pytest.mark.parametrize("cells", [[1, None, 0], [1.0, NAN, 0.0], ["TRUE", None, "false"]])
+def test_booleans_in_other_words(encoder, people, cells):
+    np.testing.assert_allclose(encoder.transform(people.assign(is_new=cells)), ENCODED)
 
 
 def test_unseen_categories(encoder, people):
     later = pd.concat([people] * 3, ignore_index=True)
     later["town"] = ["Passau", None, *["Bonn"] * 4, *["Ulm"] * 2, "Jena"]
     message = (
-        r"^7 cell\(s\) hold categories that were not there at fit time; they are coded as 'other'\.\n"
-        r"  'town': 'Bonn' \(4\), 'Ulm' \(2\), 'Jena' \(1\)$"
+        r"^7 cells hold categories that were not there at fit time; they are coded as 'other'\.\n"
+        r"  'town': 'Bonn' \(4\), 'Ulm' \(2\), 'Jena' \(1\)\nencoder\.unseen\(X\) counts them\.$"
     )
     with pytest.warns(UnseenCategoryWarning, match=message):
         encoded = encoder.transform(later)
@@ -405,9 +476,9 @@ def test_unseen_categories(encoder, people):
 
 def test_many_unseen_categories_are_counted(encoder, people):
     later = pd.concat([people] * 3, ignore_index=True)
-    later["town"] = [f"T{i}" for i in range(9)]
+    later["town"] = [None, *(f"T{i}" for i in range(8))]
     later["is_new"] = ["maybe"] * 9
-    message = r"^18 cell.*\n  'town': ('T\d' \(1\), ){4}'T4' \(1\) and 4 more\n  'is_new': 'maybe' \(9\)$"
+    message = r"^17 cells.*\n  'town': all 8 cells, as in an identifier\n  'is_new': 'maybe' \(9\)\nencoder\.unseen"
     with pytest.warns(UnseenCategoryWarning, match=message):
         encoder.transform(later)
 
@@ -426,9 +497,13 @@ def test_whatever_comes_instead_of_a_category_is_another_category(cell):
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([[1.0], [np.inf]], InfiniteValueError, r"'x0' holds 1 infinite value\(s\), the first in row 1"),
+        ([[1.0], [np.inf]], InfiniteValueError, "'x0' holds 1 infinite value, the first in row 1"),
         (pl.DataFrame({"a": [-np.inf]}), InfiniteValueError, "'a' holds 1 infinite"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ColumnNameError, "must be unique, but 'a'"),
+        (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            ColumnNameError,
+            "must be unique, but more than one column has the name 'a'",
+        ),
         (pd.DataFrame([[1, 2]], columns=["a", 1]), ColumnNameError, r"these are not: 1\."),
         (pd.DataFrame({"a": []}), EmptyTableError, r"0 sample\(s\)"),
         (pd.DataFrame(index=[0]), EmptyTableError, r"0 feature\(s\)"),

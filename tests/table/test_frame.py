@@ -1,5 +1,6 @@
 import datetime as dt
 import decimal
+from pathlib import PurePosixPath
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +18,7 @@ from mixkern.errors import (
     NotNumericError,
     TooLargeError,
 )
-from mixkern.table.frame import Kind, RawColumn, raw_columns
+from mixkern.table.frame import Kind, RawColumn, column_labels, opened, raw_columns
 
 NAN = np.nan
 NOON = dt.datetime(2020, 1, 1, 12)
@@ -232,19 +233,23 @@ def test_texts(X, texts):
         (sparse.csr_array([[1.0]]), r"sparse matrix"),
         (pl.LazyFrame({"a": [1]}), r"lazy frame, and mixkern needs its rows. Read them first: X\.collect\(\)"),
         (nw.from_native(pl.LazyFrame({"a": [1]})), r"lazy frame"),
-        (None, "X must be a frame, an array or a list of rows, but it is NoneType"),
-        ("table.csv", "but it is str"),
-        ({"a": [1]}, "but it is dict"),
+        (None, r"X must be a frame, an array or a list of rows, but it is None\.$"),
+        ("table.csv", r"but it is of type str\. Read the file first: pd\.read_csv\('table\.csv'\)\."),
+        ("a,b\n" * 50, r"pd\.read_csv\('a,b.*…'\)\."),
+        (PurePosixPath("t.csv"), r"but it is of type PurePosixPath\. Read the file first: pd\.read_csv\('t\.csv'\)\."),
+        ({"a": [1]}, r"but it is of type dict\. Make it a table first: pd\.DataFrame\(X\)\."),
+        ([{"a": 1}, {"a": 2}], r"but it is a list of dicts\. Make it a table first: pd\.DataFrame\(X\)\."),
         (3, "two dimensions, rows and columns, but it has 0"),
-        ({1, 2}, "but it has 0"),
+        ({1, 2}, r"but it is of type set\.$"),
+        ((row for row in [[1]]), r"but it is of type generator\.$"),
         ([1, 2, 3], r"but it has 1\. Reshape your data: X\.reshape\(-1, 1\) if it is one column"),
         (np.array([1.0]), "but it has 1"),
-        (pd.Series([1.0]), "but it has 1"),
-        (pl.Series([1.0]), "but it has 1"),
+        (pd.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
+        (pl.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
         (np.zeros((2, 2, 2)), "but it has 3"),
         ([], "but it has 1"),
-        ([[1, 2], [3]], r"X is not a table: row 0 has 2 cell\(s\), row 1 has 1\."),
-        ([[1, 2], 3], r"row 0 has 2 cell\(s\), row 1 has 0"),
+        ([[1, 2], [3]], r"X is not a table: row 0 has 2 cells, row 1 has 1\."),
+        ([[1, 2], 3], "row 0 has 2 cells, row 1 has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
     ],
     ids=lambda value: type(value).__name__,
@@ -275,13 +280,16 @@ def test_empty_table(X, message):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.array([[1j]]), r"X is an array of complex128\. Complex data not supported"),
+        (np.array([[1j]]), r"X is an array of complex128\. Complex data not supported.*X\.astype\(str\)\.$"),
         (np.array([[b"a"]]), r"X is an array of \|S1\..*bytes"),
-        ([[1j]], "Column 'x0' holds a cell of type complex in row 0"),
+        (
+            [[1j]],
+            r"Column 'x0' holds a cell of type complex in row 0\..* Convert them: X\[:, 0\]\.astype\(str\), or drop",
+        ),
         ([["a"], [b"a"]], "Column 'x0' holds a cell of type bytes in row 1"),
         (
             pd.DataFrame({"a": [None, [1, 2]]}),
-            "Column 'a' holds a cell of type list in row 1. Expected numbers, texts, booleans",
+            r"'a' holds a cell of type list in row 1\. Expected .* Convert them: X\['a'\]\.astype\(str\), or drop",
         ),
         (pd.DataFrame({"a": [{"b": 1}]}), "Column 'a' holds a cell of type dict in row 0"),
         (pd.DataFrame({"a": [1, np.array([1, 2])]}), "Column 'a' holds a cell of type ndarray in row 1"),
@@ -300,7 +308,7 @@ def test_cells_of_a_strange_type(X, message):
 
 
 def test_duplicate_column_names():
-    message = r"must be unique, but 'a' occur\(s\) more than once: columns \[0, 2\] are all called 'a'"
+    message = r"must be unique, but more than one column has the name 'a': columns \[0, 2\] are all called 'a'"
     with pytest.raises(ColumnNameError, match=message):
         raw_columns(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
     with pytest.raises(ColumnNameError, match=message):
@@ -321,10 +329,56 @@ def test_column_names_of_several_types():
 
 
 def test_text_that_is_not_a_number():
-    column = RawColumn("a", Kind.TEXT, ["1", "one", None, "two"])
-    message = r"'a' is a column of numbers, but row 1 holds 'one' \(and 1 more row like it\).*categorical=\['a'\]"
+    column = RawColumn("a", Kind.TEXT, ["1", "one", None, "two"], "X['a']")
+    message = (
+        r"'a' is a column of numbers, but row 1 holds 'one' \(and 1 more row like it\)\. Correct these cells, or make "
+        r"gaps of them: X\['a'\] = pd\.to_numeric\(X\['a'\], errors='coerce'\)\. Or read .*categorical=\['a'\]"
+    )
     with pytest.raises(NotNumericError, match=message):
         column.numbers()
+
+
+def test_dates_where_numbers_should_be():
+    column = RawColumn("a", Kind.TEXT, ["2024-05-01", None, "2024-05-02"], "X['a']")
+    message = r"row 0 holds '2024-05-01' .* become dates so: X\['a'\] = pd\.to_datetime\(X\['a'\]\)\. Or read .*categor"
+    with pytest.raises(NotNumericError, match=message):
+        column.numbers()
+
+
+def test_long_cells_are_cut_in_messages():
+    with pytest.raises(NotNumericError, match=r"holds 'a{39}…'"):
+        RawColumn("a", Kind.TEXT, ["a" * 1000]).numbers()
+
+
+def test_a_column_says_how_to_write_it():
+    levels = pd.MultiIndex.from_tuples([("a", "b")])
+    assert only([["a"]]).place == "X[:, 0]"
+    assert only(pd.DataFrame({"it's": [1]})).place == 'X["it\'s"]'
+    assert only(pd.DataFrame({7: [1]})).place == "X[7]"
+    assert only(pd.DataFrame([["a"]], columns=levels)).place == "X[('a', 'b')]"
+    assert only(pl.DataFrame({"a": [NOON]})).place == "X['a']"
+
+
+@pytest.mark.parametrize(
+    ("X", "labels"),
+    [
+        (pd.DataFrame({20: [1], 10: [2]}), [20, 10]),
+        (pd.DataFrame({"a": [1]}), ["a"]),
+        (pl.DataFrame({"a": [1]}), ["a"]),
+        (pa.table({"a": [1]}), ["a"]),
+        (np.zeros((1, 1)), None),
+        ([[1]], None),
+    ],
+)
+def test_column_labels(X, labels):
+    assert column_labels(X) == labels
+
+
+def test_an_opened_table_is_a_frame_or_an_array():
+    frame = pd.DataFrame({"a": [[1]]})  # a cell that would be refused, if it were read
+    assert opened(frame) is frame
+    assert opened(nw.from_native(frame)) is frame
+    assert opened([["a"]]).tolist() == [["a"]]
 
 
 @pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.CATEGORY, Kind.TEXT])

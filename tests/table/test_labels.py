@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError
 from mixkern.table.gap import is_gap
-from mixkern.table.labels import UNLABELLED, encode_labels
+from mixkern.table.labels import UNLABELLED, Labels, encode_labels
 
 NAN = np.nan
 
@@ -40,7 +40,7 @@ LABELS = [
     ([np.True_, None, np.False_], [False, True], bool),
     (["no", "yes", None], ["no", "yes"], object),
     (["no", "yes", NAN, pd.NA, pd.NaT, -1, -1.0, np.int64(-1)], ["no", "yes"], object),
-    ([" ", "NaN"], [" ", "NaN"], object),
+    ([" ", "none"], [" ", "none"], object),
     (np.array(["yes", "no"]), ["no", "yes"], "<U3"),
     (np.array(["yes", "no", None], dtype=object), ["no", "yes"], object),
     (np.array(["yes", "no"], dtype=np.dtypes.StringDType()), ["no", "yes"], np.dtypes.StringDType()),
@@ -118,11 +118,12 @@ def test_one_column_of_a_frame():
         assert encode_labels(frame).codes.tolist() == [1, -1, 0]
 
 
-@pytest.mark.parametrize("text", ["-1", "nan", "<NA>", ""])
+@pytest.mark.parametrize("text", ["-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", ""])
 @pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series])
 def test_texts_that_could_mean_unlabelled(text, wrap):
     message = (
         rf"y holds the text '{text}', which could be a class or an unlabelled row\. Mark unlabelled rows with None"
+        rf".* If it really is a class, rename it, say to 'class {text or 'empty'}'\.$"
     )
     with pytest.raises(AmbiguousLabelError, match=message):
         encode_labels(wrap(["a", text, "b"]))
@@ -146,7 +147,7 @@ def test_no_labelled_row(y):
     ("y", "label"), [([5, 5, -1], "5"), (["a", None, "a"], "'a'"), (np.array([True, True]), "True")]
 )
 def test_one_class(y, label):
-    message = f"All 2 labelled rows have the same label, {label}: one class only, and a classifier needs two"
+    message = rf"All labelled rows \(2\) have the same label, {label}: one class only, and a classifier needs two"
     with pytest.raises(OneClassError, match=message):
         encode_labels(y)
 
@@ -157,14 +158,25 @@ def test_one_class(y, label):
         ([0.5, 1.0], r"y holds 0\.5: continuous values, not classes\. Bin them .* Unknown label type: continuous"),
         (np.linspace(0, 0.9, 6), r"y holds 0\.18, 0\.36, .* and 2 more: continuous"),
         ([0.0, np.inf], r"y holds inf: continuous values"),
-        (["a", 1], r"y mixes labels of several types: number, text\. Use one: for texts, y\.astype\(str\)"),
+        (
+            ["a", 1],
+            r"types: number, text\. Make .*: y = pd\.Series\(y, dtype=object\); y\.where\(y\.isna\(\), y\.ast",
+        ),
+        (pd.Series(["a", 1]), r"keep the gaps: y\.where\(y\.isna\(\), y\.astype\(str\)\)\.$"),
+        (pd.Series(["a", 1, -1]), r"y\.where\(y\.isna\(\) \| \(y == -1\), y\.astype\(str\)\)\.$"),
         ([True, 1], r"y mixes labels of several types: boolean, number\."),
         ([True, "a", 0], r"boolean, number, text"),
         (np.zeros((3, 2)), r"y must be one column of labels, but it has shape \(3, 2\)\..*y\.argmax\(axis=1\)"),
         (pd.DataFrame({"a": [1], "b": [2]}), r"shape \(1, 2\)"),
         ([[1, 2], [3, 4]], r"shape \(2, 2\)"),
-        ("abc", r"shape \(\)"),
-        (None, r"shape \(\)"),
+        (None, r"y must be one column of labels \(a list, an array or a series\), but it is None\. Give one label per"),
+        ("abc", r"but it is of type str\. Give one label per row, None where there is none\."),
+        ({"a": 1}, r"but it is of type dict\."),
+        ({"a": 1}.values(), r"but it is of type dict_values\."),
+        ({"a", "b"}, r"but it is of type set\."),
+        (3, r"but it is of type int\."),
+        (np.array(3), r"shape \(\)"),
+        ((label for label in "ab"), r"but it is of type generator\. Read it first: list\(y\)\."),
         ([[1, 2], [3]], r"y holds labels of type list, but they must be texts, integers, booleans or categories\."),
         ([b"a", b"b"], "y holds labels of type bytes"),
         (np.array([b"a", b"b"]), "y holds labels of type bytes"),
@@ -199,6 +211,90 @@ def test_any_labels_are_encoded_or_refused(y):
         assume(False)
     assert labels.codes.tolist() == literal_codes(y, labels.classes)
     assert sorted(labels.classes.tolist()) == labels.classes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "hint"),
+    [
+        ([5, -1, -1], r"2 rows hold -1, which means .* recode it: np\.where\(np\.asarray\(y\) == -1, 0, y\)\.$"),
+        (
+            np.array([1, -1.0]),
+            r"1 row holds -1, which means unlabelled\. If -1 is a class, .*np\.where\(y == -1, 0, y\)\.$",
+        ),
+        (pd.Series([0, -1]), r"np\.where\(y == -1, 1, y\)\.$"),
+        (np.array([-1, -1]), r"2 rows hold -1, .*np\.where\(y == -1, 0, y\)\.$"),
+        ([5, 5, None], r"use a one-class machine\.$"),
+        (["a", -1], r"use a one-class machine\.$"),
+    ],
+)
+def test_minus_one_that_may_have_been_meant_as_a_class(y, hint):
+    with pytest.raises((NoLabelsError, OneClassError), match=hint):
+        encode_labels(y)
+
+
+def test_the_advice_for_minus_one_works():
+    y = np.array([0, -1, 0])
+    assert encode_labels(np.where(y == -1, 1, y)).codes.tolist() == [0, 1, 0]
+
+
+def test_the_advice_for_mixed_types_works():
+    y = pd.Series(["a", 1, -1, None, NAN, 2.0], dtype=object)
+    assert encode_labels(y.where(y.isna() | (y == -1), y.astype(str))).codes.tolist() == [2, 0, -1, -1, -1, 1]
+
+
+@pytest.mark.parametrize("y", [[], [-1, None], ["a", "a"], [3, -1]])
+def test_any_number_of_classes_will_do_where_nothing_is_learned(y):
+    labels = encode_labels(y, min_classes=0)
+    assert labels.codes.tolist() == literal_codes(y, labels.classes)
+
+
+def test_at_least_one_class():
+    assert encode_labels(["a", None], min_classes=1).n_classes == 1
+    with pytest.raises(NoLabelsError, match="None of the 1 row is labelled"):
+        encode_labels([None], min_classes=1)
+
+
+@pytest.mark.parametrize("min_classes", [-1, 3, None])
+def test_impossible_numbers_of_classes(min_classes):
+    with pytest.raises(LabelError, match=f"min_classes must be 0, 1 or 2, but it is {min_classes}"):
+        encode_labels(["a", "b"], min_classes=min_classes)
+
+
+def test_arrays_are_read_only():
+    labels = encode_labels([0, 1, -1])
+    for array in (labels.codes, labels.classes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_reading_only_is_asked_of_labels_and_not_of_those_who_made_them():
+    codes = np.array([0, 1])
+    Labels(codes, np.array(["a", "b"]))
+    codes[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ([0, 0.5], r"Codes must be whole numbers, but they hold 0\.5\. Decode what predict returned"),
+        ([NAN], r"but they hold nan\."),
+        ([0, None], r"but they hold nan\."),
+        ([np.inf], r"but they hold inf\."),
+        (["a"], r"Codes must be whole numbers, but they are of type <U1\."),
+    ],
+)
+def test_codes_that_are_no_whole_numbers(codes, message):
+    with pytest.raises(LabelError, match=message):
+        encode_labels(["a", "b"]).decode(codes)
+
+
+def test_whole_floats_are_codes():
+    assert encode_labels(["a", "b"]).decode(np.array([1.0, 0.0])).tolist() == ["b", "a"]
+
+
+def test_no_class_to_decode_to():
+    with pytest.raises(LabelError, match="No row was labelled, so that there are no classes to decode to"):
+        encode_labels([None], min_classes=0).decode([0])
 
 
 @pytest.mark.parametrize("codes", [[-1], [0, 2], [5]])

@@ -5,13 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mixkern.errors import NotNumericError, UnknownColumnError
+from mixkern.errors import NotNumericError
 from mixkern.table.column import CategoricalColumn, ContinuousColumn
 from mixkern.table.frame import raw_columns
-from mixkern.table.reading import reading, told
+from mixkern.table.reading import Reading, reading, readings
 
-NUMBERS_OR_TEXT = [str(i) for i in range(12)]
-NAMES = ["age", "town", "income"]
+DIGITS = [str(i) for i in range(12)]
+DAYS = [f"2024-05-{day:02}" for day in range(1, 21)]
 
 
 def read(cells, dtype=None):
@@ -22,18 +22,24 @@ def read(cells, dtype=None):
 @pytest.mark.parametrize(
     ("cells", "column_type"),
     [
-        ([0.0, 1.0], ContinuousColumn),
-        ([decimal.Decimal(0), decimal.Decimal(1)], ContinuousColumn),
+        ([0.5, 1.0], ContinuousColumn),
+        ([0.5, 1.0, np.nan], ContinuousColumn),
+        ([2.0**53, 2.0**60], ContinuousColumn),
+        ([decimal.Decimal("0.5"), decimal.Decimal(1)], ContinuousColumn),
         ([1, 1], ContinuousColumn),
-        (range(11), ContinuousColumn),
+        ([1.0, 1.0], ContinuousColumn),
+        (range(0, 22, 2), ContinuousColumn),
+        ([*range(11), 0], ContinuousColumn),
+        (np.arange(11) + 0.5, ContinuousColumn),
         ([dt.date(2020, 1, 1), dt.date(2020, 1, 2)], ContinuousColumn),
         ([dt.timedelta(1), dt.timedelta(2)], ContinuousColumn),
         ([dt.time(1), dt.time(2)], ContinuousColumn),
         ([None, None], ContinuousColumn),
         (["a", "b", "a"], CategoricalColumn),
-        (["1", "2"], CategoricalColumn),
+        (["1", "1"], CategoricalColumn),
+        (["1", "b"], CategoricalColumn),
         (list("abcdefghij"), CategoricalColumn),
-        ([*"abcdefghijk", "a"], CategoricalColumn),
+        ([*"abcdefghijk", "a", "b"], CategoricalColumn),
         ([1, "a"], CategoricalColumn),
         ([True, False], CategoricalColumn),
         (pd.Categorical([1, 2, 3]), CategoricalColumn),
@@ -41,24 +47,36 @@ def read(cells, dtype=None):
 )
 def test_what_goes_without_saying(cells, column_type):
     how = read(cells)
-    assert (how.column_type, how.reason, how.is_choice) == (column_type, "", False)
+    assert how == Reading(column_type)
+
+
+ROW_NUMBERS = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
+IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
 
 
 @pytest.mark.parametrize(
     ("cells", "column_type", "reason"),
     [
-        ([0, 1, 1], CategoricalColumn, "integers with 2 distinct values, read as categories"),
-        ([2**60, 2**60 + 1], CategoricalColumn, "integers with 2 distinct values, read as categories"),
-        (pd.array([0, 1, None], "Int64"), CategoricalColumn, "integers with 2 distinct values, read as categories"),
-        ([1, 2, 3], ContinuousColumn, "integers with 3 to 10 distinct values, read as numbers"),
-        (range(10), ContinuousColumn, "integers with 3 to 10 distinct values, read as numbers"),
-        (NUMBERS_OR_TEXT, CategoricalColumn, "texts that are all numbers, read as categories"),
-        ([*NUMBERS_OR_TEXT, "nan", None], CategoricalColumn, "texts that are all numbers, read as categories"),
+        ([0, 1, 1], CategoricalColumn, "whole numbers with 2 distinct values, read as categories"),
+        ([2**60, 2**60 + 1], CategoricalColumn, "whole numbers with 2 distinct values, read as categories"),
         (
-            [f"id {i}" for i in range(11)],
+            pd.array([0, 1, None], "Int64"),
             CategoricalColumn,
-            "texts that differ in every row, read as categories; drop them if they are identifiers",
+            "whole numbers with 2 distinct values, read as categories",
         ),
+        ([1, 2, 3], ContinuousColumn, "whole numbers with 3 to 10 distinct values, read as numbers"),
+        (range(10), ContinuousColumn, "whole numbers with 3 to 10 distinct values, read as numbers"),
+        (range(5, 16), ContinuousColumn, ROW_NUMBERS),
+        ([*range(11), None], ContinuousColumn, ROW_NUMBERS),
+        ([2**60 + i for i in (3, 1, 2, 0, 4, 5, 6, 7, 8, 9, 10)], ContinuousColumn, ROW_NUMBERS),
+        (DIGITS, CategoricalColumn, "texts that are all numbers, read as categories"),
+        ([*DIGITS, "nan", None], CategoricalColumn, "texts that are all numbers, read as categories"),
+        (["1", "2", "1"], CategoricalColumn, "texts that are all numbers, read as categories"),
+        (["1", "2", "x", None], CategoricalColumn, "texts that are mostly numbers, read as categories"),
+        (DAYS, CategoricalColumn, "texts that look like dates, read as categories"),
+        ([DAYS[0], None, DAYS[0]], CategoricalColumn, "texts that look like dates, read as categories"),
+        ([f"id {i}" for i in range(11)], CategoricalColumn, IDENTIFIERS),
+        ([*(f"id {i}" for i in range(18)), "id 0", "id 1", None], CategoricalColumn, IDENTIFIERS),  # 18 of 20
     ],
 )
 def test_what_could_be_read_in_two_ways(cells, column_type, reason):
@@ -66,75 +84,65 @@ def test_what_could_be_read_in_two_ways(cells, column_type, reason):
     assert (how.column_type, how.reason, how.is_choice) == (column_type, reason, True)
 
 
-def test_numbers_with_a_few_words_between_them():
-    message = (
-        r"Column 'a' is text, yet 12 of its 14 distinct values are numbers\. Not a number: 'none', 'missing', first in "
-        r"row 3\. Leave such cells empty .*TableEncoder\(categorical=\['a'\]\)"
-    )
-    with pytest.raises(NotNumericError, match=message):
-        read(["0", "1", "2", "none", "missing", "none", *NUMBERS_OR_TEXT[3:]])
+@pytest.mark.parametrize(
+    ("cells", "advice"),
+    [
+        (["1", "2"], "for numbers: X['a'] = pd.to_numeric(X['a'], errors='coerce')"),
+        (DAYS, "convert them: X['a'] = pd.to_datetime(X['a'])"),
+        ([1, 2], ""),
+    ],
+)
+def test_advice(cells, advice):
+    assert read(cells).advice == advice
+
+
+NOT_NUMERIC = """Some texts are numbers for the most part.
+  'a': 12 of 14 distinct values are numbers. Not a number: 'none', 'missing', first in row 3.
+  'b': 12 of 13 distinct values are numbers. Not a number: 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…', first in row 12.
+Convert them, with gaps in place of the rest:
+  X['a'] = pd.to_numeric(X['a'], errors='coerce')
+  X['b'] = pd.to_numeric(X['b'], errors='coerce')
+Or read them as categories: TableEncoder(categorical=['a', 'b'])."""
+
+
+def test_numbers_with_a_few_words_between_them_are_refused_together():
+    first = [*DIGITS[:3], "none", "missing", "none", *DIGITS[3:]]
+    second = [*DIGITS, *["n" * 50] * 3]
+    frame = pd.DataFrame({"a": first, "c": range(0, 30, 2), "b": second})
+    with pytest.raises(NotNumericError) as caught:
+        readings(raw_columns(frame), {})
+    assert str(caught.value) == NOT_NUMERIC
+
+
+def test_many_refused_columns_are_counted():
+    frame = pd.DataFrame({f"a{i}": [*DIGITS, "?"] for i in range(8)})
+    with pytest.raises(
+        NotNumericError, match=r"(?s)'a4': .*\n  and 3 more columns\n.*\n  and 3 more columns\nOr .*'a7'"
+    ):
+        readings(raw_columns(frame), {})
+
+
+def test_what_is_settled_is_neither_read_nor_refused():
+    raws = raw_columns(pd.DataFrame({"a": [*DIGITS, "?"], "b": [0.5] * 13}))
+    settled = Reading(CategoricalColumn, "as told")
+    assert readings(raws, {0: settled}) == [settled, Reading(ContinuousColumn)]
 
 
 def test_words_with_as_many_numbers_between_them_are_words():
-    assert read([*NUMBERS_OR_TEXT, *(f"n{i}" for i in range(12))]).column_type is CategoricalColumn
-
-
-# What the user has said
+    assert read([*DIGITS, *(f"n{i}" for i in range(12))]).column_type is CategoricalColumn
 
 
 @pytest.mark.parametrize(
-    "given", ["town", 1, np.int64(1), ["town"], (1,), np.array(["town"]), pd.Index(["town"]), [1, "town"]]
-)
-def test_columns_by_name_or_position(given):
-    for option, column_type in (("continuous", ContinuousColumn), ("categorical", CategoricalColumn)):
-        settled = told(NAMES, **{"continuous": None, "categorical": None, option: given})
-        assert {i: (how.column_type, how.reason, how.is_choice) for i, how in settled.items()} == {
-            1: (column_type, "as told", False)
-        }
-
-
-def test_nothing_said():
-    assert told(NAMES, None, None) == told(NAMES, [], ()) == {}
-
-
-def test_both_options_together():
-    settled = told(NAMES, continuous=["age", 2], categorical="town")
-    assert [settled[i].column_type for i in range(3)] == [ContinuousColumn, CategoricalColumn, ContinuousColumn]
-
-
-@pytest.mark.parametrize(
-    ("continuous", "categorical", "message"),
+    ("cells", "column_type"),
     [
-        (
-            "twon",
-            None,
-            r"continuous names the column 'twon', but the table has 'age', 'town', 'income'\. Did you mean 'town'\?",
-        ),
-        (None, ["zip"], r"categorical names the column 'zip', but the table has 'age', 'town', 'income'\.$"),
-        (3, None, r"continuous names the column 3, but expected a name, or a position from 0 to 2\."),
-        (-1, None, r"continuous names the column -1, but expected a name, or a position from 0 to 2\."),
-        (None, True, r"categorical names the column True, but expected a name"),
-        (None, 1.0, r"categorical names the column 1\.0, but expected a name"),
-        (None, [None], r"categorical names the column None, but expected a name"),
-        ("age", 0, r"Column 'age' is named in both continuous and categorical\. Name it in one\."),
+        ([0, 1], CategoricalColumn),
+        ([1, 2, 3], ContinuousColumn),
+        (range(11), ContinuousColumn),
+        ([5, 5], ContinuousColumn),
     ],
 )
-def test_columns_that_cannot_be_found(continuous, categorical, message):
-    with pytest.raises(UnknownColumnError, match=message):
-        told(NAMES, continuous, categorical)
-
-
-@pytest.mark.parametrize(
-    ("cells", "column_type", "is_choice"),
-    [
-        ([0.0, 1.0, np.nan], CategoricalColumn, True),  # pandas' way to write [0, 1, None]
-        ([1.0, 2.0, 3.0, np.nan], ContinuousColumn, True),
-        ([0.0, 1.0], ContinuousColumn, False),  # without a gap, whoever wrote floats meant floats
-        ([0.5, 1.0, np.nan], ContinuousColumn, False),
-    ],
-)
-def test_integers_that_a_gap_made_floats(cells, column_type, is_choice):
-    (raw,) = raw_columns(pd.DataFrame({"a": cells}))
-    how = reading(raw)
+def test_a_gap_makes_floats_of_integers_and_does_not_change_how_they_are_read(cells, column_type):
+    how = read(cells)
     assert how.column_type is column_type
-    assert how.is_choice is is_choice
+    for same in ([*map(float, cells)], [*cells, np.nan], [*map(decimal.Decimal, cells)]):
+        assert read(same) == how

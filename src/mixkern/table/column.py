@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError
+from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, counted
 from mixkern.table.cell import DAY, LAST_DAY, Floats
 from mixkern.table.frame import Kind, RawColumn
 
 OTHER = "(other)"  # how a report names a category that was not there at fit time
+
+_CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
+# How other libraries and files write the categories of a column of booleans.
+_BOOLEANS = {"1": "True", "1.0": "True", "true": "True", "0": "False", "0.0": "False", "false": "False"}
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,16 @@ class ContinuousColumn:
     mean: float  # above the origin
     deviation: float  # population standard deviation; 1 where all values are equal
     remark: str = ""
+    n_gaps: int = 0  # cells that are
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
         """Learn centre and spread from the cells that are there."""
-        values = _finite(raw)
-        values = values[~np.isnan(values)]
+        cells = _finite(raw)
+        values = cells[~np.isnan(cells)]
+        n_gaps = len(cells) - len(values)
         if len(values) == 0:
-            return cls(raw.name, raw.kind, 0, 0.0, 0.0, 1.0, "no value: read as gaps, now and later")
+            return cls(raw.name, raw.kind, 0, 0.0, 0.0, 1.0, "no value: read as gaps, now and later", n_gaps)
         origin = float(values.min())
         with np.errstate(over="ignore"):
             above = values - origin
@@ -47,13 +53,14 @@ class ContinuousColumn:
         if np.isinf(extent):
             raise _too_large(raw.name, values)
         if not extent:
-            return cls(raw.name, raw.kind, len(values), origin, 0.0, 1.0, remark or "one value: becomes 0 in every row")
+            remark = remark or "one value: becomes 0 in every row"
+            return cls(raw.name, raw.kind, len(values), origin, 0.0, 1.0, remark, n_gaps)
         # In a unit near the extent, because sums and squares of tiny or huge numbers leave the range of a float.
         # A power of two: dividing by it is exact.
         exponent = np.frexp(extent)[1]
         scaled = np.ldexp(above, -exponent)
         mean, deviation = (float(np.ldexp(value, exponent)) for value in (scaled.mean(), scaled.std()))
-        return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark)
+        return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark, n_gaps)
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
         """Give z-scores, gaps as NaN."""
@@ -66,6 +73,12 @@ class ContinuousColumn:
         if np.isinf(scores).any():
             raise _too_large(raw.name, values[np.isinf(scores)])
         return scores
+
+    def n_ignored(self, raw: RawColumn) -> int:
+        """Count the values that are read as gaps, because there was none at fit time to compare them with."""
+        if self.n_values or raw.kind is Kind.EMPTY:
+            return 0
+        return sum(text is not None for text in raw.texts())
 
     def decode(self, scores: Floats) -> Any:  # (n,)
         """Give back numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
@@ -84,9 +97,11 @@ class ContinuousColumn:
         if raw.kind is Kind.EMPTY or raw.kind == self.kind:
             return
         if self.kind in moments or raw.kind in moments:
+            is_readable = self.kind in _CONVERTERS and raw.kind in (Kind.TEXT, Kind.CATEGORY)
+            step = f": {raw.place} = {_CONVERTERS[self.kind]}({raw.place})" if is_readable else ""
             raise CellTypeError(
                 f"Column {raw.name!r} was fitted as {self.kind} and now comes as {raw.kind}. "
-                "Convert it to the type that it had."
+                f"Convert it to the type that it had{step}."
             )
 
 
@@ -98,30 +113,32 @@ class CategoricalColumn:
     kind: Kind
     categories: tuple[str, ...]
     remark: str = ""
+    n_gaps: int = 0
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "CategoricalColumn":
         """Learn the categories that occur, numbers in their own order and texts alphabetically."""
-        found = {text for text in raw.texts() if text is not None}
+        texts = raw.texts()
+        found = {text for text in texts if text is not None}
         if raw.kind.is_numeric and raw.kind is not Kind.DATE:
             categories = sorted(found, key=lambda text: (_as_float(text), text))
         else:
             categories = sorted(found)
         if len(categories) == 1:
             remark = remark or "one category: the same in every row"
-        return cls(raw.name, raw.kind, tuple(categories), remark)
+        return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=texts.count(None))
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
         """Give codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
         code = {text: float(i) for i, text in enumerate(self.categories)}
         other = float(len(self.categories))
-        codes = [np.nan if text is None else code.get(text, other) for text in raw.texts()]
+        codes = [np.nan if text is None else code.get(text, other) for text in self._texts(raw)]
         return np.array(codes, dtype=float)
 
     def unseen(self, raw: RawColumn) -> dict[str, int]:
         """Count the cells of each category that was not there at fit time, most frequent first."""
         known = set(self.categories)
-        counts = Counter(text for text in raw.texts() if text is not None and text not in known)
+        counts = Counter(text for text in self._texts(raw) if text is not None and text not in known)
         return dict(counts.most_common())
 
     def decode(self, codes: Floats) -> Any:  # (n,)
@@ -129,6 +146,13 @@ class CategoricalColumn:
         names = np.array([*self.categories, OTHER, None], dtype=object)
         positions = np.where(np.isnan(codes), len(names) - 1, np.clip(np.rint(codes), 0, len(names) - 2))
         return names[positions.astype(int)]
+
+    def _texts(self, raw: RawColumn) -> list[str | None]:
+        """Give cells as text; where booleans were fitted, 1 and "TRUE" are booleans too."""
+        texts = raw.texts()
+        if self.kind is not Kind.BOOLEAN or raw.kind is Kind.BOOLEAN:
+            return texts
+        return [None if text is None else _BOOLEANS.get(text.lower(), text) for text in texts]
 
 
 Column = ContinuousColumn | CategoricalColumn
@@ -139,7 +163,7 @@ def _finite(raw: RawColumn) -> Floats:
     rows = np.flatnonzero(np.isinf(values))
     if len(rows):
         raise InfiniteValueError(
-            f"Column {raw.name!r} holds {len(rows)} infinite value(s), the first in row {rows[0]}. "
+            f"Column {raw.name!r} holds {counted(len(rows), 'infinite value')}, the first in row {rows[0]}. "
             "Replace them by numbers, or by gaps: X.replace([np.inf, -np.inf], np.nan)."
         )
     return values

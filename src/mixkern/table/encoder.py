@@ -1,6 +1,5 @@
 """The door through which a user's table comes in."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import narwhals as nw
@@ -9,12 +8,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.errors import ColumnChoiceWarning, ColumnMismatchError, UnseenCategoryWarning, listing, nearest, warn
+from mixkern.errors import (
+    ColumnChoiceWarning,
+    ColumnMismatchError,
+    IgnoredValuesWarning,
+    UnseenCategoryWarning,
+    nearest,
+    warn,
+)
 from mixkern.optional import optional
+from mixkern.table.announcement import Unseen, choices, ignored_values, unseen_categories
 from mixkern.table.cell import Floats
 from mixkern.table.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.table.frame import RawColumn, raw_columns
-from mixkern.table.reading import ColumnNames, Reading, reading, told
+from mixkern.table.encoded import encoded_rows
+from mixkern.table.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.table.override import ColumnNames, told
+from mixkern.table.reading import readings
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -28,23 +37,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     a column of                            is read as   and becomes
     =====================================  ===========  ==================================================
     floats, decimals                       continuous   z-scores
-    integers, three or more distinct       continuous   z-scores (announced up to ten distinct values)
-    integers, two distinct                 categorical  codes (announced)
-    floats that are integers with gaps     as integers  pandas has no other way to write them
+    whole numbers, three or more distinct  continuous   z-scores (announced up to ten distinct values)
+    whole numbers, two distinct            categorical  codes (announced)
     dates, durations, times of day         continuous   z-scores of days
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
     nothing but gaps                       continuous   NaN, now and later
     =====================================  ===========  ==================================================
 
-    A gap (``None``, NaN, NaT, ``pandas.NA``) becomes NaN in either block. A column with one value stays:
-    z-score 0, or code 0. Dates with a time zone are counted in UTC.
+    Whole numbers are integers, and floats that could be: in pandas, one gap makes floats of integers. A gap
+    (``None``, NaN, NaT, ``pandas.NA``) becomes NaN in either block. A column with one value stays: z-score 0, or
+    code 0. Dates with a time zone are counted in UTC.
+
+    The reading is learned anew in each ``fit``, from the rows that it is given. Naming columns in ``continuous`` and
+    ``categorical`` keeps it the same across the folds of a cross-validation.
 
     Parameters
     ----------
     continuous : str, int or list of them, default=None
-        Names or positions of columns to read as numbers, whatever they look like. Texts are parsed.
+        Names or positions of columns to read as numbers, whatever they look like. Texts are parsed. Where a
+        pandas frame labels its columns with integers, an integer is such a label, not a position.
     categorical : str, int or list of them, default=None
-        Names or positions of columns to read as categories, whatever they look like.
+        Names, positions or integer labels of columns to read as categories, whatever they look like.
 
     Attributes
     ----------
@@ -65,6 +78,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Where a column could be read in two ways. Naming it in ``continuous`` or ``categorical`` settles it.
     UnseenCategoryWarning
         Where ``transform`` met categories that were not there in ``fit``; see :meth:`unseen`.
+    IgnoredValuesWarning
+        Where ``transform`` met values in a column that held nothing but gaps in ``fit``.
 
     Examples
     --------
@@ -101,16 +116,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         X = nw.to_native(X, pass_through=True)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
-        settled = told([raw.name for raw in raws], self.continuous, self.categorical)
-        readings = [settled.get(i) or reading(raw) for i, raw in enumerate(raws)]
-        columns = tuple(how.column_type.fit(raw, how.reason) for how, raw in zip(readings, raws, strict=True))
+        settled = told([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
+        found = readings(raws, settled)
+        columns = tuple(how.column_type.fit(raw, how.reason) for how, raw in zip(found, raws, strict=True))
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_, so only now that nothing can fail
         self.columns_: tuple[Column, ...] = columns
         self._order = [
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
             *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
         ]
-        _announce(columns, readings)
+        message = choices([raw.name for raw in raws], found)
+        if message:
+            warn(message, ColumnChoiceWarning)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -128,14 +145,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         raws = self._matching(X)
         encoded = np.empty((len(raws[0].cells), len(raws)))
-        other: dict[str, dict[str, int]] = {}
+        unseen: list[Unseen] = []
+        ignored: dict[str, int] = {}
         for target, i in enumerate(self._order):
             column = self.columns_[i]
-            encoded[:, target] = column.encode(raws[i])
-            if isinstance(column, CategoricalColumn) and (encoded[:, target] == len(column.categories)).any():
-                other[column.name] = column.unseen(raws[i])
-        if other:
-            warn(_unseen_message(other), UnseenCategoryWarning)
+            encoded[:, target] = codes = column.encode(raws[i])
+            if isinstance(column, ContinuousColumn):
+                ignored[column.name] = column.n_ignored(raws[i])
+            elif (codes == len(column.categories)).any():
+                unseen.append(Unseen(column.name, column.unseen(raws[i]), int((~np.isnan(codes)).sum())))
+        if unseen:
+            warn(unseen_categories(unseen), UnseenCategoryWarning)
+        if any(ignored.values()):
+            warn(ignored_values(ignored), IgnoredValuesWarning)
         return encoded
 
     def inverse_transform(self, X: ArrayLike) -> Any:
@@ -143,24 +165,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_columns)
-            Z-scores and codes, as :meth:`transform` gives them.
+        X : array-like or frame of shape (n, n_columns)
+            Z-scores and codes, as :meth:`transform` gives them. A frame must have the columns of
+            :meth:`get_feature_names_out`, in any order.
 
         Returns
         -------
         pandas.DataFrame
             Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
-            categories as text, unseen ones as ``(other)``.
+            categories as text, unseen ones as ``(other)``. It has the index of a pandas frame that came.
         """
         check_is_fitted(self)
         pandas = optional("pandas", purpose="TableEncoder.inverse_transform")
-        encoded = np.asarray(X, dtype=float)
-        if encoded.ndim != 2 or encoded.shape[1] != len(self.columns_):
-            raise ColumnMismatchError(
-                f"Expected encoded rows of {len(self.columns_)} columns, but X has shape {encoded.shape}."
-            )
+        encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
         decoded = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
-        return pandas.DataFrame({column.name: decoded[i] for i, column in enumerate(self.columns_)})
+        return pandas.DataFrame({column.name: decoded[i] for i, column in enumerate(self.columns_)}, index=index)
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the cells whose category was not there in :meth:`fit`.
@@ -181,12 +200,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         pandas.DataFrame
-            One row per column of the table: ``kind`` of its cells, ``read_as``, ``categories`` (how many), ``mean``
-            and ``deviation`` in the column's own unit (days for dates), ``remark``.
+            One row per column of the table: ``kind`` of its cells, ``read_as``, ``gaps`` and ``categories`` (how
+            many), ``mean`` and ``deviation`` in the column's own unit (days for dates), ``remark``.
         """
         check_is_fitted(self)
         pandas = optional("pandas", purpose="TableEncoder.describe")
-        return pandas.DataFrame([_summary(column) for column in self.columns_]).set_index("column")
+        facts = pandas.DataFrame([_summary(column) for column in self.columns_]).set_index("column")
+        return facts.astype({"categories": "Int64"})  # a number has none, which is not the same as 0
 
     @property
     def continuous_(self) -> list[str]:
@@ -227,16 +247,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _matching(self, X: Any) -> list[RawColumn]:
         """Read a table and make sure that it has the fitted columns."""
         check_is_fitted(self)
-        X = nw.to_native(X, pass_through=True)
-        raws = raw_columns(X)
+        table = opened(X)
+        self._check_columns(table)  # before any cell is read: a column that should not be there may hold anything
+        return raw_columns(table)
+
+    def _check_columns(self, table: Any) -> None:
+        known = [column.name for column in self.columns_]
+        labels = column_labels(table) or []
+        came = [str(label) for label in labels]
+        is_reordered = came != known and sorted(came) == sorted(known)
         try:
-            validate_data(self, X, skip_check_array=True, reset=False)
+            validate_data(self, table, skip_check_array=True, reset=False)
         except ValueError as error:
-            known = [column.name for column in self.columns_]
-            new = [raw.name for raw in raws if raw.name not in known]
+            new = [name for name in came if name not in known]
             hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
-            raise ColumnMismatchError("\n".join([str(error).rstrip(), *hints])) from error
-        return raws
+            order = ["Put them in order: X[encoder.feature_names_in_]."] if is_reordered else []
+            raise ColumnMismatchError("\n".join([str(error).rstrip(), *hints, *order])) from error
+        if is_reordered:  # scikit-learn looks at names that are texts, and at no others
+            order = sorted(labels, key=lambda label: known.index(str(label)))
+            raise ColumnMismatchError(f"Columns must be in the same order as in fit. Put them in order: X[{order}].")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
@@ -249,40 +278,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _announce(columns: Sequence[Column], readings: Sequence[Reading]) -> None:
-    """Warn once of every column that could be read in two ways."""
-    names: dict[str, list[str]] = {}
-    for column, how in zip(columns, readings, strict=True):
-        if how.is_choice:
-            names.setdefault(how.reason, []).append(column.name)
-    if names:
-        lines = [f"{listing(found)}: {reason}" for reason, found in names.items()]
-        warn(
-            "\n  ".join(["Some columns could be read in two ways.", *lines])
-            + "\nTo settle a column, name it: TableEncoder(continuous=[...], categorical=[...]).",
-            ColumnChoiceWarning,
-        )
-
-
-def _unseen_message(other: dict[str, dict[str, int]]) -> str:
-    n_cells = sum(sum(counts.values()) for counts in other.values())
-    first = f"{n_cells} cell(s) hold categories that were not there at fit time; they are coded as 'other'."
-    return "\n  ".join([first, *(f"{name!r}: {_tally(counts)}" for name, counts in other.items())])
-
-
-def _tally(counts: dict[str, int], limit: int = 5) -> str:
-    shown = ", ".join(f"{category!r} ({count})" for category, count in list(counts.items())[:limit])
-    return shown + (f" and {len(counts) - limit} more" if len(counts) > limit else "")
-
-
 def _summary(column: Column) -> dict[str, Any]:
     """Put what was learned of a column into one row of a frame."""
-    is_number = isinstance(column, ContinuousColumn)
-    row = {"column": column.name, "kind": str(column.kind), "read_as": "continuous" if is_number else "categorical"}
-    if isinstance(column, CategoricalColumn):
-        learned = {"categories": len(column.categories), "mean": np.nan, "deviation": np.nan}
-    elif column.n_values == 0:
-        learned = {"categories": 0, "mean": np.nan, "deviation": np.nan}
-    else:
-        learned = {"categories": 0, "mean": column.origin + column.mean, "deviation": column.deviation}
-    return {**row, **learned, "remark": column.remark}
+    mean = deviation = np.nan
+    if isinstance(column, ContinuousColumn) and column.n_values:
+        mean, deviation = column.origin + column.mean, column.deviation
+    return {
+        "column": column.name,
+        "kind": str(column.kind),
+        "read_as": "continuous" if isinstance(column, ContinuousColumn) else "categorical",
+        "gaps": column.n_gaps,
+        "categories": len(column.categories) if isinstance(column, CategoricalColumn) else None,
+        "mean": mean,
+        "deviation": deviation,
+        "remark": column.remark,
+    }

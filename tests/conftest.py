@@ -1,5 +1,0 @@
-"""What every test may rely on."""
-
-import matplotlib as mpl
-
-mpl.use("Agg")  # no window, wherever the tests run
