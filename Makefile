@@ -37,7 +37,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/api/generated
+	rm -rf $(VENV) build dist docs/_build
 
 # The stamp is written last, so an interrupted set-up is taken up again.
 $(READY): pyproject.toml

@@ -1,7 +1,10 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 from mixkern import datasets
+from mixkern.errors import LabelError
 from mixkern.table import encode_labels
 
 
@@ -29,9 +32,16 @@ def test_few_labels_depends_on_the_seed_alone():
 
 
 def test_few_labels_wants_at_least_one():
-    with pytest.raises(ValueError, match="per_class must be at least 1, but it is 0"):
+    with pytest.raises(ValueError, match="per_class must be a whole number, at least 1, but it is 0"):
         datasets.load("iris").few_labels(per_class=0)
 
 
 def test_repr_is_short():
     assert len(repr(datasets.load("satimage", raw=True))) < 1500
+
+
+def test_few_labels_refuses_a_class_that_means_unlabelled():
+    data = datasets.load("ripley")
+    signed = dataclasses.replace(data, y=data.y.replace(0, -1))
+    with pytest.raises(LabelError, match="-1 is a class here, but means unlabelled"):
+        signed.few_labels()

@@ -61,7 +61,9 @@ def test_noise_adds_its_variance(make):
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_bad_arguments_are_explained(make):
-    with pytest.raises(ValueError, match=r"n must be at least \d, one row for each class, but it is 1\."):
+    with pytest.raises(
+        ValueError, match=r"n must be a whole number, at least \d, one row for each class, but it is 1\."
+    ):
         make(n=1)
     with pytest.raises(ValueError, match=r"noise is a standard deviation and must not be negative, but it is -1\."):
         make(noise=-1)
@@ -143,3 +145,31 @@ def test_cross_is_two_bars_at_right_angles():
     first, second = np.cov(X[y == 0].T), np.cov(X[y == 1].T)
     np.testing.assert_allclose(np.linalg.eigvalsh(first), [0.15**2, 1], rtol=0.02)
     np.testing.assert_allclose(first[0, 1], -second[0, 1], rtol=0.03)
+
+
+def test_three_moons_are_arcs_of_radius_one():
+    X, y = datasets.make_three_moons(n=MANY, random_state=0)
+    for label, centre in enumerate([(0.0, 0.0), (1.25, 0.4), (2.5, 0.0)]):
+        offsets = X[y == label] - centre
+        # E|bead + noise|^2 = 1 + 2 * 0.12^2
+        assert np.mean(np.sum(offsets**2, axis=1)) == pytest.approx(1 + 2 * 0.12**2, abs=0.01)
+        assert np.sign(offsets[:, 1].mean()) == (-1 if label == 1 else 1)
+
+
+def test_adidas_is_three_parallel_stripes_of_growing_length():
+    X, y = datasets.make_adidas(n=MANY, random_state=0)
+    values, vectors = zip(*(np.linalg.eigh(np.cov(X[y == label].T)) for label in range(3)), strict=True)
+    np.testing.assert_allclose(np.sqrt(values), [(0.12, 0.35), (0.12, 0.6), (0.12, 0.85)], rtol=0.02)
+    axes = [np.abs(each[:, 1] @ [np.cos(np.deg2rad(115)), np.sin(np.deg2rad(115))]) for each in vectors]
+    np.testing.assert_allclose(axes, 1, atol=1e-3)
+
+
+def test_five_processes_belong_to_three_classes():
+    X, y = datasets.make_five_processes(n=MANY, random_state=0)
+    centres = [[(-2.2, 1.6), (1.9, -1.6)], [(-1.8, -1.5), (2.2, 1.5)], [(0.0, 0.0)]]
+    for label, expected in enumerate(centres):
+        mine = X[y == label]
+        owner = np.argmin([np.sum((mine - centre) ** 2, axis=1) for centre in expected], axis=0)
+        for i, centre in enumerate(expected):
+            np.testing.assert_allclose(mine[owner == i].mean(axis=0), centre, atol=0.03)
+            assert np.mean(owner == i) == pytest.approx(1 / len(expected), abs=0.01)

@@ -84,6 +84,7 @@ def test_a_recorded_answer_becomes_a_data_set(name, answer, tmp_path):
     assert (data.X.dtypes == "float64").all()
     assert data.source == "OpenML data set 61, version 1"
     assert data.licence == "Public"
+    assert data.creators == "R.A. Fisher"
     assert data.title == "iris"
     # the same flowers as the packaged set, two misprints apart
     assert (data.X.to_numpy() != datasets.load("iris").X.to_numpy()).sum() <= 3
@@ -121,7 +122,12 @@ def test_a_set_with_several_targets_is_refused(answer, tmp_path):
         datasets.load("openml:40589", data_home=str(tmp_path))
 
 
+def test_a_name_has_to_follow():
+    with pytest.raises(DownloadError, match="'openml:' is followed by a number or a name, as in 'openml:61'"):
+        datasets.load("openml:")
+
+
 def test_a_name_without_an_active_version_is_refused(answer, tmp_path):
     answer(INACTIVE)
-    with pytest.raises(DownloadError, match="OpenML has no such data set as 'openml:glass2': No active dataset glass2"):
+    with pytest.raises(DownloadError, match="OpenML gives no table for 'openml:glass2': No active dataset glass2"):
         datasets.load("openml:glass2", data_home=str(tmp_path))

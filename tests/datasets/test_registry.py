@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,7 @@ def test_a_data_set_has_real_dtypes_and_known_origin(name):
     assert len(data.y) == len(data.X) == data.n_samples
     assert data.y.notna().all()
     assert set(data.classes) == set(data.y)
-    assert min(map(len, (data.title, data.description, data.source, data.licence))) > 3
+    assert min(map(len, (data.title, data.description, data.creators, data.source, data.licence))) > 3
     assert sum(data.class_percent.values()) == pytest.approx(100)
 
 
@@ -54,6 +56,18 @@ def test_a_generated_set_is_the_same_every_time(name):
     pd.testing.assert_frame_equal(datasets.load(name).X, datasets.load(name).X)
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("clouds", (0.666458889338553, -1.5157191927694575)),
+        ("concentric", (0.8285987504936367, 0.13974342202924972)),
+        ("two_moons", (0.5954147323319096, -0.24979525831149862)),
+    ],
+)
+def test_a_generated_set_is_the_same_everywhere(name, first):
+    np.testing.assert_allclose(datasets.load(name).X.to_numpy()[0], first, rtol=1e-12)
+
+
 def test_what_load_returns_can_be_changed_without_harm():
     data = datasets.load("iris")
     data.X.iloc[:, :] = 0
@@ -69,3 +83,20 @@ def test_an_unknown_name_is_met_with_the_nearest():
 
 def test_index_holds_no_table_that_is_not_there():
     assert set(index()) | {"clouds", "concentric", "two_moons"} == set(TWENTY)
+
+
+@pytest.mark.parametrize("bad", [None, 61])
+def test_a_name_is_a_text(bad):
+    with pytest.raises(UnknownDatasetError, match=f"loaded by its name, a text, but {bad} came"):
+        datasets.load(bad)
+
+
+def test_raw_is_for_satimage():
+    with pytest.raises(ValueError, match="raw=True is for 'satimage' alone; 'iris' has no other form"):
+        datasets.load("iris", raw=True)
+
+
+def test_every_packaged_set_names_its_creators_in_data_md():
+    page = (Path(__file__).parents[2] / "DATA.md").read_text("utf-8")
+    for name, facts in index().items():
+        assert f"| `{name}` | {facts['creators']} | {facts['source']} | {facts['licence']} |" in page

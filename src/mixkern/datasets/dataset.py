@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mixkern.errors import LabelError
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -23,8 +25,8 @@ class Dataset:
         Labels, integers or text.
     continuous, categorical : tuple of str
         Names of the two kinds of columns.
-    description, source, licence : str
-        What the table shows, where it was taken from, and under which terms.
+    description, creators, source, licence : str
+        What the table shows, who made it, where it was taken from, and under which terms.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Dataset:
     continuous: tuple[str, ...]
     categorical: tuple[str, ...]
     description: str
+    creators: str
     source: str
     licence: str
 
@@ -66,7 +69,7 @@ class Dataset:
         Returns
         -------
         pandas.Series
-            Like ``y``, with -1 (integer labels) or ``None`` (texts) where the label is hidden.
+            Like ``y``, with -1 (integer labels) or a gap (texts) where the label is hidden.
 
         Examples
         --------
@@ -75,8 +78,10 @@ class Dataset:
         >>> y.value_counts(dropna=False).to_dict()
         {nan: 144, 'setosa': 2, 'versicolor': 2, 'virginica': 2}
         """
-        if per_class < 1:
-            raise ValueError(f"per_class must be at least 1, but it is {per_class}.")
+        if int(per_class) != per_class or per_class < 1:
+            raise ValueError(f"per_class must be a whole number, at least 1, but it is {per_class}.")
+        if -1 in self.classes:
+            raise LabelError("-1 is a class here, but means unlabelled. Recode it first: y.replace(-1, 0).")
         random = check_random_state(random_state)
         keep = np.zeros(len(self.y), dtype=bool)
         for label in self.classes:

@@ -2,7 +2,7 @@
 
 Every generator takes the number of rows ``n``, the ``noise`` (standard deviation of Gaussian noise added to both
 coordinates) and a ``random_state``, and returns ``(X, y)`` as NumPy arrays in shuffled order. Class sizes are exact,
-not drawn: the nearest whole numbers to the shares of the classes. Streams come from NumPy's frozen ``RandomState``,
+not drawn: the shares of the classes, to within one row. Streams come from NumPy's frozen ``RandomState``,
 so a seed gives the same points with every NumPy version.
 """
 
@@ -19,7 +19,7 @@ Sampler = Callable[[int, np.random.RandomState], Points]  # (how many, stream) -
 
 
 def make_two_moons(n: int = 800, *, noise: float = 0.11, random_state: Any = None) -> tuple[Points, Codes]:
-    """Two interleaved half circles, as in Melacci's LapSVM package: class 0 is the upper moon.
+    """Two interleaved half ellipses, as in Melacci's LapSVM package: class 0 is the upper moon.
 
     >>> X, y = make_two_moons(n=6, random_state=0)
     >>> X.shape, y.tolist().count(0)
@@ -121,8 +121,8 @@ def _draw(
     classes: Sequence[Sampler], shares: Sequence[float], n: int, noise: float, random_state: Any
 ) -> tuple[Points, Codes]:
     """Draw each class's part of n points, add the noise, shuffle."""
-    if n < len(classes):
-        raise ValueError(f"n must be at least {len(classes)}, one row for each class, but it is {n}.")
+    if int(n) != n or n < len(classes):
+        raise ValueError(f"n must be a whole number, at least {len(classes)}, one row for each class, but it is {n}.")
     if not noise >= 0:
         raise ValueError(f"noise is a standard deviation and must not be negative, but it is {noise}.")
     random = check_random_state(random_state)

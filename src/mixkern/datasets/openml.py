@@ -25,7 +25,9 @@ def load_openml(name: str, data_home: str | None = None) -> Dataset:
         Folder of the copies; by default scikit-learn's own.
     """
     optional("pandas", purpose="mixkern.datasets")
-    key = name.removeprefix(PREFIX)
+    key = name.removeprefix(PREFIX).strip()
+    if not key:
+        raise DownloadError("'openml:' is followed by a number or a name, as in 'openml:61' or 'openml:iris'.")
     which: dict[str, Any] = {"data_id": int(key)} if key.isdigit() else {"name": key}
     try:
         bunch = fetch_openml(**which, as_frame=True, parser="liac-arff", data_home=data_home)
@@ -34,8 +36,8 @@ def load_openml(name: str, data_home: str | None = None) -> Dataset:
             f"OpenML could not be reached for {name!r} ({error}). Check the network; the sets of "
             "mixkern.datasets.names() need none."
         ) from error
-    except ValueError as error:  # scikit-learn's answer to an unknown name, and to a table that is no ARFF
-        raise DownloadError(f"OpenML has no such data set as {name!r}: {error}") from error
+    except ValueError as error:  # scikit-learn's answer to an unknown name, and to tables that it cannot read
+        raise DownloadError(f"OpenML gives no table for {name!r}: {error}") from error
     return _dataset(name, bunch)
 
 
@@ -57,6 +59,7 @@ def _dataset(name: str, bunch: Any) -> Dataset:
         continuous=tuple(continuous),
         categorical=tuple(categorical),
         description=str(bunch.DESCR),
+        creators=str(details.get("creator", "not stated")),
         source=f"OpenML data set {details['id']}, version {details['version']}",
         licence=str(details.get("licence", "not stated")),
     )

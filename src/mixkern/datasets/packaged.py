@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -47,6 +48,7 @@ def load_packaged(name: str) -> Dataset:
         continuous=tuple(facts["continuous"]),
         categorical=tuple(facts["categorical"]),
         description=facts["description"],
+        creators=facts["creators"],
         source=facts["source"],
         licence=facts["licence"],
     )
@@ -59,16 +61,11 @@ def principal_components(dataset: Dataset, n_components: int) -> Dataset:
     scores = PCA(n_components=n_components, svd_solver="full").fit_transform(dataset.X)
     columns = tuple(f"pc{i + 1}" for i in range(n_components))
     remark = f"First {n_components} principal components of {dataset.X.shape[1]} attributes."
-    return Dataset(
-        name=dataset.name,
-        title=dataset.title,
+    return replace(
+        dataset,
         X=pandas.DataFrame(scores, columns=list(columns)),
-        y=dataset.y,
         continuous=columns,
-        categorical=(),
         description=f"{dataset.description} {remark}",
-        source=dataset.source,
-        licence=dataset.licence,
     )
 
 

@@ -51,6 +51,10 @@ def load(name: str, *, raw: bool = False, data_home: str | None = None) -> Datas
     >>> bank.X.shape, bank.classes, bank.categorical[:3]
     ((690, 15), ('+', '-'), ('A1', 'A4', 'A5'))
     """
+    if not isinstance(name, str):
+        raise UnknownDatasetError(f"A data set is loaded by its name, a text, but {name!r} came.")
+    if raw and name != "satimage":
+        raise ValueError(f"raw=True is for 'satimage' alone; {name!r} has no other form.")
     if name.startswith(PREFIX):
         return load_openml(name, data_home)
     if name in _GENERATED:
@@ -76,6 +80,7 @@ def _load_generated(name: str) -> Dataset:
         continuous=("x1", "x2"),
         categorical=(),
         description=str(make.__doc__).partition("\n")[0],
+        creators="mixkern",
         source=f"drawn by mixkern.datasets.{make.__name__}(random_state={_SEED})",
         licence="none needed: generated",
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from mixkern.datasets import Dataset, load, names
-from mixkern.study.published import PublishedDataset, published_data_sets
+from mixkern.study.published import DatasetFigures, published_data_sets
 
 SHARE_TOLERANCE = 0.1  # percentage points: the paper rounds some shares and truncates others
 
@@ -22,8 +22,8 @@ SLIPS = {
 class DatasetComparison:
     """One data set, as published and as loaded."""
 
-    published: PublishedDataset
-    ours: PublishedDataset
+    published: DatasetFigures
+    ours: DatasetFigures
     name: str
 
     @property
@@ -58,8 +58,8 @@ def compare_data_sets() -> list[DatasetComparison]:
     return [DatasetComparison(published[each.title], _figures(each), each.name) for each in loaded]
 
 
-def _figures(dataset: Dataset) -> PublishedDataset:
-    return PublishedDataset(
+def _figures(dataset: Dataset) -> DatasetFigures:
+    return DatasetFigures(
         title=dataset.title,
         n_samples=dataset.n_samples,
         n_continuous=len(dataset.continuous),

@@ -6,8 +6,8 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True)
-class PublishedDataset:
-    """One row of the paper's table of data sets."""
+class DatasetFigures:
+    """Size and make-up of a data set: one row of the paper's table."""
 
     title: str
     n_samples: int
@@ -17,16 +17,16 @@ class PublishedDataset:
     class_percent: tuple[float, ...]
 
 
-def published_data_sets() -> list[PublishedDataset]:
+def published_data_sets() -> list[DatasetFigures]:
     """Read the paper's table of data sets.
 
     >>> published_data_sets()[8]
-    PublishedDataset(title='Iris', n_samples=150, n_continuous=4, n_categorical=0, n_classes=3,
+    DatasetFigures(title='Iris', n_samples=150, n_continuous=4, n_categorical=0, n_classes=3,
         class_percent=(33.3, 33.3, 33.3))
     """
     text = files("mixkern.study").joinpath("data_sets.csv").read_text(encoding="utf-8")
     return [
-        PublishedDataset(
+        DatasetFigures(
             title=row["data_set"],
             n_samples=int(row["n_samples"]),
             n_continuous=int(row["n_continuous"]),
