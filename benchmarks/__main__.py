@@ -1,5 +1,6 @@
 """Run every benchmark."""
 
-from benchmarks import table
+from benchmarks import density, table
 
-table.run()
+for each in (table, density):
+    each.run()

@@ -42,7 +42,7 @@ def test_datasets_draws_a_picture_and_leaves_nothing_beside_it(tmp_path, suffix)
 def test_an_unknown_kind_of_picture_is_one_sentence_and_no_file(tmp_path):
     done = run("datasets", "--picture", str(tmp_path / "sets.xyz"))
     assert done.exit_code == 2
-    assert "'.xyz' is no kind of picture: use .png, .svg or .pdf" in done.output
+    assert "'sets.xyz' does not end like a picture: use .png, .svg or .pdf" in done.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -53,3 +53,24 @@ def test_help_has_an_example():
 def test_the_command_is_installed():
     done = subprocess.run([sys.executable, "-m", "mixkern", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"mixkern, version {mixkern.__version__}\n"
+
+
+def test_a_picture_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("datasets", "--picture", str(tmp_path / "file" / "sets.png"))
+    assert done.exit_code == 1
+    assert "Error: The picture could not be written" in done.output
+
+
+def test_an_interrupted_drawing_leaves_the_old_picture_whole(tmp_path, monkeypatch):
+    picture = tmp_path / "sets.png"
+    picture.write_bytes(b"old")
+
+    def interrupted(self, path, **settings):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", interrupted)
+    assert run("datasets", "--picture", str(picture)).exit_code == 1
+    assert picture.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [picture]

@@ -10,7 +10,18 @@ import pytest
 import mixkern
 
 PUBLIC = {
-    "mixkern": {"TableEncoder", "__version__", "datasets"},
+    "mixkern": {"DensitySearch", "Mixture", "TableEncoder", "VBMixture", "__version__", "datasets", "plot", "study"},
+    "mixkern.density": {
+        "CovarianceType",
+        "Criterion",
+        "DensitySearch",
+        "Mixture",
+        "ParzenWindow",
+        "Trial",
+        "VBMixture",
+        "component_table",
+        "representativity",
+    },
     "mixkern.datasets": {
         "Dataset",
         "load",
@@ -25,8 +36,8 @@ PUBLIC = {
         "make_two_rings",
         "names",
     },
-    "mixkern.plot": {"gallery", "scatter"},
-    "mixkern.study": {"DatasetComparison", "PublishedDataset", "compare_data_sets", "published_data_sets"},
+    "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "scatter"},
+    "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {
         "CategoricalColumn",
         "ContinuousColumn",

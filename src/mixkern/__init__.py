@@ -2,8 +2,9 @@
 
 from importlib.metadata import version
 
-from mixkern import datasets
+from mixkern import datasets, plot, study
+from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.table import TableEncoder
 
 __version__ = version("mixkern")
-__all__ = ["TableEncoder", "__version__", "datasets"]
+__all__ = ["DensitySearch", "Mixture", "TableEncoder", "VBMixture", "__version__", "datasets", "plot", "study"]

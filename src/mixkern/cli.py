@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 import mixkern
+from mixkern.optional import optional
+from mixkern.plot import gallery
 from mixkern.study import DatasetComparison, compare_data_sets
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -36,8 +38,10 @@ def datasets(as_json: bool, picture: Path | None) -> None:
     Example:
       mixkern datasets --picture sets.png
     """
-    if picture is not None and picture.suffix not in PICTURES:
-        raise click.UsageError(f"{picture.suffix!r} is no kind of picture: use .png, .svg or .pdf.")
+    if picture is not None:
+        if picture.suffix.lower() not in PICTURES:
+            raise click.UsageError(f"{picture.name!r} does not end like a picture: use .png, .svg or .pdf.")
+        optional("matplotlib", purpose="A picture")  # before anything is printed
     rows = compare_data_sets()
     if as_json:
         click.echo(json.dumps([_record(row) for row in rows], indent=1))
@@ -87,13 +91,14 @@ def _beside(row: DatasetComparison, field: str, text: str) -> str:
 
 
 def _draw(path: Path) -> None:
-    from mixkern.plot import gallery  # matplotlib is another extra
-
-    figure = gallery()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".part-{path.name}")  # an interrupted run leaves no half picture
+    """Draw beside the target and rename: an interrupted run leaves no half picture, and the old one whole."""
+    beside = path.with_name(f".part-{path.name}")
     try:
-        figure.savefig(beside, dpi=110)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        gallery().savefig(beside, dpi=110)
         beside.replace(path)
+    except OSError as error:
+        raise click.ClickException(f"The picture could not be written: {error}") from error
     finally:
-        beside.unlink(missing_ok=True)
+        if beside.exists():
+            beside.unlink()

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from mixkern import datasets, plot
 from mixkern.plot.sample import TWO_DIMENSIONAL
@@ -36,3 +37,27 @@ def test_gallery_shows_every_generator():
     makers = {name for name in datasets.__all__ if name.startswith("make_")}
     assert {make.__name__ for make in TWO_DIMENSIONAL.values()} == makers
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["class 0", "class 1", "class 2"]
+
+
+def test_every_class_has_a_look_of_its_own():
+    y = np.arange(11).repeat(2)
+    ax = plot.scatter(np.random.RandomState(0).standard_normal((22, 2)), y)
+    looks = {(tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections}
+    assert len(looks) == 11
+
+
+@pytest.mark.parametrize("y", [[0, 0], [-1, -1], [None, "a"]])
+def test_scatter_needs_no_two_classes(y):
+    ax = plot.scatter([[0, 1], [1, 0]], y)
+    assert sum(len(c.get_offsets()) for c in ax.collections) == 2
+
+
+def test_scatter_wants_a_label_per_row():
+    with pytest.raises(ValueError, match=r"y must have one label per row of X, 2, but it has 3"):
+        plot.scatter([[0, 1], [1, 0]], [0, 1, 1])
+
+
+def test_pyplot_knows_the_figure_so_that_notebooks_show_it():
+    ax = plot.scatter([[0, 1], [1, 0]], [0, 1])
+    assert plt.gcf() is ax.figure
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1"]

@@ -1,5 +1,7 @@
 """Pictures, for people who would rather look than read."""
 
+from mixkern.plot.density import bound_trace, density
 from mixkern.plot.sample import gallery, scatter
+from mixkern.plot.search import density_trials
 
-__all__ = ["gallery", "scatter"]
+__all__ = ["bound_trace", "density", "density_trials", "gallery", "scatter"]

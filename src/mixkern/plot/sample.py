@@ -7,13 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern import datasets
-from mixkern.optional import optional
+from mixkern.plot.style import UNLABELLED, look, new_figure
 from mixkern.table import encode_labels
-
-# Okabe and Ito's colours, told apart by colour-blind readers too; markers differ as well, for print in grey.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-UNLABELLED_COLOUR = "#B0B0B0"
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {
     "Two Moons": datasets.make_two_moons,
@@ -56,17 +51,21 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
+    has_own_figure = ax is None
     if ax is None:
-        ax = _figure(figsize=(4.5, 4.5)).subplots()
-    codes, classes = (np.full(len(points), -1), []) if y is None else _codes(y)
-    rest = points[codes == -1]
+        ax = new_figure(figsize=(4.5, 4.5)).subplots()
+    labels = encode_labels(np.full(len(points), -1) if y is None else y, min_classes=0)
+    if len(labels.codes) != len(points):
+        raise ValueError(f"y must have one label per row of X, {len(points)}, but it has {len(labels.codes)}.")
+    rest = points[~labels.is_labelled]
     if len(rest):
-        ax.scatter(*rest.T, s=size / 2, color=UNLABELLED_COLOUR, linewidths=0, label="unlabelled")
-    for code, label in enumerate(classes):
-        mine = {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
-        ax.scatter(*points[codes == code].T, s=size, alpha=0.7, linewidths=0, label=str(label), **mine)
+        ax.scatter(*rest.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
+    for code, label in enumerate(labels.classes):
+        ax.scatter(*points[labels.codes == code].T, s=size, alpha=0.7, linewidths=0, label=str(label), **look(code))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(title)
+    if has_own_figure and y is not None:
+        ax.legend(markerscale=2, fontsize="small")
     return ax
 
 
@@ -84,7 +83,7 @@ def gallery(n: int = 600, random_state: int = 0) -> Any:
     -------
     matplotlib.figure.Figure
     """
-    figure = _figure(figsize=(9, 9.4))
+    figure = new_figure(figsize=(9, 9.4))
     panels = figure.subplots(3, 3).flat
     for panel, (title, make) in zip(panels, TWO_DIMENSIONAL.items(), strict=True):
         scatter(*make(n=n, random_state=random_state), ax=panel, size=9, title=title)
@@ -99,13 +98,3 @@ def gallery(n: int = 600, random_state: int = 0) -> Any:
         markerscale=2,
     )
     return figure
-
-
-def _figure(figsize: tuple[float, float]) -> Any:
-    """Make a figure that belongs to its owner: nothing global remembers it."""
-    return optional("matplotlib.figure", purpose="mixkern.plot").Figure(figsize=figsize, layout="constrained")
-
-
-def _codes(y: Any) -> tuple[Any, Any]:
-    labels = encode_labels(y)
-    return labels.codes, labels.classes

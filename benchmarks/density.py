@@ -1,0 +1,133 @@
+"""VBMixture against scikit-learn's BayesianGaussianMixture: same priors, 30 components at first, full covariances."""
+
+import resource
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import BayesianGaussianMixture
+
+from benchmarks.ratio import seconds
+from mixkern import VBMixture
+from mixkern.density.expectation import blocks, expectation, is_expandable
+from mixkern.density.posterior import Posterior, Prior
+from mixkern.density.precision import FullPrecision
+
+K = 30
+
+
+def rows(n: int, d: int, k: int = 8, seed: int = 0) -> np.ndarray:
+    """Draw z-scored rows from k Gaussians of random shape."""
+    random = np.random.RandomState(seed)
+    means = 3 * random.standard_normal((k, d))
+    shapes = random.standard_normal((k, d, d)) / np.sqrt(d)
+    owner = random.randint(k, size=n)
+    X = means[owner]
+    for j in range(k):
+        X[owner == j] += random.standard_normal((np.sum(owner == j), d)) @ shapes[j].T
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def peer(d: int, max_iter: int) -> BayesianGaussianMixture:
+    """Give scikit-learn's machine with our priors."""
+    return BayesianGaussianMixture(
+        n_components=K,
+        weight_concentration_prior_type="dirichlet_distribution",
+        weight_concentration_prior=1 / K,
+        mean_precision_prior=1.0,
+        degrees_of_freedom_prior=d,
+        covariance_prior=d * np.eye(d),
+        reg_covar=0,
+        max_iter=max_iter,
+        random_state=0,
+    )
+
+
+def ours(d: int) -> VBMixture:
+    """Give our machine: W0 is the inverse of scikit-learn's covariance_prior."""
+    return VBMixture(K, precision_prior=1 / d, random_state=0)
+
+
+def bound_of(model: BayesianGaussianMixture, X: np.ndarray) -> float:
+    """Evidence bound of scikit-learn's posterior, constants included, as ours is computed."""
+    d = X.shape[1]
+    precision = FullPrecision()
+    prior = Prior(precision, 1 / K, X.mean(axis=0), 1.0, float(d), d * np.eye(d), 1.0)
+    posterior = Posterior(
+        precision,
+        model.weight_concentration_,
+        model.means_,
+        model.mean_precision_,
+        model.degrees_of_freedom_,
+        model.covariances_ * model.degrees_of_freedom_[:, None, None],
+        (),
+    )
+    table = list(blocks(X, np.empty((len(X), 0)), None))
+    with ThreadPoolExecutor(1) as pool:
+        statistics = expectation(table, posterior, expand=True, pool=pool)
+    return statistics.log_normaliser - posterior.divergence(prior)
+
+
+def compare(n: int, d: int, max_iter: int | None = None) -> None:
+    """Print how much faster we reach which bound; with ``max_iter``, the peer is extrapolated to 100 steps."""
+    X = rows(n, d)
+    mine, theirs = ours(d), peer(d, max_iter or 1000)
+    mine.fit(X[:1000])  # first use of threads and libraries belongs to neither
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = seconds(lambda: peer(d, 1).fit(X)) if max_iter else 0.0
+        t_ours, t_theirs = seconds(lambda: mine.fit(X)), seconds(lambda: theirs.fit(X))
+    note = f"{theirs.n_iter_} iterations"
+    if max_iter:
+        t_theirs = start + (t_theirs - start) / (max_iter - 1) * 99
+        note = f"100 iterations, extrapolated from {max_iter}"
+    times = f"{t_ours:.2f} s against {t_theirs:.1f} s, {note}"
+    bounds = f"bound per row {mine.lower_bound_ / n:.4f} against {bound_of(theirs, X) / n:.4f}"
+    print(f"  {n:>7} x {d:>2}: {t_theirs / t_ours:6.0f} times faster ({times}); {bounds}", flush=True)
+
+
+def iteration_cost(n: int, d: int) -> None:
+    """Print what one E- and M-step costs, against the two matrix products that it consists of."""
+    X = rows(n, d)
+    fitted = VBMixture(K, precision_prior=1 / d, prune=False, merge=False, max_iter=2, random_state=0).fit(X)
+    posterior = fitted._ascent.posterior  # noqa: SLF001
+    table = list(blocks(X, np.empty((n, 0)), None))
+    p = d * (d + 3) // 2 + 1
+    theta, phi = np.ones((K, p)), np.ones((p, n))
+    assert is_expandable(posterior, float((X**2).sum(axis=1).max()))
+    with ThreadPoolExecutor(2) as pool:
+        step = min(seconds(lambda: expectation(table, posterior, expand=True, pool=pool)) for _ in range(5))
+    product = min(seconds(lambda: (theta @ phi) @ phi.T) for _ in range(5))
+    print(f"  {n:>7} x {d:>2}: {step / product:.1f} times the two dgemm in it ({1e3 * step:.1f} ms)", flush=True)
+
+
+def stream(n: int = 1_000_000, d: int = 10, size: int = 50_000) -> None:
+    """Learn from blocks, and print the time and the memory that this process took."""
+    density = VBMixture(K, random_state=0)
+    block = rows(size, d)
+    random = np.random.RandomState(1)
+
+    def learn() -> None:
+        for _ in range(n // size):  # every block is new: the rows in another order, with other noise
+            density.partial_fit(block[random.permutation(size)] + 0.01 * random.standard_normal(block.shape))
+
+    took = seconds(learn)
+    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"  {n} x {d} by partial_fit: {took:.1f} s, {gigabytes:.2f} GB at most, {density.n_components_} components")
+
+
+def run() -> None:
+    """Print every figure."""
+    print("VBMixture.fit, start included: BayesianGaussianMixture's time over ours")
+    for n, d in ((5_000, 5), (5_000, 20), (50_000, 5), (50_000, 20)):
+        compare(n, d)
+    compare(500_000, 5, max_iter=4)
+    print("One iteration, all components kept")
+    for n, d in ((50_000, 5), (50_000, 20)):
+        iteration_cost(n, d)
+    print("Blocks")
+    # In a process of its own, whose memory nobody else has used
+    subprocess.run([sys.executable, "-c", "from benchmarks.density import stream; stream()"], check=True)

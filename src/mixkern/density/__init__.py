@@ -1,0 +1,19 @@
+"""Mixture densities: the structure of a table, learned from all its rows."""
+
+from mixkern.density.describe import component_table
+from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.parzen import ParzenWindow
+from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
+from mixkern.density.vb import VBMixture
+
+__all__ = [
+    "CovarianceType",
+    "Criterion",
+    "DensitySearch",
+    "Mixture",
+    "ParzenWindow",
+    "Trial",
+    "VBMixture",
+    "component_table",
+    "representativity",
+]

@@ -1,0 +1,198 @@
+"""What a mixture's components stand for, in the words of the table that it was fitted on."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mixkern.density.gaps import Floats
+from mixkern.density.mixture import Mixture
+from mixkern.errors import MixtureError
+from mixkern.optional import optional
+from mixkern.table import CategoricalColumn, TableEncoder
+
+LEAST = 0.05  # deviations: anything less would be printed as +0.0
+UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}  # in seconds
+
+
+def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_columns: int = 3) -> Any:
+    """Say of each component how large it is, and in which columns it differs most from the table as a whole.
+
+    A mean of a continuous column is told with its distance from the mean of all components, in standard deviations
+    of the whole mixture: ``age 63 (+1.8)``. Of a categorical column the category is told that the component has most
+    more often than the table: ``town = Kassel (82 % against 35 %)``. It takes its place among the others by the same
+    measure, the difference of the two shares in standard deviations of a yes or no.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        What :attr:`VBMixture.mixture_` holds.
+    encoder : TableEncoder, default=None
+        The fitted encoder that made the rows: it knows names, units and categories. Without it, columns are called
+        x0, x1, ... and numbers are as the mixture saw them.
+    n_columns : int, default=3
+        How many columns to tell of a component; fewer where the rest differs by less than 0.05 deviations.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The heaviest component first; the index is its number in the mixture. ``weight``, then ``distinct_1``,
+        ``distinct_2``, ...: texts, empty where nothing distinguishes it any more.
+
+    Examples
+    --------
+    >>> from mixkern import Mixture
+    >>> from mixkern.density import component_table
+    >>> mixture = Mixture([0.3, 0.7], [[4.0, 0.0], [-1.0, 0.0]], [[1.0, 1.0], [2.0, 1.0]], "diag")
+    >>> component_table(mixture, n_columns=1)
+               weight      distinct_1
+    component
+    1             0.7  x0 -1.0 (-0.6)
+    0             0.3   x0 4.0 (+1.3)
+    """
+    pandas = optional("pandas", purpose="component_table")
+    mixture = as_mixture(mixture)
+    if isinstance(n_columns, bool) or not isinstance(n_columns, int) or n_columns < 1:
+        raise MixtureError(f"n_columns must be a whole number above 0, but it is {n_columns!r}.")
+    columns = [*_continuous(mixture, encoder), *_categorical(mixture, encoder)]
+    width = min(n_columns, len(columns))
+    heaviest_first = np.argsort(-mixture.weights, kind="stable")
+    texts = [_most_distinct(columns, int(k), width) for k in heaviest_first]
+    table = {f"distinct_{rank + 1}": [row[rank] for row in texts] for rank in range(width)}
+    index = pandas.Index(heaviest_first, name="component")
+    return pandas.DataFrame({"weight": mixture.weights[heaviest_first], **table}, index=index)
+
+
+def as_mixture(given: Any) -> Mixture:
+    """Refuse what is no mixture, and say where an estimator keeps its own."""
+    if isinstance(given, Mixture):
+        return given
+    hint = (
+        "Pass what it has learned: density.mixture_." if hasattr(given, "mixture_") else "Fit one: VBMixture().fit(X)."
+    )
+    raise MixtureError(f"Expected a Mixture, but a {type(given).__name__} came. {hint}")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How far each component is from the whole in one column, and how to say it."""
+
+    differences: Floats  # (k,), in deviations of the whole mixture
+    texts: Sequence[str]  # k of them
+
+
+def _most_distinct(columns: Sequence[_Column], component: int, width: int) -> list[str]:
+    """Give the texts of the columns in which a component differs most, padded to a given width."""
+    ranked = sorted(columns, key=lambda column: -abs(column.differences[component]))
+    told = [c.texts[component] for c in ranked if abs(c.differences[component]) >= LEAST]
+    return [*told, *[""] * width][:width]
+
+
+# ---------------------------------------------------------------- continuous columns
+
+
+def _continuous(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]:
+    centre, deviation = _overall(mixture)
+    differences = (mixture.means - centre) / deviation  # (k, d)
+    landmarks = np.vstack([mixture.means, centre, centre + deviation])
+    if encoder is None:
+        named: list[tuple[str, Any]] = [(f"x{j}", landmarks[:, j]) for j in range(mixture.n_continuous)]
+    else:
+        named = _decoded(landmarks, mixture, encoder)
+    columns = []
+    for (name, (*values, middle, above)), scores in zip(named, differences.T, strict=True):
+        pairs = zip(values, scores, strict=True)
+        texts = [f"{name} {_in_words(value, above - middle)} ({score:+.1f})" for value, score in pairs]
+        columns.append(_Column(scores, texts))
+    return columns
+
+
+def _overall(mixture: Mixture) -> tuple[Floats, Floats]:  # (d,), (d,)
+    """Mean and standard deviation of each continuous column in the mixture as a whole."""
+    centre = mixture.weights @ mixture.means
+    # Differences before squares: E[x^2] - E[x]^2 loses its digits far from the origin.
+    variance = mixture.weights @ (mixture.variances + (mixture.means - centre) ** 2)
+    return centre, np.sqrt(variance)
+
+
+def _decoded(landmarks: Floats, mixture: Mixture, encoder: TableEncoder) -> list[tuple[str, Any]]:
+    """Put values of the continuous columns into the table's own units."""
+    _check_fit(mixture, encoder)
+    gaps = np.full((len(landmarks), len(mixture.categories)), np.nan)
+    frame = encoder.inverse_transform(np.hstack([landmarks, gaps]))
+    return [(name, list(frame[name])) for name in encoder.continuous_]
+
+
+def _in_words(value: Any, deviation: Any) -> str:
+    """Write a number, date or duration as exactly as its column's deviation makes sensible.
+
+    >>> _in_words(63.21, 15.0), _in_words(1.2345, 0.5), _in_words(1234567.8, 3e5), _in_words(3.21e-9, 1e-9)
+    ('63', '1.23', '1234568', '3.21e-09')
+    """
+    if hasattr(value, "total_seconds"):
+        return _duration_in_words(value.total_seconds(), deviation.total_seconds())
+    if hasattr(value, "strftime"):
+        return str(value.strftime("%Y-%m-%d" if deviation.days else "%Y-%m-%d %H:%M"))
+    decimals = 1 - _exponent(deviation)  # down to a tenth of a deviation or a little below
+    if decimals <= 6 and abs(value) < 1e7:
+        return f"{value:z.{max(0, decimals)}f}"
+    return f"{value:.{max(3, decimals + _exponent(value) + 1)}g}"
+
+
+def _duration_in_words(seconds: float, deviation: float) -> str:
+    """Choose the largest unit that does not hide the differences.
+
+    >>> _duration_in_words(9000.0, 4000.0), _duration_in_words(9000.0, 12.0)
+    ('2.5 hours', '9000 seconds')
+    """
+    unit, size = next((pair for pair in UNITS.items() if pair[1] <= deviation), ("seconds", 1))
+    return f"{_in_words(seconds / size, deviation / size)} {unit}"
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+# ---------------------------------------------------------------- categorical columns
+
+
+def _categorical(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]:
+    if encoder is None:
+        names = [f"x{mixture.n_continuous + e}" for e in range(len(mixture.categories))]
+        words = [tuple(str(code) for code in range(table.shape[1])) for table in mixture.categories]
+    else:
+        _check_fit(mixture, encoder)
+        known = [column for column in encoder.columns_ if isinstance(column, CategoricalColumn)]
+        names, words = [column.name for column in known], [column.categories for column in known]
+    triples = zip(names, words, mixture.categories, strict=True)
+    return [_categorical_column(name, categories, table, mixture.weights) for name, categories, table in triples]
+
+
+def _categorical_column(name: str, categories: Sequence[str], table: Floats, weights: Floats) -> _Column:
+    # The slot behind the last known category holds room for later ones: nothing that a component could be known by.
+    table = table[:, : len(categories)]  # (k, categories)
+    share = weights @ table
+    category = np.argmax(table - share, axis=1)  # (k,)
+    here, overall = table[np.arange(len(table)), category], share[category]
+    deviation = np.sqrt(overall * (1 - overall))
+    above = np.maximum(here - overall, 0)  # it may be below in all of them, where later ones have taken the rest
+    differences = np.divide(above, deviation, out=np.zeros(len(table)), where=deviation > 0)
+    texts = [
+        f"{name} = {categories[c]} ({100 * p:.0f} % against {100 * q:.0f} %)"
+        for c, p, q in zip(category, here, overall, strict=True)
+    ]
+    return _Column(differences, texts)
+
+
+def _check_fit(mixture: Mixture, encoder: TableEncoder) -> None:
+    check_is_fitted(encoder)
+    d, e = len(encoder.continuous_), len(encoder.categorical_)
+    if (d, e) != (mixture.n_continuous, len(mixture.categories)):
+        raise MixtureError(
+            f"The encoder gives {d} continuous and {e} categorical columns, but the mixture has "
+            f"{mixture.n_continuous} and {len(mixture.categories)}. Fit the density on what this encoder made: "
+            f"VBMixture(n_categorical={e}).fit(encoder.transform(X))."
+        )

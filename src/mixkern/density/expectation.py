@@ -1,0 +1,220 @@
+"""The E-step: what a block of rows says of each component, as sums.
+
+Two ways that agree. The fast one writes ln rho_nk (10.46) as a product of parameters and features,
+phi(x) = [x_i x_j (i <= j), x, 1]: one matrix product gives the responsibilities, a second one the sums of the M-step,
+and a block never leaves the cache. The expanded square loses digits where a component is tight and a row far from the
+centre; :func:`is_expandable` tells. The careful way takes differences from each component's mean, and fills gaps by
+their expectation.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mixkern.density.gaps import Floats, Positions, gap_patterns
+from mixkern.density.mixture import BLOCK, LOG_2PI, category_slots
+from mixkern.density.posterior import Posterior
+from mixkern.density.statistics import Statistics
+
+LOSS = 1e-9  # error of ln rho_nk that the expanded square may cause
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that miss the same columns, ready for the E-step."""
+
+    values: Floats  # (d, n), column by column; NaN in the missing columns
+    codes: Floats  # (e, n)
+    weights: Floats | None  # (n,)
+    observed: Positions
+    missing: Positions
+
+
+def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
+    """Cut a table into blocks of rows that miss the same columns."""
+    for rows, observed, missing in gap_patterns(X):
+        is_all = len(rows) == len(X)
+        for start in range(0, len(rows), size):
+            at = slice(start, start + size) if is_all else rows[start : start + size]
+            yield Block(
+                values=np.ascontiguousarray(X[at].T),
+                codes=np.ascontiguousarray(codes[at].T),
+                weights=None if weights is None else weights[at],
+                observed=observed,
+                missing=missing,
+            )
+
+
+def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:
+    """Tell whether the expanded square keeps enough digits for rows of this size."""
+    precisions = posterior.precisions
+    traces = precisions.sum(axis=-1) if precisions.ndim == 2 else np.trace(precisions, axis1=1, axis2=2)
+    # The means count too: rows at the centre may be dealt out to a component far away.
+    sizes = np.maximum(largest_sq_norm, np.einsum("kd,kd->k", posterior.means, posterior.means))
+    return bool(np.finfo(float).eps * np.max(traces * sizes, initial=0.0) < LOSS)
+
+
+def expectation(table: Sequence[Block], posterior: Posterior, *, expand: bool, pool: ThreadPoolExecutor) -> Statistics:
+    """E-step over all blocks: responsibilities (10.49), and at once the sums that the M-step needs."""
+    origins = np.zeros_like(posterior.means) if expand else posterior.means
+    theta = _parameters(posterior) if expand else None
+
+    def statistics(block: Block) -> Statistics:
+        if theta is None or len(block.missing):
+            return (
+                careful_statistics(block, posterior).about(origins) if expand else careful_statistics(block, posterior)
+            )
+        return _expanded_statistics(block, posterior, theta, origins)
+
+    return total(pool.map(statistics, table))
+
+
+def total(parts: Iterable[Statistics]) -> Statistics:
+    """Add statistics up, in the order of the blocks: the result does not depend on the number of threads."""
+    return reduce(add, parts)
+
+
+def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
+    """E-step of one block by differences, gaps filled by expectation; moments about the components' means."""
+    k, d = posterior.means.shape
+    is_diagonal = posterior.precisions.ndim == 2
+    log_rho = posterior.log_constants[:, None] + _log_categories(block, posterior)
+    deviations = np.empty((k, d, block.values.shape[1]))
+    spreads = np.zeros(posterior.precisions.shape)
+    fill = _fill_diagonal if is_diagonal else _fill_matrix
+    for j in range(k):
+        sq_distance, log_volume = fill(block, posterior, j, deviations[j], spreads[j])
+        log_rho[j] += log_volume - 0.5 * sq_distance
+    shares, log_normaliser = _responsibilities(log_rho, block.weights)
+    counts = shares.sum(axis=1)
+    if is_diagonal:
+        squares = np.einsum("kn,kdn->kd", shares, deviations**2) + counts[:, None] * spreads
+    else:
+        squares = (
+            np.matmul(deviations * shares[:, None, :], np.swapaxes(deviations, 1, 2)) + counts[:, None, None] * spreads
+        )
+    return Statistics(
+        counts=counts,
+        sums=np.einsum("kn,kdn->kd", shares, deviations),
+        squares=squares,
+        origins=posterior.means,
+        category_counts=_category_counts(block, shares, posterior),
+        log_normaliser=log_normaliser,
+    )
+
+
+def _fill_matrix(block: Block, posterior: Posterior, k: int, deviation: Floats, spread: Floats) -> tuple[Floats, float]:
+    """Write x - m_k, gaps at their conditional mean, and the covariance of the gaps.
+
+    Returns the squared distance of each row, and the ln volume that integrating the gaps out adds.
+    """
+    precision, observed, missing = posterior.precisions[k], block.observed, block.missing
+    deviation[observed] = block.values[observed] - posterior.means[k, observed, None]
+    log_volume = 0.0
+    if len(missing):
+        within = precision[np.ix_(missing, missing)]
+        deviation[missing] = -np.linalg.solve(within, precision[np.ix_(missing, observed)] @ deviation[observed])
+        spread[np.ix_(missing, missing)] = np.linalg.inv(within)
+        log_volume = 0.5 * (len(missing) * LOG_2PI - float(np.linalg.slogdet(within)[1]))
+    return np.einsum("dn,dn->n", deviation, precision @ deviation), log_volume
+
+
+def _fill_diagonal(
+    block: Block, posterior: Posterior, k: int, deviation: Floats, spread: Floats
+) -> tuple[Floats, float]:
+    precision, observed, missing = posterior.precisions[k], block.observed, block.missing
+    deviation[observed] = block.values[observed] - posterior.means[k, observed, None]
+    deviation[missing] = 0.0
+    spread[missing] = 1 / precision[missing]
+    log_volume = 0.5 * float(np.sum(LOG_2PI - np.log(precision[missing])))
+    return precision @ deviation**2, log_volume
+
+
+def _parameters(posterior: Posterior) -> Floats:  # (k, p)
+    """Coefficients of phi(x) in ln rho_nk."""
+    precisions, means = posterior.precisions, posterior.means
+    if precisions.ndim == 2:
+        linear = precisions * means
+        square = -0.5 * precisions
+    else:
+        linear = np.einsum("kij,kj->ki", precisions, means)
+        rows, columns = np.triu_indices(means.shape[1])
+        square = precisions[:, rows, columns] * np.where(rows == columns, -0.5, -1.0)
+    constant = posterior.log_constants - 0.5 * np.einsum("ki,ki->k", linear, means)
+    return np.hstack([square, linear, constant[:, None]])
+
+
+def _features(values: Floats, *, is_diagonal: bool) -> Floats:  # (p, n)
+    d, n = values.shape
+    n_squares = d if is_diagonal else d * (d + 1) // 2
+    features = np.empty((n_squares + d + 1, n))
+    if is_diagonal:
+        np.multiply(values, values, out=features[:d])
+    else:
+        start = 0
+        for i in range(d):
+            np.multiply(values[i], values[i:], out=features[start : start + d - i])
+            start += d - i
+    features[n_squares:-1] = values
+    features[-1] = 1.0
+    return features
+
+
+def _expanded_statistics(block: Block, posterior: Posterior, theta: Floats, origins: Floats) -> Statistics:
+    k, d = posterior.means.shape
+    is_diagonal = posterior.precisions.ndim == 2
+    features = _features(block.values, is_diagonal=is_diagonal)
+    log_rho = theta @ features
+    if posterior.category_concentrations:
+        log_rho += _log_categories(block, posterior)
+    shares, log_normaliser = _responsibilities(log_rho, block.weights)
+    sums = shares @ features.T  # (k, p)
+    squares = sums[:, : -1 - d]
+    if not is_diagonal:
+        rows, columns = np.triu_indices(d)
+        upper, squares = squares, np.empty((k, d, d))
+        squares[:, rows, columns] = upper
+        squares[:, columns, rows] = upper
+    return Statistics(
+        counts=sums[:, -1],
+        sums=sums[:, -1 - d : -1],
+        squares=squares,
+        origins=origins,
+        category_counts=_category_counts(block, shares, posterior),
+        log_normaliser=log_normaliser,
+    )
+
+
+def _responsibilities(log_rho: Floats, weights: Floats | None) -> tuple[Floats, float]:
+    """Turn ln rho_nk (k, n) into weighted responsibilities (10.49), in place, and add up ln sum_k rho_nk."""
+    largest = log_rho.max(axis=0)
+    log_rho -= largest
+    np.exp(log_rho, out=log_rho)
+    normalisers = log_rho.sum(axis=0)
+    log_normalisers = np.log(normalisers) + largest
+    log_rho *= (1.0 if weights is None else weights) / normalisers
+    return log_rho, float(log_normalisers.sum() if weights is None else weights @ log_normalisers)
+
+
+def _log_categories(block: Block, posterior: Posterior) -> Floats:  # (k, n)
+    total = np.zeros((posterior.n_components, block.values.shape[1]))
+    for codes, table in zip(block.codes, posterior.log_categories, strict=True):
+        there = ~np.isnan(codes)
+        total[:, there] += table[:, category_slots(codes[there], table.shape[1])]
+    return total
+
+
+def _category_counts(block: Block, shares: Floats, posterior: Posterior) -> tuple[Floats, ...]:
+    counts = []
+    for codes, table in zip(block.codes, posterior.category_concentrations, strict=True):
+        there = np.flatnonzero(~np.isnan(codes))
+        slots = category_slots(codes[there], table.shape[1])
+        # Sparse: a column may have thousands of categories, of which each row has one.
+        is_one = csr_array((np.ones(len(there)), (slots, there)), shape=(table.shape[1], len(codes)))
+        counts.append((is_one @ shares.T).T)
+    return tuple(counts)

@@ -1,0 +1,415 @@
+"""A mixture density as a value: what a fit learned, without the data, the estimator or the labels."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.utils import check_random_state
+
+from mixkern.density.gaps import Floats, gap_patterns
+from mixkern.errors import MixtureError, one_of
+
+LOG_2PI = float(np.log(2 * np.pi))
+BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of the table
+
+
+class CovarianceType(StrEnum):
+    """How the components' covariances are stored, and what they have in common. Shapes are scikit-learn's."""
+
+    FULL = "full"  # (k, d, d)
+    TIED = "tied"  # (d, d), one for all components
+    DIAG = "diag"  # (k, d)
+    SPHERICAL = "spherical"  # (k,)
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether columns are independent within a component."""
+        return self in (CovarianceType.DIAG, CovarianceType.SPHERICAL)
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        """Give the shape of k covariances in d columns."""
+        return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.value]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    r"""A density made of components: a Gaussian each, times one categorical distribution per categorical column.
+
+    .. math:: p(x, z) = \sum_k \pi_k \, N(x | \mu_k, \Sigma_k) \prod_e \theta_{k e z_e}
+
+    Values travel: kernels, plots, files and worker processes share a mixture without refitting anything. Arrays are
+    read-only, equal mixtures are equal, and :attr:`key` names the content.
+
+    Parameters
+    ----------
+    weights : array-like of shape (k,)
+        Share of each component; they add up to one.
+    means : array-like of shape (k, d)
+        Centres of the components in the continuous columns.
+    covariances : array-like
+        Shape (k, d, d) for ``"full"``, (d, d) for ``"tied"``, (k, d) for ``"diag"``, (k,) for ``"spherical"``.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Which of them it is.
+    categories : sequence of array-like of shape (k, n_categories), default=()
+        One table per categorical column: the probability of each category in each component. A code beyond the table
+        counts as its last category, where :class:`~mixkern.VBMixture` keeps room for "other".
+
+    Notes
+    -----
+    Rows are arrays of d continuous columns followed by the categorical codes, as
+    :class:`~mixkern.TableEncoder` gives them. NaN is a gap; it is marginalised.
+
+    Examples
+    --------
+    >>> mixture = Mixture(weights=[0.5, 0.5], means=[[-1.0], [1.0]], covariances=[[[0.1]], [[0.1]]])
+    >>> mixture.responsibilities([[-1.0], [0.0], [float("nan")]]).round(2)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0.5, 0.5]])
+    """
+
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    covariance_type: CovarianceType = CovarianceType.FULL
+    categories: Sequence[Floats] = field(default=())
+
+    def __post_init__(self) -> None:
+        kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
+        for name in ("weights", "means", "covariances"):
+            object.__setattr__(self, name, _frozen(getattr(self, name), name))
+        object.__setattr__(self, "covariance_type", kind)
+        object.__setattr__(self, "categories", tuple(_frozen(table, "categories") for table in self.categories))
+        self._check()
+
+    # ---------------------------------------------------------------- sizes
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, k."""
+        return len(self.weights)
+
+    @property
+    def n_continuous(self) -> int:
+        """Number of continuous columns, d."""
+        return self.means.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of a row, continuous and categorical."""
+        return self.n_continuous + len(self.categories)
+
+    # ---------------------------------------------------------------- densities
+
+    def log_joint(self, X: ArrayLike) -> Floats:
+        """Logarithm of each component's share of the density at each row: log p(x, k).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d + e)
+            Rows; NaN is a gap.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
+        rows = self._rows(X)
+        log_joint = np.empty((len(rows), self.n_components))
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            out = log_joint[start : start + BLOCK]
+            out[:] = _log(self.weights)
+            for at, observed, _ in gap_patterns(block[:, : self.n_continuous]):
+                out[at] += self._log_gaussians(block[np.ix_(at, observed)], observed)
+            out += self._log_categories(block[:, self.n_continuous :])
+        return log_joint
+
+    def log_density(self, X: ArrayLike) -> Floats:  # (n,)
+        """Logarithm of the density at each row; gaps are marginalised."""
+        log_density: Floats = logsumexp(self.log_joint(X), axis=1)
+        return log_density
+
+    def responsibilities(self, X: ArrayLike) -> Floats:  # (n, k)
+        """Probability that a row comes from a component, rho_k(x) in the paper; each row adds up to one."""
+        log_joint = self.log_joint(X)
+        # Nobody explains such a row (an impossible category, squares that overflow): the weights are all that is known.
+        log_joint[np.isneginf(log_joint).all(axis=1)] = _log(self.weights)
+        # Subtracted before exp: a thousand deviations away every density underflows, but their ratios do not.
+        shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+    def conditional_mean(self, X: ArrayLike) -> Floats:
+        """Fill each missing number by its expectation, given the row's other values.
+
+        Returns
+        -------
+        ndarray of shape (n, d + e)
+            Missing categories stay missing.
+        """
+        rows = self._rows(X).copy()
+        shares = self.responsibilities(rows)
+        for at, observed, missing in gap_patterns(rows[:, : self.n_continuous]):
+            if len(missing):
+                filled = self._conditional_means(rows[np.ix_(at, observed)], observed, missing)  # (k, rows, missing)
+                rows[np.ix_(at, missing)] = np.einsum("nk,knm->nm", shares[at], filled)
+        return rows
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
+        """Draw rows from the mixture.
+
+        Returns
+        -------
+        X : ndarray of shape (n, d + e)
+        components : ndarray of shape (n,)
+            Where each row was drawn from.
+        """
+        random = check_random_state(random_state)
+        components = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
+        X = np.empty((n, self.n_features))
+        factors = np.linalg.cholesky(self.full_covariances) if not self.covariance_type.is_diagonal else None
+        noise = random.standard_normal((n, self.n_continuous))
+        for k in range(self.n_components):
+            at = components == k
+            spread = noise[at] * np.sqrt(self.variances[k]) if factors is None else noise[at] @ factors[k].T
+            X[at, : self.n_continuous] = self.means[k] + spread
+            for e, table in enumerate(self.categories):
+                X[at, self.n_continuous + e] = random.choice(table.shape[1], size=at.sum(), p=table[k] / table[k].sum())
+        return X, components
+
+    def marginal(self, columns: Iterable[int]) -> "Mixture":
+        """Give the density of some continuous columns alone: the others, and the categories, are integrated out."""
+        at = np.fromiter(columns, dtype=np.intp)
+        if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
+            raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
+        covariances = self.covariances
+        if self.covariance_type is CovarianceType.DIAG:
+            covariances = covariances[:, at]
+        elif self.covariance_type is not CovarianceType.SPHERICAL:
+            covariances = covariances[..., at[:, None], at]
+        return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
+
+    # ---------------------------------------------------------------- shapes of covariances
+
+    @cached_property
+    def full_covariances(self) -> Floats:  # (k, d, d)
+        """Covariances as matrices, whatever their type."""
+        k, d = self.means.shape
+        if self.covariance_type is CovarianceType.FULL:
+            return self.covariances
+        if self.covariance_type is CovarianceType.TIED:
+            return np.broadcast_to(self.covariances, (k, d, d))
+        return _read_only(self.variances[:, :, None] * np.eye(d))
+
+    @cached_property
+    def variances(self) -> Floats:  # (k, d)
+        """Variance of each column in each component."""
+        k, d = self.means.shape
+        if self.covariance_type is CovarianceType.SPHERICAL:
+            return np.broadcast_to(self.covariances[:, None], (k, d))
+        if self.covariance_type is CovarianceType.DIAG:
+            return self.covariances
+        return np.diagonal(self.full_covariances, axis1=1, axis2=2)
+
+    @cached_property
+    def whiteners(self) -> Floats:
+        """Inverse Cholesky factors, computed once: (x - m) W' has unit covariance. (k, d, d), or (k, d) if diagonal."""
+        if self.covariance_type.is_diagonal:
+            return _read_only(1 / np.sqrt(self.variances))
+        if self.covariance_type is CovarianceType.TIED:
+            return np.broadcast_to(_whiteners(self.covariances[None]), self.full_covariances.shape)
+        return _read_only(_whiteners(self.covariances))
+
+    def _log_gaussians(self, values: Floats, observed: NDArray[np.intp]) -> Floats:  # (n, k)
+        """Log density of the observed columns under each component; the missing ones are integrated out."""
+        d = len(observed)
+        is_whole = d == self.n_continuous
+        if self.covariance_type.is_diagonal:
+            scales = self.whiteners[:, observed]
+            log_volume = np.log(scales).sum(axis=1)
+        else:
+            scales = self.whiteners if is_whole else _whiteners(self.full_covariances[:, observed][:, :, observed])
+            log_volume = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
+        sq_distance = np.empty((len(values), self.n_components))
+        for k in range(self.n_components):
+            # Differences, not the expanded square, which loses every digit of a tight component far from the origin.
+            with np.errstate(over="ignore", invalid="ignore"):  # too far away for any number
+                difference = values - self.means[k, observed]
+                white = difference * scales[k] if scales.ndim == 2 else difference @ scales[k].T
+                sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
+        sq_distance[np.isnan(sq_distance)] = np.inf
+        return log_volume - 0.5 * (d * LOG_2PI + sq_distance)
+
+    def _log_categories(self, codes: Floats) -> Floats:  # (n, k)
+        total = np.zeros((len(codes), self.n_components))
+        for e, table in enumerate(self.categories):
+            there = ~np.isnan(codes[:, e])
+            total[there] += _log(table)[:, category_slots(codes[there, e], table.shape[1])].T
+        return total
+
+    def _conditional_means(
+        self, values: Floats, observed: NDArray[np.intp], missing: NDArray[np.intp]
+    ) -> Floats:  # (k, n, missing)
+        means = np.broadcast_to(self.means[:, None, missing], (self.n_components, len(values), len(missing))).copy()
+        if self.covariance_type.is_diagonal or not len(observed):
+            return means
+        for k, covariance in enumerate(self.full_covariances):
+            gain = np.linalg.solve(covariance[np.ix_(observed, observed)], covariance[np.ix_(observed, missing)])
+            means[k] += (values - self.means[k, observed]) @ gain
+        return means
+
+    # ---------------------------------------------------------------- identity
+
+    @cached_property
+    def key(self) -> str:
+        """Name of the content: equal mixtures have equal keys, in any process."""
+        digest = hashlib.sha256(self.covariance_type.encode())
+        for array in (self.weights, self.means, self.covariances, *self.categories):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mixture) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(self.from_dict(state).__dict__)
+
+    def __repr__(self) -> str:
+        extra = f", {len(self.categories)} categorical columns" if self.categories else ""
+        return f"Mixture({self.n_components} {self.covariance_type} components in {self.n_continuous} columns{extra})"
+
+    # ---------------------------------------------------------------- other forms
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content as lists and numbers, ready for JSON."""
+        return {
+            "weights": self.weights.tolist(),
+            "means": self.means.tolist(),
+            "covariances": self.covariances.tolist(),
+            "covariance_type": str(self.covariance_type),
+            "categories": [table.tolist() for table in self.categories],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Make a mixture from what :meth:`to_dict` gave."""
+        d = len(content["means"][0]) if len(content["means"]) else 0
+        means = np.reshape(np.asarray(content["means"], dtype=float), (len(content["weights"]), d))
+        kind = CovarianceType(content["covariance_type"])
+        covariances = np.reshape(np.asarray(content["covariances"], dtype=float), kind.shape(*means.shape))
+        return cls(content["weights"], means, covariances, kind, content["categories"])
+
+    @classmethod
+    def from_sklearn(cls, model: Any) -> Self:
+        """Take over a fitted GaussianMixture, BayesianGaussianMixture or KMeans of scikit-learn.
+
+        k-means is the special case of equal weights and one variance for all components and columns (the mean squared
+        distance of a row to its centre, per column): the most responsible component is the nearest centre.
+        """
+        if hasattr(model, "cluster_centers_"):
+            k, d = model.cluster_centers_.shape
+            variance = model.inertia_ / (len(model.labels_) * d)
+            if not variance > 0:  # every row is a centre: tight next to the centres' distances, and no more than that
+                variance = np.finfo(float).eps * model.cluster_centers_.var(axis=0).mean() or 1.0
+            return cls(np.full(k, 1 / k), model.cluster_centers_, np.full(k, variance), CovarianceType.SPHERICAL)
+        if not hasattr(model, "covariances_"):
+            raise MixtureError(
+                f"Expected a fitted GaussianMixture, BayesianGaussianMixture or KMeans, but {type(model).__name__} "
+                "has no covariances. Fit it first."
+            )
+        return cls(model.weights_, model.means_, model.covariances_, CovarianceType(model.covariance_type))
+
+    def _rows(self, X: ArrayLike) -> Floats:
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise MixtureError(
+                f"X has shape {rows.shape}, but the mixture has {self.n_continuous} continuous and "
+                f"{len(self.categories)} categorical columns: expected (n, {self.n_features})."
+            )
+        if np.isinf(rows).any():
+            raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
+        return rows
+
+    def _check(self) -> None:
+        k = len(self.weights)
+        if self.weights.ndim != 1 or k == 0 or (self.weights < 0).any() or not np.isclose(self.weights.sum(), 1):
+            raise MixtureError(
+                f"weights must be non-negative and add up to one, but they are {self.weights} "
+                f"(sum {self.weights.sum():.6g})."
+            )
+        if self.means.ndim != 2 or len(self.means) != k:
+            raise MixtureError(f"means must have shape ({k}, d), one row per weight, but it is {self.means.shape}.")
+        expected = self.covariance_type.shape(*self.means.shape)
+        if self.covariances.shape != expected:
+            raise MixtureError(
+                f"covariances must have shape {expected} for covariance_type={str(self.covariance_type)!r}, "
+                f"but it is {self.covariances.shape}."
+            )
+        if not self.covariance_type.is_diagonal and not _is_symmetric(self.covariances):
+            raise MixtureError("covariances must be symmetric matrices.")
+        if any(
+            t.ndim != 2 or len(t) != k or (t < 0).any() or not np.allclose(t.sum(axis=1), 1) for t in self.categories
+        ):
+            raise MixtureError(f"categories must be tables of {k} rows of probabilities, each row adding up to one.")
+        if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
+            raise MixtureError("covariances must be positive: a component has collapsed in some column.")
+        _ = self.whiteners  # refuses matrices that are not positive definite
+
+
+def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
+    """Turn codes into positions in a table whose last slot stands for everything that it does not know.
+
+    >>> category_slots(np.array([0.0, 2.0, 7.0]), 3)
+    array([0, 2, 2])
+    """
+    return np.clip(codes, 0, n_slots - 1).astype(np.intp)
+
+
+def _frozen(values: Any, name: str) -> Floats:
+    array = np.array(values, dtype=float) + 0.0  # minus zero becomes zero: equal values have equal bytes
+    if not np.isfinite(array).all():
+        raise MixtureError(f"{name} must be finite numbers.")
+    return _read_only(array)
+
+
+def _read_only(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array
+
+
+def _log(probabilities: Floats) -> Floats:
+    """Logarithm; that of zero is minus infinity, and meant to be."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def _is_symmetric(matrices: Floats) -> bool:
+    """Tell whether matrices are symmetric, rounding apart."""
+    asymmetry = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
+    return bool(asymmetry <= 1e-6 * np.abs(matrices).max(initial=0.0))
+
+
+def _whiteners(covariances: Floats) -> Floats:  # (k, d, d)
+    """Invert the Cholesky factor of each covariance."""
+    try:
+        factors = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError as error:
+        raise MixtureError(
+            "A covariance matrix is not positive definite: a component has collapsed in some direction. "
+            "Add a small variance to its diagonal."
+        ) from error
+    inverse: Floats = np.linalg.solve(factors, np.broadcast_to(np.eye(factors.shape[-1]), factors.shape))
+    return np.tril(inverse)

@@ -1,0 +1,142 @@
+"""Variational inference of a mixture: Bishop, *Pattern Recognition and Machine Learning*, section 10.2.
+
+Legend: alpha Dirichlet concentrations; m, beta mean of a component and its precision in units of Lambda; nu, W degrees
+of freedom and scale of the Wishart distribution of the precision Lambda; a zero marks the prior. Categories are
+Dirichlet distributed, one distribution per component and column.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.special import digamma, gammaln
+
+from mixkern.density.gaps import Floats, Positions
+from mixkern.density.mixture import LOG_2PI, Mixture
+from mixkern.density.precision import Precision
+from mixkern.density.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed before any row was seen."""
+
+    precision: Precision
+    concentration: float  # alpha0
+    mean: Floats  # m0, (d,)
+    mean_precision: float  # beta0
+    degrees: float  # nu0
+    inverse_scale: Floats  # W0^-1, (d, d) or (d,)
+    category_concentration: float
+
+    def posterior(self, statistics: Statistics) -> "Posterior":
+        """M-step: update beliefs by what the rows say, (10.58) to (10.63)."""
+        counts = statistics.counts
+        mean_precisions = self.mean_precision + counts  # (10.60)
+        offsets = statistics.means - self.mean
+        shrinkage = self.mean_precision * counts / mean_precisions
+        return Posterior(
+            precision=self.precision,
+            concentrations=self.concentration + counts,  # (10.58)
+            means=self.mean + offsets * (counts / mean_precisions)[:, None],  # (10.61)
+            mean_precisions=mean_precisions,
+            degrees=self.precision.degrees(self.degrees, counts),
+            inverse_scales=self.precision.inverse_scales(self.inverse_scale, statistics.scatters, shrinkage, offsets),
+            category_concentrations=tuple(self.category_concentration + table for table in statistics.category_counts),
+        )
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What is believed of weights, means, precisions and categories after seeing rows."""
+
+    precision: Precision
+    concentrations: Floats  # alpha, (k,)
+    means: Floats  # m, (k, d)
+    mean_precisions: Floats  # beta, (k,)
+    degrees: Floats  # nu, (k,) or (1,)
+    inverse_scales: Floats  # W^-1, (k, d, d) or (k, d), or with k = 1 if tied
+    category_concentrations: tuple[Floats, ...]  # (k, n_categories) each
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, k."""
+        return len(self.concentrations)
+
+    @cached_property
+    def precisions(self) -> Floats:
+        """Expected precisions nu W, one per component."""
+        expected = self.precision.expected(self.degrees, self.inverse_scales)
+        return np.broadcast_to(expected, (self.n_components, *expected.shape[1:]))
+
+    @cached_property
+    def log_weights(self) -> Floats:  # (k,)
+        """E[ln pi], (10.66)."""
+        log_weights: Floats = digamma(self.concentrations) - digamma(self.concentrations.sum())
+        return log_weights
+
+    @cached_property
+    def log_categories(self) -> tuple[Floats, ...]:
+        """E[ln theta] for each categorical column, the same equation."""
+        return tuple(
+            digamma(table) - digamma(table.sum(axis=1, keepdims=True)) for table in self.category_concentrations
+        )
+
+    @cached_property
+    def log_constants(self) -> Floats:  # (k,)
+        """What ln rho_nk of (10.46) is at the component's mean."""
+        d = self.means.shape[1]
+        log_det = self.precision.expected_log_det(self.degrees, self.inverse_scales)
+        # The d / beta of (10.64) is the uncertainty of the mean.
+        return self.log_weights + 0.5 * (log_det - d * LOG_2PI - d / self.mean_precisions)
+
+    def divergence(self, prior: Prior) -> float:
+        """Kullback-Leibler divergence from the prior: what the bound pays for having learned."""
+        alpha0 = np.full(self.n_components, prior.concentration)
+        total = _dirichlet_divergence(self.concentrations, alpha0)
+        total += float(self._mean_divergences(prior).sum())
+        total += float(
+            self.precision.divergence(self.degrees, self.inverse_scales, prior.degrees, prior.inverse_scale).sum()
+        )
+        for table in self.category_concentrations:
+            total += sum(_dirichlet_divergence(row, np.full(len(row), prior.category_concentration)) for row in table)
+        return total
+
+    def _mean_divergences(self, prior: Prior) -> Floats:  # (k,)
+        """Divergence of N(m, (beta Lambda)^-1) from N(m0, (beta0 Lambda)^-1), averaged over Lambda."""
+        d = self.means.shape[1]
+        ratio = prior.mean_precision / self.mean_precisions
+        distance = self.precision.quadratic(self.precisions, self.means - prior.mean)
+        return 0.5 * (d * (ratio - 1 - np.log(ratio)) + prior.mean_precision * distance)
+
+    def keep(self, components: Positions) -> Self:
+        """Give the posterior of some of the components."""
+        is_shared = len(self.degrees) < self.n_components
+        return replace(
+            self,
+            concentrations=self.concentrations[components],
+            means=self.means[components],
+            mean_precisions=self.mean_precisions[components],
+            degrees=self.degrees if is_shared else self.degrees[components],
+            inverse_scales=self.inverse_scales if is_shared else self.inverse_scales[components],
+            category_concentrations=tuple(table[components] for table in self.category_concentrations),
+        )
+
+    def mixture(self) -> Mixture:
+        """Give the expected parameters as a value; covariances are inverse expected precisions."""
+        return Mixture(
+            weights=self.concentrations / self.concentrations.sum(),
+            means=self.means,
+            covariances=self.precision.covariances(self.degrees, self.inverse_scales),
+            covariance_type=self.precision.covariance_type,
+            categories=[table / table.sum(axis=1, keepdims=True) for table in self.category_concentrations],
+        )
+
+
+def _dirichlet_divergence(concentrations: Floats, concentrations0: Floats) -> float:
+    """Kullback-Leibler divergence of one Dirichlet distribution from another."""
+    total, total0 = concentrations.sum(), concentrations0.sum()
+    normalisers = gammaln(total) - gammaln(total0) + np.sum(gammaln(concentrations0) - gammaln(concentrations))
+    spread = (concentrations - concentrations0) @ (digamma(concentrations) - digamma(total))
+    return float(normalisers + spread)

@@ -1,0 +1,226 @@
+r"""How the precision of a component is distributed, for each kind of covariance.
+
+Legend (Bishop, *Pattern Recognition and Machine Learning*, section 10.2 and appendix B): nu degrees of freedom, W scale
+matrix, Lambda precision. Inverse scales W^-1 are kept, because data add to them. Diagonal precisions are independent
+Gamma variables, one per column (the Wishart distribution in one dimension), spherical ones a single Gamma variable;
+both keep E[Lambda] = nu W.
+
+Arrays are (k, d, d) for matrices and (k, d) for diagonals; tied precisions have k = 1.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.special import digamma, gammaln, multigammaln
+
+from mixkern.density.gaps import Floats
+from mixkern.density.mixture import CovarianceType
+
+LOG_2 = float(np.log(2))
+
+
+class Precision(ABC):
+    """Equations in which the kinds of covariance differ."""
+
+    covariance_type: CovarianceType
+
+    def fewest_degrees(self, d: int) -> float:
+        """Give the limit that degrees of freedom must be above; one more makes the vaguest sensible prior."""
+        return 0.0 if self.covariance_type.is_diagonal else max(d, 1) - 1.0
+
+    def degrees(self, degrees0: float, counts: Floats) -> Floats:
+        """Degrees of freedom of the posterior, (10.63)."""
+        return degrees0 + counts
+
+    @abstractmethod
+    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        """W^-1 of the posterior, (10.62): prior, scatter within, shrinkage times the squared offset from m0."""
+
+    @abstractmethod
+    def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        """E[Lambda] = nu W, (B.80)."""
+
+    @abstractmethod
+    def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        """E[ln |Lambda|], (10.65)."""
+
+    @abstractmethod
+    def divergence(self, degrees: Floats, inverse_scales: Floats, degrees0: float, inverse_scale0: Floats) -> Floats:
+        """Kullback-Leibler divergence of each posterior from the prior."""
+
+    @abstractmethod
+    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
+        """Logarithm of B(W, nu), (B.79), of one distribution."""
+
+    @abstractmethod
+    def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:  # (k,)
+        """Square x' Lambda x of each component's offset x."""
+
+    @abstractmethod
+    def log_det(self, matrices: Floats) -> Floats:
+        """Logarithm of the determinant of each matrix."""
+
+    @abstractmethod
+    def invert(self, matrices: Floats) -> Floats:
+        """Invert each matrix."""
+
+    @abstractmethod
+    def isotropic(self, variance: float, d: int) -> Floats:
+        """Give one matrix with the same variance in every direction."""
+
+    @abstractmethod
+    def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        """Inverse expected precisions, in the shapes of :class:`Mixture`."""
+
+
+class FullPrecision(Precision):
+    """Wishart distributed matrices, one per component."""
+
+    covariance_type = CovarianceType.FULL
+
+    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        pull = shrinkage[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
+        return inverse_scale0 + scatters + pull
+
+    def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return degrees[:, None, None] * self.invert(inverse_scales)
+
+    def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        d = inverse_scales.shape[-1]
+        halves = (degrees[:, None] - np.arange(d)) / 2
+        log_det: Floats = digamma(halves).sum(axis=1) + d * LOG_2 - self.log_det(inverse_scales)
+        return log_det
+
+    def divergence(self, degrees: Floats, inverse_scales: Floats, degrees0: float, inverse_scale0: Floats) -> Floats:
+        d = inverse_scales.shape[-1]
+        log_b = np.array([self.log_normaliser(nu, w) for nu, w in zip(degrees, inverse_scales, strict=True)])
+        trace = np.einsum("ij,kji->k", inverse_scale0, self.expected(degrees, inverse_scales))
+        entropy_like = 0.5 * (degrees - degrees0) * self.expected_log_det(degrees, inverse_scales)
+        return log_b - self.log_normaliser(degrees0, inverse_scale0) + entropy_like + 0.5 * (trace - degrees * d)
+
+    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
+        d = inverse_scale.shape[-1]
+        log_det = float(self.log_det(inverse_scale))
+        return 0.5 * degrees * (log_det - d * LOG_2) - (float(multigammaln(degrees / 2, d)) if d else 0.0)
+
+    def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:
+        return np.einsum(
+            "ki,kij,kj->k", offsets, np.broadcast_to(precisions, (len(offsets), *precisions.shape[1:])), offsets
+        )
+
+    def log_det(self, matrices: Floats) -> Floats:
+        return np.linalg.slogdet(matrices)[1]
+
+    def invert(self, matrices: Floats) -> Floats:
+        inverse: Floats = np.asarray(np.linalg.inv(matrices), dtype=float)
+        return (inverse + np.swapaxes(inverse, -1, -2)) / 2  # rounding leaves it a little askew
+
+    def isotropic(self, variance: float, d: int) -> Floats:
+        return variance * np.eye(d)
+
+    def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return inverse_scales / degrees[:, None, None]
+
+
+class TiedPrecision(FullPrecision):
+    """One Wishart distributed matrix for all components: it learns from every row."""
+
+    covariance_type = CovarianceType.TIED
+
+    def degrees(self, degrees0: float, counts: Floats) -> Floats:
+        return np.array([degrees0 + counts.sum()])
+
+    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        each = super().inverse_scales(np.zeros_like(inverse_scale0), scatters, shrinkage, offsets)
+        return (inverse_scale0 + each.sum(axis=0))[None]
+
+    def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return inverse_scales[0] / degrees[0]
+
+
+class DiagPrecision(Precision):
+    """Gamma distributed precisions, one per component and column."""
+
+    covariance_type = CovarianceType.DIAG
+
+    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        return inverse_scale0 + scatters + shrinkage[:, None] * offsets**2
+
+    def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return degrees[:, None] / inverse_scales
+
+    def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        shape, rates = self._gamma(degrees[:, None], inverse_scales)
+        log_det: Floats = np.sum(digamma(shape) - np.log(rates), axis=1)
+        return log_det
+
+    def divergence(self, degrees: Floats, inverse_scales: Floats, degrees0: float, inverse_scale0: Floats) -> Floats:
+        shape, rate = self._gamma(degrees[:, None], inverse_scales)
+        shape0, rate0 = self._gamma(np.array(degrees0), inverse_scale0)
+        each = (
+            (shape - shape0) * digamma(shape)
+            - gammaln(shape)
+            + gammaln(shape0)
+            + shape0 * (np.log(rate) - np.log(rate0))
+            + shape * (rate0 / rate - 1)
+        )
+        divergence: Floats = np.sum(np.broadcast_to(each, inverse_scales.shape), axis=1) / self._copies(inverse_scales)
+        return divergence
+
+    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
+        shape, rate = self._gamma(np.array(degrees), inverse_scale)
+        return float(np.sum(shape * np.log(rate) - gammaln(shape)) / self._copies(inverse_scale))
+
+    def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:
+        return np.einsum("kj,kj->k", precisions, offsets**2)
+
+    def log_det(self, matrices: Floats) -> Floats:
+        log_det: Floats = np.log(matrices).sum(axis=-1)
+        return log_det
+
+    def invert(self, matrices: Floats) -> Floats:
+        return 1 / matrices
+
+    def isotropic(self, variance: float, d: int) -> Floats:
+        return np.full(d, variance)
+
+    def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return inverse_scales / degrees[:, None]
+
+    def _gamma(self, degrees: Floats, inverse_scales: Floats) -> tuple[Floats, Floats]:
+        """Shape and rate of the Gamma distribution that a one-dimensional Wishart distribution is."""
+        return degrees / 2, inverse_scales / 2
+
+    def _copies(self, inverse_scales: Floats) -> int:  # noqa: ARG002
+        """How many columns share one variable."""
+        return 1
+
+
+class SphericalPrecision(DiagPrecision):
+    """One Gamma distributed precision per component; every column adds to what is known of it.
+
+    Inverse scales are kept once per column, all equal.
+    """
+
+    covariance_type = CovarianceType.SPHERICAL
+
+    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        each = super().inverse_scales(inverse_scale0, scatters, shrinkage, offsets)
+        return np.broadcast_to(each.sum(axis=1, keepdims=True) / self._copies(each), each.shape)
+
+    def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        if not inverse_scales.shape[1]:  # only categories: a sphere of no dimension has any radius
+            return np.ones(len(degrees))
+        return inverse_scales[:, 0] / degrees
+
+    def _gamma(self, degrees: Floats, inverse_scales: Floats) -> tuple[Floats, Floats]:
+        copies = self._copies(inverse_scales)
+        return copies * degrees / 2, copies * inverse_scales / 2
+
+    def _copies(self, inverse_scales: Floats) -> int:
+        return max(inverse_scales.shape[-1], 1)
+
+
+PRECISIONS: dict[CovarianceType, Precision] = {
+    each.covariance_type: each for each in (FullPrecision(), TiedPrecision(), DiagPrecision(), SphericalPrecision())
+}

@@ -1,0 +1,64 @@
+"""A table as the inference wants it: numbers in inner coordinates, category codes, weights."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from mixkern.density.coordinates import Coordinates
+from mixkern.density.expectation import Block, blocks
+from mixkern.density.gaps import Floats, Positions
+from mixkern.density.mixture import BLOCK
+from mixkern.errors import MixtureError
+
+CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
+SMALLEST_BLOCK = 16
+MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with their weights."""
+
+    X: Floats  # (n, d), NaN where missing
+    codes: Floats  # (n, e), NaN where missing
+    weights: Floats | None  # (n,)
+    n_slots: tuple[int, ...]  # categories of each categorical column, with room for "other"
+    coordinates: Coordinates | None = None  # those of X
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def log_volume(self) -> float:
+        """Give what a bound in the coordinates of X has too much."""
+        return 0.0 if self.coordinates is None else self.coordinates.log_volume(self.X, self.weights)
+
+    def take(self, positions: Positions) -> Self:
+        """Give some of the rows."""
+        weights = None if self.weights is None else self.weights[positions]
+        return replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
+
+    def blocks(self, n_components: int, *, is_diagonal: bool) -> list[Block]:
+        """Cut into blocks whose temporaries stay small, however many columns there are."""
+        d = self.X.shape[1]
+        n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
+        size = CELLS // (n_features + n_components * (d + 1))
+        return list(blocks(self.X, self.codes, self.weights, int(np.clip(size, SMALLEST_BLOCK, BLOCK))))
+
+
+def check_codes(codes: Floats) -> None:
+    """Refuse codes that are not those of categories."""
+    known = codes[~np.isnan(codes)]
+    wrong = known[(known < 0) | (known >= MOST_CATEGORIES) | (known != np.floor(known))]
+    if len(wrong):
+        raise MixtureError(
+            f"The categorical columns must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, "
+            f"but they hold {wrong[0]:g}. TableEncoder makes such codes."
+        )
+
+
+def n_slots_of(codes: Floats) -> tuple[int, ...]:
+    """Count the categories of each column, and one more for what may come later."""
+    highest = np.max(codes, axis=0, where=~np.isnan(codes), initial=-1.0)
+    return tuple(int(code) + 2 for code in highest)

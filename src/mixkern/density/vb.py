@@ -1,0 +1,417 @@
+"""The estimator that learns a mixture density from a table."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from mixkern.density.coordinates import Coordinates
+from mixkern.density.gaps import Floats
+from mixkern.density.inference import Ascent, Policy, learn, staying
+from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.posterior import Prior
+from mixkern.density.precision import PRECISIONS, Precision
+from mixkern.density.progressive import ascend_rows, fit_progressively, restart
+from mixkern.density.rows import Rows, check_codes, n_slots_of
+from mixkern.density.selfprior import PrecisionPrior
+from mixkern.density.setting import centre, is_positive_definite, not_negative, positive, whole
+from mixkern.density.start import Start
+from mixkern.errors import MixtureError, one_of
+from mixkern.table import encode_labels
+
+MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
+LARGEST = 1e150  # value whose square is still a number
+FORGETTING = 0.7  # of partial_fit: the t-th block counts t^-0.7 of what is known
+
+
+class VBMixture(DensityMixin, BaseEstimator):
+    r"""A Gaussian mixture that finds its own number of components, by variational Bayesian inference.
+
+    It starts with many components and lets go of those that explain less than about one row, so every iteration is
+    cheaper than the one before. Priors keep components from collapsing, and may choose themselves. Rows may have gaps
+    and categorical columns, and need no labels.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        How many components to start with; fewer remain.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        What the covariances of the components are like.
+    weight_concentration_prior : float, default=None
+        alpha0. The smaller, the fewer components; ``None`` is one over ``n_components``.
+    mean_prior : array-like of shape (d,), default=None
+        m0; ``None`` is the mean of the rows.
+    mean_precision_prior : float, default=1.0
+        beta0: how many rows the prior mean weighs.
+    degrees_of_freedom_prior : float or "auto", default=None
+        nu0: how many rows the prior precision weighs. ``None`` is d, or 1 where columns are independent ("diag",
+        "spherical"); ``"auto"`` maximises the bound.
+    precision_prior : float, array-like or str, default="typical"
+        W0: a number w0 for w0 times the identity, a vector for a diagonal, a matrix; larger means smaller components
+        and more of them. ``"typical"`` follows the mean covariance of the components, isotropically: the best for
+        kernels. ``"evidence"``, ``"evidence_diag"`` and ``"evidence_isotropic"`` maximise the bound: the best
+        likelihood.
+    category_prior : float, default=1.0
+        Dirichlet concentration of every category: how often each was seen beforehand.
+    n_categorical : int, default=0
+        How many columns, the last ones, hold category codes 0, 1, ...; see :attr:`TableEncoder.n_continuous_`.
+    use_labels : bool, default=False
+        Whether the labels given to :meth:`fit` are one more categorical column, missing where a row is unlabelled.
+    init : {"k-means++", "random"}, default="k-means++"
+        How the first centres are chosen among the rows.
+    n_init : int, default=1
+        How many starts to try; the one of the highest bound goes on.
+    prune : bool, default=True
+        Whether components that explain less than about one row leave.
+    merge : bool, default=True
+        Whether, once the bound rises no more, two components become one where that raises it.
+    progressive : bool, default=True
+        Whether large tables begin with a sample and grow it.
+    tol : float, default=1e-5
+        Relative change of the bound at which the inference has converged.
+    max_iter : int, default=500
+        Iterations at most, on every sample.
+    warm_start : bool, default=False
+        Whether :meth:`fit` goes on from the last fit.
+    callback : callable, default=None
+        Called after every iteration with a dict of ``iteration``, ``bound`` and ``n_components``.
+    random_state : int, RandomState or None, default=None
+        Which starts and samples.
+
+    Attributes
+    ----------
+    mixture_ : Mixture
+        What was learned, as a value that other things can share.
+    n_components_ : int
+        Components that remained.
+    bound_trace_ : ndarray
+        The evidence bound after each iteration on all rows, in nats.
+    lower_bound_ : float
+        The last of them.
+    converged_ : bool
+        Whether it converged within ``max_iter``.
+    n_iter_ : int
+        How many they were; a progressive start has made most of the way on samples before.
+    classes_, class_table_ : ndarray of shape (c,) and (k, c)
+        With ``use_labels``: the labels, and how probable each is in each component.
+
+    See Also
+    --------
+    sklearn.mixture.BayesianGaussianMixture : the same equations, without pruning, gaps and categories.
+
+    Examples
+    --------
+    >>> from mixkern import VBMixture, datasets
+    >>> X, _ = datasets.make_two_rings(random_state=0)
+    >>> density = VBMixture(random_state=0).fit(X)
+    >>> density.mixture_
+    Mixture(2 full components in 2 columns)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        covariance_type: str = "full",
+        weight_concentration_prior: float | None = None,
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float = 1.0,
+        degrees_of_freedom_prior: float | str | None = None,
+        precision_prior: float | str | ArrayLike = "typical",
+        category_prior: float = 1.0,
+        n_categorical: int = 0,
+        use_labels: bool = False,
+        init: str = "k-means++",
+        n_init: int = 1,
+        prune: bool = True,
+        merge: bool = True,
+        progressive: bool = True,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        warm_start: bool = False,
+        callback: Callable[[dict[str, Any]], object] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.weight_concentration_prior = weight_concentration_prior
+        self.mean_prior = mean_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.precision_prior = precision_prior
+        self.category_prior = category_prior
+        self.n_categorical = n_categorical
+        self.use_labels = use_labels
+        self.init = init
+        self.n_init = n_init
+        self.prune = prune
+        self.merge = merge
+        self.progressive = progressive
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.callback = callback
+        self.random_state = random_state
+
+    # ---------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the density of all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d + e)
+            Rows: continuous columns, then codes of categorical ones; NaN is a gap.
+        y : array-like of shape (n,), default=None
+            Labels, most of them missing. Read only with ``use_labels``.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        goes_on = self.warm_start and hasattr(self, "_ascent")
+        rows = self._read(X, y, sample_weight, reset=not goes_on)
+        random = check_random_state(self.random_state)
+        with _threads() as pool:
+            if goes_on:
+                first = restart(rows, self._ascent.posterior, pool)
+                ascent = ascend_rows(rows, first, self._ascent.prior, self._policy(), pool)
+            else:
+                ascent = fit_progressively(
+                    rows,
+                    self._prior(),
+                    self._policy(),
+                    n_components=whole(self.n_components, "n_components", 1),
+                    start=one_of(Start, self.init, "init"),
+                    n_init=whole(self.n_init, "n_init", 1),
+                    is_progressive=self.progressive,
+                    random=random,
+                    pool=pool,
+                )
+        self._keep(ascent)
+        self._n_seen, self._n_blocks = float(ascent.statistics.counts.sum()), 1
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from one more block of rows, by stochastic variational inference.
+
+        The first block is fitted like any table, and settles the scale of the columns, the categories and the
+        components to start from; it should be a fair sample of what follows. Each later block moves the statistics of
+        all rows seen a step towards its own.
+        """
+        if not hasattr(self, "_ascent"):
+            return self.fit(X, y, sample_weight)
+        rows = self._read(X, y, sample_weight, reset=False)
+        last, policy = self._ascent, self._policy()
+        with _threads() as pool:
+            fresh = restart(rows, last.posterior, pool)
+        n_fresh, n_known = float(fresh.counts.sum()), float(last.statistics.counts.sum())
+        n, n_blocks = self._n_seen + n_fresh, self._n_blocks + 1
+        rate = max(n_blocks**-FORGETTING, n_fresh / n)
+        # As if all rows seen were like the block, and like what was known, each to its part
+        blended = last.statistics * ((1 - rate) * n / n_known) + fresh * (rate * n / n_fresh)
+        bound = (fresh.log_normaliser - rows.log_volume) * n / n_fresh - last.posterior.divergence(last.prior)
+        prior, posterior = learn(last.prior, blended, policy)
+        stays = staying(blended, policy)
+        self._keep(Ascent(prior, posterior.keep(stays), blended.keep(stays), (*last.bounds, bound), converged=False))
+        self._n_seen, self._n_blocks = n, n_blocks
+        return self
+
+    # ---------------------------------------------------------------- using what was learned
+
+    def score_samples(self, X: Any) -> Floats:  # (n,)
+        """Logarithm of the density at each row."""
+        rows = self._check(X)
+        return self.mixture_.log_density(rows)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Mean log density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def predict_proba(self, X: Any) -> Floats:  # (n, k)
+        """Responsibilities: how probable it is that a row comes from a component."""
+        rows = self._check(X)
+        return self.mixture_.responsibilities(rows)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:  # (n,)
+        """Give the most responsible component of each row."""
+        nearest: NDArray[np.intp] = self.predict_proba(X).argmax(axis=1)
+        return nearest
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
+        """Learn the density and give the most responsible component of each row."""
+        return self.fit(X, y).predict(X)
+
+    def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.intp]]:
+        """Draw rows from the density, and tell from which component each."""
+        check_is_fitted(self)
+        return self.mixture_.sample(n_samples, self.random_state)
+
+    # ---------------------------------------------------------------- reading
+
+    def _check(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return self._numbers(X, reset=False)
+
+    def _numbers(self, X: Any, *, reset: bool) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values up
+            checked: Floats = validate_data(
+                self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=reset
+            )
+        return checked
+
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> Rows:
+        values = self._numbers(X, reset=reset)
+        d = values.shape[1] - whole(self.n_categorical, "n_categorical", 0)
+        if d < 0:
+            raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
+        if (np.abs(values) > LARGEST).any():
+            raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
+        weights = _weights(sample_weight, len(values))
+        check_codes(values[:, d:])
+        codes = self._codes(values[:, d:], y, reset=reset)
+        if reset:
+            self._set_up(values[:, :d], weights)
+            self._n_slots = n_slots_of(codes)
+        inner = self._coordinates.inner(values[:, :d])
+        return Rows(inner, codes, weights, self._n_slots, self._coordinates)
+
+    def _codes(self, codes: Floats, y: Any, *, reset: bool) -> Floats:
+        if not self.use_labels:
+            return codes
+        if y is None:
+            raise MixtureError("use_labels=True needs labels: fit(X, y).")
+        check_consistent_length(codes, y)
+        if reset:
+            self.classes_ = encode_labels(y).classes
+        return np.column_stack([codes, _known_codes(self.classes_, y)])
+
+    def _set_up(self, X: Floats, weights: Floats | None) -> None:
+        kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
+        d = X.shape[1]
+        if not kind.is_diagonal and whole(self.n_components, "n_components", 1) * d * d > MOST_CELLS:
+            raise MixtureError(
+                f"{self.n_components} covariance matrices of {d} columns do not fit in memory. "
+                "Use covariance_type='diag', or fewer components."
+            )
+        self._precision: Precision = PRECISIONS[kind]
+        self._coordinates = Coordinates.of(X, weights, kind)
+
+    # ---------------------------------------------------------------- settings
+
+    def _policy(self) -> Policy:
+        return Policy(
+            precision_prior=self._precision_form(),
+            learns_degrees=self.degrees_of_freedom_prior == "auto",
+            prune_below=1.0 if self.prune else 0.0,
+            merges=self.merge,
+            tol=not_negative(self.tol, "tol"),
+            max_iter=whole(self.max_iter, "max_iter", 1),
+            callback=self.callback,
+        )
+
+    def _precision_form(self) -> PrecisionPrior | None:
+        given = self.precision_prior
+        return one_of(PrecisionPrior, given, "precision_prior") if isinstance(given, str) else None
+
+    def _prior(self) -> Prior:
+        d = len(self._coordinates.centre)
+        degrees, fewest = self.degrees_of_freedom_prior, self._precision.fewest_degrees(d)
+        if degrees is None or degrees == "auto":
+            degrees = fewest + 1
+        concentration = self.weight_concentration_prior
+        mean = self._coordinates.centre if self.mean_prior is None else centre(self.mean_prior, "mean_prior", d)
+        return Prior(
+            precision=self._precision,
+            concentration=positive(
+                1 / self.n_components if concentration is None else concentration, "weight_concentration_prior"
+            ),
+            mean=self._coordinates.inner(mean),
+            mean_precision=positive(self.mean_precision_prior, "mean_precision_prior"),
+            degrees=positive(degrees, "degrees_of_freedom_prior", above=fewest),
+            inverse_scale=self._inverse_scale(d),
+            category_concentration=positive(self.category_prior, "category_prior"),
+        )
+
+    def _inverse_scale(self, d: int) -> Floats:
+        """W0^-1 in inner coordinates; where it chooses itself, anything will do to begin with."""
+        if self._precision_form() is not None:
+            return self._precision.isotropic(1.0, d)
+        given, kind = np.asarray(self.precision_prior, dtype=float), self._precision.covariance_type
+        vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
+        matrix = "" if kind.is_diagonal else f", a ({d}, {d}) positive definite matrix"
+        shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
+        if given.shape not in shapes or not is_positive_definite(given):
+            raise MixtureError(
+                f"precision_prior must be a positive number{vector}{matrix} or one of "
+                f"{', '.join(repr(str(each)) for each in PrecisionPrior)}, but it is {self.precision_prior!r}."
+            )
+        if given.ndim == 2:
+            return self._coordinates.inner_inverse_scale(np.linalg.inv(given))
+        inverse = np.broadcast_to(1 / given, (d,))
+        return self._coordinates.inner_inverse_scale(inverse if kind.is_diagonal else np.diag(inverse))
+
+    def _keep(self, ascent: Ascent) -> None:
+        """Turn the end of an ascent into learned attributes."""
+        self._ascent = ascent
+        mixture = self._coordinates.outer(ascent.posterior.mixture())
+        if self.use_labels:
+            *tables, classes = mixture.categories
+            self.class_table_ = classes[:, : len(self.classes_)] / classes[:, : len(self.classes_)].sum(
+                axis=1, keepdims=True
+            )
+            mixture = Mixture(mixture.weights, mixture.means, mixture.covariances, mixture.covariance_type, tables)
+        self.mixture_ = mixture
+        self.n_components_ = mixture.n_components
+        self.bound_trace_ = np.array(ascent.bounds)
+        self.lower_bound_ = float(self.bound_trace_[-1])
+        self.converged_ = ascent.converged
+        self.n_iter_ = len(ascent.bounds)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@contextmanager
+def _threads() -> Iterator[ThreadPoolExecutor]:
+    """Blocks go to threads, so matrix products within a block should not."""
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_n_threads()) as pool:
+        yield pool
+
+
+def _n_threads() -> int:
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(int(limit), available) if limit.isdigit() and int(limit) > 0 else available
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise MixtureError(
+            f"sample_weight must be {n} non-negative numbers, not all zero; its shape is {weights.shape}."
+        )
+    return weights
+
+
+def _known_codes(classes: NDArray[Any], y: Any) -> Floats:
+    """Code labels by classes that are known; a new one counts as "other", the slot after the last."""
+    labels = encode_labels([*classes, *y])  # together, so that a block may have one class only, or none
+    slots = np.full(labels.n_classes + 1, float(len(classes)))
+    slots[labels.codes[: len(classes)]] = np.arange(len(classes))
+    slots[-1] = np.nan  # code -1: unlabelled
+    return slots[labels.codes[len(classes) :]]

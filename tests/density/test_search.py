@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.base import clone
+
+from mixkern import DensitySearch, Mixture, TableEncoder, VBMixture, datasets
+from mixkern.density import ParzenWindow, representativity
+from mixkern.errors import MixtureError, OptionError
+
+X = datasets.make_ripley(n=300, random_state=0)[0]
+X.flags.writeable = False
+
+
+def test_every_combination_is_tried_and_kept():
+    search = DensitySearch(
+        weight_concentration_prior=[0.01, 1.0],
+        mean_precision_prior=[0.1, 1.0],
+        precision_prior=[1.0, 10.0, "typical"],
+        criterion="bound",
+        random_state=0,
+    ).fit(X)
+    tried = [(t.weight_concentration_prior, t.mean_precision_prior, t.precision_prior) for t in search.trials_]
+    assert len(tried) == len(set(tried)) == 12
+    assert search.best_ is max(search.trials_, key=lambda trial: trial.score)
+    assert search.density_.precision_prior == search.best_.precision_prior
+    assert search.mixture_ == search.density_.mixture_
+    frame = search.to_frame()
+    assert len(frame) == 12
+    assert frame["score"].is_monotonic_decreasing
+
+
+def test_the_bound_is_the_bound():
+    search = DensitySearch(precision_prior=[5.0], criterion="bound", random_state=0).fit(X)
+    assert search.best_.score == pytest.approx(search.density_.lower_bound_ / len(X))
+
+
+@pytest.mark.parametrize("criterion", ["representativity", "held_out"])
+def test_judged_on_fresh_rows_a_density_of_single_rows_loses(criterion):
+    """With a prior this tight, components become single rows: likely where fitted, and nowhere else."""
+    tight, sensible = 1e6, 10.0
+    settings = {"precision_prior": [tight, sensible], "criterion": criterion, "random_state": 0}
+    rows = datasets.load("wine").X.to_numpy()
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    search = DensitySearch(VBMixture(n_components=40, degrees_of_freedom_prior=13, max_iter=50), **settings).fit(rows)
+    assert search.best_.precision_prior == sensible
+
+
+def test_representativity_against_brute_force():
+    """In one dimension both expectations are integrals."""
+    mixture = Mixture([0.4, 0.6], [[-1.0], [1.5]], [[[0.5]], [[1.0]]])
+    train, _ = mixture.sample(3000, 0)
+    fresh, _ = mixture.sample(60_000, 1)
+    window = ParzenWindow(train[:2000])
+    grid = np.linspace(-8, 10, 20_001)[:, None]
+    log_p, log_q = window.log_density(grid), mixture.log_density(grid)
+    true = np.exp(mixture.log_density(grid))  # what fresh rows are drawn from
+    step = grid[1, 0] - grid[0, 0]
+    expected = step * (np.sum(true * (log_p - log_q)) + np.sum(np.exp(log_q) * (log_q - log_p)))
+    assert representativity(mixture, window, fresh, random_state=2) == pytest.approx(expected, abs=0.02)
+
+
+def test_representativity_tells_a_right_mixture_from_a_wrong_one():
+    right = Mixture([0.5, 0.5], [[-2.0, 0.0], [2.0, 0.0]], [np.eye(2)] * 2)
+    wrong = Mixture([1.0], [[0.0, 0.0]], [np.diag([5.0, 1.0])])
+    rows, _ = right.sample(1200, 0)
+    window = ParzenWindow(rows[:600])
+    good, bad = (representativity(each, window, rows[600:], random_state=0) for each in (right, wrong))
+    assert good < bad
+    assert abs(good) < 0.2
+
+
+def test_the_mixtures_categories_take_no_part():
+    rows = np.random.RandomState(0).standard_normal((200, 1))
+    plain = Mixture([1.0], [[0.0]], [[[1.0]]])
+    mixed = Mixture([1.0], [[0.0]], [[[1.0]]], categories=[[[0.3, 0.7]]])
+    window = ParzenWindow(rows[:100])
+    codes = np.column_stack([rows[100:], np.ones(100)])
+    a = representativity(plain, window, rows[100:], random_state=0)
+    assert representativity(mixed, window, codes, random_state=0) == pytest.approx(a)
+
+
+def test_gaps_and_categories_are_taken():
+    data = datasets.load("credit_a")
+    rows = TableEncoder(continuous=data.continuous, categorical=data.categorical).fit_transform(data.X)
+    density = VBMixture(n_components=5, n_categorical=len(data.categorical), max_iter=30)
+    search = DensitySearch(density, precision_prior=[0.1, 1.0], cv=2, random_state=0).fit(rows)
+    assert np.isfinite([trial.score for trial in search.trials_]).all()
+    assert len(search.mixture_.categories) == 9
+
+
+def test_workers_agree_with_a_single_process():
+    settings = {"precision_prior": [1.0, 10.0], "criterion": "held_out", "random_state": 3}
+    alone, many = (DensitySearch(n_jobs=n, **settings).fit(X) for n in (None, 2))
+    assert [t.score for t in alone.trials_] == pytest.approx([t.score for t in many.trials_])
+
+
+def test_marginal_of_a_mixture_against_the_literal_one():
+    random = np.random.RandomState(0)
+    factors = random.standard_normal((2, 3, 3))
+    covariances = factors @ np.swapaxes(factors, 1, 2) + np.eye(3)
+    mixture = Mixture([0.3, 0.7], random.standard_normal((2, 3)), covariances)
+    points = random.standard_normal((5, 2))
+    literal = sum(
+        weight * multivariate_normal(mean[[2, 0]], covariance[np.ix_([2, 0], [2, 0])]).pdf(points)
+        for weight, mean, covariance in zip(mixture.weights, mixture.means, covariances, strict=True)
+    )
+    np.testing.assert_allclose(np.exp(mixture.marginal([2, 0]).log_density(points)), literal, rtol=1e-12)
+
+
+def test_settings_that_cannot_be():
+    with pytest.raises(
+        OptionError, match=r"criterion must be one of 'representativity', 'held_out', 'bound', but it is"
+    ):
+        DensitySearch(criterion="likelihood").fit(X)
+    with pytest.raises(MixtureError, match=r"5 rows are too few for 3 folds\. Use criterion='bound'"):
+        DensitySearch().fit(X[:5])
+    with pytest.raises(MixtureError, match="nothing to try"):
+        DensitySearch(precision_prior=[]).fit(X)
+
+
+def test_clone_keeps_the_settings():
+    search = clone(DensitySearch(VBMixture(7), precision_prior=(1.0,)))
+    assert search.density.n_components == 7
+    assert search.precision_prior == (1.0,)

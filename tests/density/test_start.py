@@ -1,0 +1,105 @@
+"""The first deal: whole rows to the nearest of some centres."""
+
+import numpy as np
+import pytest
+
+from mixkern.density.start import MOST_INDICATORS, Start, start_statistics
+
+NAN = np.nan
+
+
+def start(X, k, how="k-means++", *, codes=None, weights=None, n_slots=(), is_diagonal=False, seed=0):
+    X = np.asarray(X, dtype=float)
+    codes = np.empty((len(X), 0)) if codes is None else codes
+    random = np.random.RandomState(seed)
+    return start_statistics(X, codes, weights, list(n_slots), k, Start(how), random, is_diagonal=is_diagonal)
+
+
+@pytest.fixture(params=["k-means++", "random"])
+def how(request):
+    return request.param
+
+
+@pytest.mark.parametrize("is_diagonal", [False, True])
+def test_every_row_is_dealt_out_whole(how, is_diagonal):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    statistics = start(X, 6, how, is_diagonal=is_diagonal)
+    assert statistics.counts.sum() == 50
+    np.testing.assert_array_equal(statistics.counts, statistics.counts.round())
+    np.testing.assert_allclose(statistics.about(np.zeros((6, 3))).sums.sum(axis=0), X.sum(axis=0))
+    squares = statistics.about(np.zeros((6, 3))).squares.sum(axis=0)
+    np.testing.assert_allclose(squares, (X**2).sum(axis=0) if is_diagonal else X.T @ X, rtol=1e-10, atol=1e-10)
+
+
+def test_clusters_far_apart_get_a_component_each():
+    X = np.repeat([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]], 10, axis=0) + np.random.default_rng(0).normal(size=(30, 2))
+    statistics = start(X, 3)
+    np.testing.assert_array_equal(statistics.counts, [10, 10, 10])
+
+
+def test_rows_of_one_component_are_nearest_to_its_centre():
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    statistics = start(X, 2)
+    low, high = sorted(statistics.means[:, 0])
+    assert low < high
+    np.testing.assert_allclose(
+        (statistics.scatters[:, 0, 0]).sum() + statistics.counts @ statistics.means[:, 0] ** 2, (X**2).sum()
+    )
+
+
+def test_weights_are_shares(how):
+    random = np.random.default_rng(1)
+    X, weights = random.normal(size=(30, 2)), random.random(30)
+    statistics = start(X, 4, how, weights=weights)
+    assert statistics.counts.sum() == pytest.approx(weights.sum())
+    np.testing.assert_allclose(statistics.about(np.zeros((4, 2))).sums.sum(axis=0), weights @ X)
+
+
+def test_categories_are_counted_and_gaps_are_not(how):
+    codes = np.array([[0.0], [1.0], [1.0], [NAN]] * 5)
+    statistics = start(np.random.default_rng(0).normal(size=(20, 1)), 3, how, codes=codes, n_slots=(3,))
+    np.testing.assert_allclose(statistics.category_counts[0].sum(axis=0), [5, 10, 0])
+
+
+def test_categories_take_part_in_the_choice():
+    codes = np.repeat([[0.0], [1.0]], 10, axis=0)
+    statistics = start(np.zeros((20, 1)), 2, codes=codes, n_slots=(3,))
+    np.testing.assert_allclose(np.sort(statistics.category_counts[0], axis=0), [[0, 0, 0], [10, 10, 0]])
+
+
+def test_very_many_categories_take_no_part_unless_there_is_nothing_else():
+    n = MOST_INDICATORS + 1
+    codes = np.arange(20, dtype=float)[:, None]
+    with_numbers = start(np.repeat([[0.0], [9.0]], 10, axis=0), 2, codes=codes, n_slots=(n,))
+    np.testing.assert_array_equal(with_numbers.counts, [10, 10])
+    only_categories = start(np.empty((20, 0)), 2, codes=codes, n_slots=(n,))
+    assert only_categories.counts.sum() == 20
+
+
+def test_gaps_sit_at_the_centre(how):
+    X = np.array([[NAN, 1.0], [NAN, -1.0], [2.0, NAN], [-2.0, 0.0]])
+    statistics = start(X, 2, how)
+    assert statistics.counts.sum() == 4
+    assert np.isfinite(statistics.squares).all()
+
+
+@pytest.mark.parametrize(("n_unique", "n"), [(1, 1), (1, 5), (3, 12), (3, 40)])
+def test_no_more_components_than_there_are_different_rows(how, n_unique, n):
+    X = np.arange(n)[:, None] % n_unique * np.ones((n, 2))
+    statistics = start(X, 10, how)
+    assert statistics.counts.sum() == n
+    assert len(statistics.counts) <= min(n, 10)
+    assert (statistics.counts > 0).sum() <= n_unique
+
+
+def test_same_seed_same_start(how):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    one, same, other = (start(X, 5, how, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.sums, same.sums)
+    assert not np.array_equal(one.sums, other.sums)
+
+
+def test_rows_without_weight_take_no_part():
+    X = np.array([[0.0], [0.1], [50.0]])
+    statistics = start(X, 2, weights=np.array([1.0, 1.0, 0.0]))
+    assert statistics.counts.sum() == 2
