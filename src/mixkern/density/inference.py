@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from mixkern.density.expectation import Block, expectation, is_expandable
-from mixkern.density.gaps import Floats, Positions
+from mixkern.density.gaps import Positions
+from mixkern.density.merger import merger_gains
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.selfprior import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
 from mixkern.density.statistics import Statistics
 
 TRIES = 2  # mergers to try at most, per component
 STEPS = 10  # that a merger has to prove itself
+CHANCE = 20.0  # nats that a merger may lose at first, and win back as rows and priors follow
 
 
 @dataclass(frozen=True)
@@ -97,17 +99,15 @@ def _step(
 
 
 def _simpler(state: Ascent, step: Callable[[Ascent], Ascent]) -> Ascent | None:
-    """Merge two components, if that raises the bound within a few steps; pairs that are most alike are tried first.
+    """Merge two components, if that raises the bound within a few steps; pairs that promise most are tried first.
 
     From a start with many components the inference often ends with several that share one cluster: each alone is at
     its best, and only together could they do better.
     """
-    k = state.n_components
-    divergence = _divergences(state.posterior)
-    pairs = zip(*np.triu_indices(k, 1), strict=True)
-    alike = sorted(pairs, key=lambda pair: divergence[pair])[: TRIES * k]
-    for first, second in alike:
-        trial = replace(state, statistics=state.statistics.merge(int(first), int(second)))
+    first, second, gains = merger_gains(state.statistics, state.prior)
+    promising = [i for i in np.argsort(-gains, kind="stable") if gains[i] > -CHANCE][: TRIES * state.n_components]
+    for i in promising:
+        trial = replace(state, statistics=state.statistics.merge(int(first[i]), int(second[i])))
         gain = np.inf  # of one step; it gets smaller from step to step
         for left in reversed(range(STEPS)):
             if trial.bound + gain * (left + 1) < state.bound:
@@ -137,27 +137,6 @@ def learn(prior: Prior, statistics: Statistics, policy: Policy) -> tuple[Prior, 
         form = None if policy.precision_prior is PrecisionPrior.TYPICAL else policy.precision_prior
         prior = evidence_degrees(prior, posterior, form)
     return prior, posterior
-
-
-def _divergences(posterior: Posterior) -> Floats:  # (k, k)
-    """Symmetric Kullback-Leibler divergence between components: Gaussians of expected parameters, and categories."""
-    precisions, means = posterior.precisions, posterior.means
-    k, d = means.shape
-    total = np.empty((k, k))
-    covariances = posterior.precision.invert(precisions)
-    for i in range(k):
-        offsets = means - means[i]
-        distance = posterior.precision.quadratic(precisions + precisions[i], offsets)
-        axes = (-2, -1) if precisions.ndim == 3 else (-1,)
-        traces = np.sum(precisions * covariances[i], axis=axes) + np.sum(covariances * precisions[i], axis=axes)
-        total[i] = 0.5 * (distance + traces - 2 * d)
-    for table in posterior.category_concentrations:
-        shares = table / table.sum(axis=1, keepdims=True)
-        logs = np.log(shares)
-        own = np.einsum("kc,kc->k", shares, logs)
-        cross = shares @ logs.T
-        total += own[:, None] + own[None, :] - cross - cross.T
-    return total
 
 
 def largest_sq_norm(table: Sequence[Block]) -> float:

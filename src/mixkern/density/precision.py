@@ -11,9 +11,9 @@ Arrays are (k, d, d) for matrices and (k, d) for diagonals; tied precisions have
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy.special import digamma, gammaln, multigammaln
+from scipy.special import digamma, gammaln
 
-from mixkern.density.gaps import Floats
+from mixkern.density.gaps import Floats, Positions
 from mixkern.density.mixture import CovarianceType
 
 LOG_2 = float(np.log(2))
@@ -33,8 +33,29 @@ class Precision(ABC):
         return degrees0 + counts
 
     @abstractmethod
+    def spreads(self, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        """Give what rows add to W^-1, (10.62): scatter within, and shrinkage times the squared offset from m0."""
+
     def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        """W^-1 of the posterior, (10.62): prior, scatter within, shrinkage times the squared offset from m0."""
+        """W^-1 of the posterior, (10.62)."""
+        return inverse_scale0 + self.spreads(scatters, shrinkage, offsets)
+
+    def merger_gains(
+        self,
+        degrees0: float,
+        inverse_scale0: Floats,
+        counts: Floats,
+        spreads: Floats,
+        both_counts: Floats,
+        both_spreads: Floats,
+        first: Positions,
+        second: Positions,
+    ) -> Floats:
+        """Give what the log evidence of the precisions gains if the first and second of a pair become one."""
+        prior = self.log_normaliser(degrees0, inverse_scale0)
+        alone = prior - self.log_normaliser(degrees0 + counts, inverse_scale0 + spreads)
+        together = prior - self.log_normaliser(degrees0 + both_counts, inverse_scale0 + both_spreads)
+        return together - alone[first] - alone[second]
 
     @abstractmethod
     def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
@@ -49,8 +70,8 @@ class Precision(ABC):
         """Kullback-Leibler divergence of each posterior from the prior."""
 
     @abstractmethod
-    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
-        """Logarithm of B(W, nu), (B.79), of one distribution."""
+    def log_normaliser(self, degrees: float | Floats, inverse_scales: Floats) -> Floats:
+        """Logarithm of B(W, nu), (B.79), of one distribution or of each of many."""
 
     @abstractmethod
     def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:  # (k,)
@@ -78,9 +99,8 @@ class FullPrecision(Precision):
 
     covariance_type = CovarianceType.FULL
 
-    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        pull = shrinkage[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
-        return inverse_scale0 + scatters + pull
+    def spreads(self, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        return scatters + shrinkage[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
 
     def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         return degrees[:, None, None] * self.invert(inverse_scales)
@@ -93,15 +113,17 @@ class FullPrecision(Precision):
 
     def divergence(self, degrees: Floats, inverse_scales: Floats, degrees0: float, inverse_scale0: Floats) -> Floats:
         d = inverse_scales.shape[-1]
-        log_b = np.array([self.log_normaliser(nu, w) for nu, w in zip(degrees, inverse_scales, strict=True)])
+        log_b = self.log_normaliser(degrees, inverse_scales)
         trace = np.einsum("ij,kji->k", inverse_scale0, self.expected(degrees, inverse_scales))
         entropy_like = 0.5 * (degrees - degrees0) * self.expected_log_det(degrees, inverse_scales)
         return log_b - self.log_normaliser(degrees0, inverse_scale0) + entropy_like + 0.5 * (trace - degrees * d)
 
-    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
-        d = inverse_scale.shape[-1]
-        log_det = float(self.log_det(inverse_scale))
-        return 0.5 * degrees * (log_det - d * LOG_2) - (float(multigammaln(degrees / 2, d)) if d else 0.0)
+    def log_normaliser(self, degrees: float | Floats, inverse_scales: Floats) -> Floats:
+        d = inverse_scales.shape[-1]
+        nu = np.asarray(degrees, dtype=float)
+        log_gamma = gammaln((nu[..., None] - np.arange(d)) / 2).sum(axis=-1) + 0.25 * d * (d - 1) * np.log(np.pi)
+        log_b: Floats = 0.5 * nu * (self.log_det(inverse_scales) - d * LOG_2) - log_gamma
+        return log_b
 
     def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:
         return np.einsum(
@@ -131,8 +153,22 @@ class TiedPrecision(FullPrecision):
         return np.array([degrees0 + counts.sum()])
 
     def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        each = super().inverse_scales(np.zeros_like(inverse_scale0), scatters, shrinkage, offsets)
-        return (inverse_scale0 + each.sum(axis=0))[None]
+        return (inverse_scale0 + self.spreads(scatters, shrinkage, offsets).sum(axis=0))[None]
+
+    def merger_gains(
+        self,
+        degrees0: float,
+        inverse_scale0: Floats,
+        counts: Floats,
+        spreads: Floats,
+        both_counts: Floats,  # noqa: ARG002
+        both_spreads: Floats,
+        first: Positions,
+        second: Positions,
+    ) -> Floats:
+        degrees, now = degrees0 + counts.sum(), inverse_scale0 + spreads.sum(axis=0)
+        then = now + both_spreads - spreads[first] - spreads[second]
+        return self.log_normaliser(degrees, now) - self.log_normaliser(degrees, then)
 
     def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         return inverse_scales[0] / degrees[0]
@@ -143,8 +179,8 @@ class DiagPrecision(Precision):
 
     covariance_type = CovarianceType.DIAG
 
-    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        return inverse_scale0 + scatters + shrinkage[:, None] * offsets**2
+    def spreads(self, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        return scatters + shrinkage[:, None] * offsets**2
 
     def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         return degrees[:, None] / inverse_scales
@@ -167,9 +203,10 @@ class DiagPrecision(Precision):
         divergence: Floats = np.sum(np.broadcast_to(each, inverse_scales.shape), axis=1) / self._copies(inverse_scales)
         return divergence
 
-    def log_normaliser(self, degrees: float, inverse_scale: Floats) -> float:
-        shape, rate = self._gamma(np.array(degrees), inverse_scale)
-        return float(np.sum(shape * np.log(rate) - gammaln(shape)) / self._copies(inverse_scale))
+    def log_normaliser(self, degrees: float | Floats, inverse_scales: Floats) -> Floats:
+        shape, rate = self._gamma(np.asarray(degrees, dtype=float)[..., None], inverse_scales)
+        log_b: Floats = np.sum(shape * np.log(rate) - gammaln(shape), axis=-1) / self._copies(inverse_scales)
+        return log_b
 
     def quadratic(self, precisions: Floats, offsets: Floats) -> Floats:
         return np.einsum("kj,kj->k", precisions, offsets**2)
@@ -204,8 +241,8 @@ class SphericalPrecision(DiagPrecision):
 
     covariance_type = CovarianceType.SPHERICAL
 
-    def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        each = super().inverse_scales(inverse_scale0, scatters, shrinkage, offsets)
+    def spreads(self, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
+        each = super().spreads(scatters, shrinkage, offsets)
         return np.broadcast_to(each.sum(axis=1, keepdims=True) / self._copies(each), each.shape)
 
     def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:

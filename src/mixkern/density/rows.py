@@ -43,8 +43,10 @@ class Rows:
         """Cut into blocks whose temporaries stay small, however many columns there are."""
         d = self.X.shape[1]
         n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
-        size = CELLS // (n_features + n_components * (d + 1))
-        return list(blocks(self.X, self.codes, self.weights, int(np.clip(size, SMALLEST_BLOCK, BLOCK))))
+        most = int(np.clip(CELLS // (n_features + n_components * (d + 1)), SMALLEST_BLOCK, BLOCK))
+        # Blocks of equal size, in pairs, so that no thread waits for the other.
+        n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
+        return list(blocks(self.X, self.codes, self.weights, max(SMALLEST_BLOCK, -(-len(self) // n_blocks))))
 
 
 def check_codes(codes: Floats) -> None:

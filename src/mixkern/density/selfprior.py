@@ -65,7 +65,7 @@ def _degrees_gain(prior: Prior, posterior: Posterior, covariance: Floats | None)
     def gain(degrees: float) -> float:
         inverse_scale = prior.inverse_scale if covariance is None else degrees * covariance
         trace = float(np.sum(inverse_scale * mean))
-        return precision.log_normaliser(degrees, inverse_scale) + 0.5 * (degrees * log_det - trace)
+        return float(precision.log_normaliser(degrees, inverse_scale)) + 0.5 * (degrees * log_det - trace)
 
     return gain
 

@@ -13,6 +13,9 @@ from mixkern.density.statistics import Statistics
 MOST_INDICATORS = 500  # categories in all, beyond which they take no part in the choice of seeds
 
 
+CANDIDATES = 50  # rows per component among which seeds are sought
+
+
 class Start(StrEnum):
     """How the first centres are chosen."""
 
@@ -37,9 +40,16 @@ def start_statistics(
     if how is Start.RANDOM:
         centres = features[random.choice(len(features), size=k, replace=False)]
     else:
-        centres, _ = kmeans_plusplus(features, k, sample_weight=weights, random_state=random)
+        some = _some(len(features), CANDIDATES * k, random)
+        share = None if weights is None else weights[some]
+        centres, _ = kmeans_plusplus(features[some], k, sample_weight=share, random_state=random)
     owners = pairwise_distances_argmin(features, centres)
     return _hard_statistics(np.nan_to_num(X), codes, weights, n_slots, owners, k, is_diagonal=is_diagonal)
+
+
+def _some(n: int, most: int, random: np.random.RandomState) -> Positions | slice:
+    """Give so many rows at most, all of them where there are few."""
+    return slice(None) if n <= most else random.choice(n, size=most, replace=False)
 
 
 def _features(X: Floats, codes: Floats, n_slots: list[int]) -> Floats:

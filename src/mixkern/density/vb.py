@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from mixkern.density.coordinates import Coordinates
 from mixkern.density.gaps import Floats
@@ -387,8 +388,14 @@ class VBMixture(DensityMixin, BaseEstimator):
 @contextmanager
 def _threads() -> Iterator[ThreadPoolExecutor]:
     """Blocks go to threads, so matrix products within a block should not."""
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(_n_threads()) as pool:
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(_n_threads()) as pool:
         yield pool
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Look for the libraries once: it takes as long as a few iterations on a small table."""
+    return ThreadpoolController()
 
 
 def _n_threads() -> int:
