@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from mixkern import datasets
 from mixkern.density import Mixture, VBMixture
 from mixkern.density.selfprior import PrecisionPrior
 from mixkern.errors import MixtureError, OptionError
@@ -274,7 +275,7 @@ def test_later_blocks_have_other_labels(blobs):
     """Codes mean the same classes in every block, whichever of them occur there."""
     X, owners = blobs
     names = np.array(["a", "b", "c"])
-    density = VBMixture(8, use_labels=True, random_state=0).partial_fit(X, names[owners])
+    density = VBMixture(8, use_labels=True, random_state=0).fit(X, names[owners])
     for _ in range(3):
         density.partial_fit(X[owners > 0], names[owners[owners > 0]])  # no "a"
         density.partial_fit(X[owners == 2], names[owners[owners == 2]])  # one class only
@@ -546,3 +547,34 @@ def test_a_categorical_column_of_gaps():
 def test_infinite_values_are_refused():
     with pytest.raises(ValueError, match="infinity"):
         VBMixture().fit([[np.inf], [0.0]])
+
+
+def test_a_stream_of_small_blocks_ends_where_the_whole_table_does():
+    X, _ = datasets.make_clouds(n=6000, random_state=0)
+    stream = VBMixture(random_state=0)
+    for start in range(0, len(X), 500):
+        stream.partial_fit(X[start : start + 500])
+    whole = VBMixture(random_state=0).fit(X)
+    assert stream.n_components_ == whole.n_components_ == 4
+    assert stream.score(X) == pytest.approx(whole.score(X), abs=0.01)
+
+
+def test_the_first_blocks_of_a_stream_are_fitted_together():
+    X, _ = datasets.make_clouds(n=900, random_state=0)
+    weights = np.r_[np.ones(300), np.full(300, 2.0), np.ones(300)]
+    stream = VBMixture(random_state=0)
+    for rows in (slice(0, 300), slice(300, 600), slice(600, 900)):
+        stream.partial_fit(X[rows], sample_weight=weights[rows])
+    assert stream.mixture_ == VBMixture(random_state=0).fit(X, sample_weight=weights).mixture_
+
+
+def test_the_labels_of_the_first_blocks_are_taken_together(blobs):
+    X, owners = blobs
+    names = np.array(["a", "b", "c"])[owners]
+    stream = VBMixture(8, use_labels=True, random_state=0)
+    order = np.random.RandomState(0).permutation(len(X))
+    for part in np.array_split(order, 3):
+        stream.partial_fit(X[part], names[part])
+    whole = VBMixture(8, use_labels=True, random_state=0).fit(X[order], names[order])
+    assert stream.mixture_ == whole.mixture_
+    assert stream.classes_.tolist() == ["a", "b", "c"]

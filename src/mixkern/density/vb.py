@@ -30,6 +30,7 @@ from mixkern.table import encode_labels
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
+WARM_UP = 4_000  # rows of a stream that are kept and fitted anew
 FORGETTING = 0.7  # of partial_fit: the t-th block counts t^-0.7 of what is known
 
 
@@ -181,7 +182,12 @@ class VBMixture(DensityMixin, BaseEstimator):
         self
         """
         goes_on = self.warm_start and hasattr(self, "_ascent")
-        rows = self._read(X, y, sample_weight, reset=not goes_on)
+        values = self._numbers(X, reset=not goes_on)
+        self._early: list[tuple[Floats, Any, Any]] = []
+        return self._fit(values, y, sample_weight, goes_on=goes_on)
+
+    def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, goes_on: bool) -> Self:
+        rows = self._read(values, y, sample_weight, reset=not goes_on)
         random = check_random_state(self.random_state)
         with _threads() as pool:
             if goes_on:
@@ -206,13 +212,15 @@ class VBMixture(DensityMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more block of rows, by stochastic variational inference.
 
-        The first block is fitted like any table, and settles the scale of the columns, the categories and the
-        components to start from; it should be a fair sample of what follows. Each later block moves the statistics of
-        all rows seen a step towards its own.
+        Until 4,000 rows have come, all of them are kept and fitted anew, like any table. They settle the scale of the
+        columns, the categories and the components to start from, so they should be a fair sample of what follows. Each
+        later block moves the statistics of all rows seen a step towards its own, and is forgotten.
         """
-        if not hasattr(self, "_ascent"):
-            return self.fit(X, y, sample_weight)
-        rows = self._read(X, y, sample_weight, reset=False)
+        is_first = not hasattr(self, "_ascent")
+        values = self._numbers(X, reset=is_first)
+        if is_first or self._early:
+            return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])
+        rows = self._read(values, y, sample_weight, reset=False)
         last, policy = self._ascent, self._policy()
         with _threads() as pool:
             fresh = restart(rows, last.posterior, pool)
@@ -226,6 +234,18 @@ class VBMixture(DensityMixin, BaseEstimator):
         stays = staying(blended, policy)
         self._keep(Ascent(prior, posterior.keep(stays), blended.keep(stays), (*last.bounds, bound), converged=False))
         self._n_seen, self._n_blocks = n, n_blocks
+        return self
+
+    def _begin(self, early: list[tuple[Floats, Any, Any]]) -> Self:
+        """Fit the first blocks of a stream together, and keep them while they are few."""
+        values, labels, weights = zip(*early, strict=True)
+        has_labels = self.use_labels and all(block is not None for block in labels)
+        y = [label for block in labels for label in np.asarray(block, dtype=object)] if has_labels else None
+        has_weights = any(block is not None for block in weights)
+        sizes = zip(values, weights, strict=True)
+        share = np.concatenate([np.ones(len(v)) if w is None else w for v, w in sizes]) if has_weights else None
+        self._fit(np.vstack(values), y, share, goes_on=False)
+        self._early = early if sum(map(len, values)) < WARM_UP else []
         return self
 
     # ---------------------------------------------------------------- using what was learned
@@ -271,8 +291,7 @@ class VBMixture(DensityMixin, BaseEstimator):
             )
         return checked
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> Rows:
-        values = self._numbers(X, reset=reset)
+    def _read(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> Rows:
         d = values.shape[1] - whole(self.n_categorical, "n_categorical", 0)
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
