@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mixkern.density.coordinates import Coordinates
-from mixkern.density.mixture import BLOCK
-from mixkern.density.rows import CELLS, MOST_CATEGORIES, SMALLEST_BLOCK, Rows, check_codes, n_slots_of
+from mixkern.density.mixture import BLOCK, MOST_CATEGORIES, check_codes
+from mixkern.density.rows import CELLS, SMALLEST_BLOCK, Rows, n_slots_of
 from mixkern.errors import MixtureError
 
 NAN = np.nan

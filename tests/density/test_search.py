@@ -41,7 +41,8 @@ def test_judged_on_fresh_rows_a_density_of_single_rows_loses(criterion):
     settings = {"precision_prior": [tight, sensible], "criterion": criterion, "random_state": 0}
     rows = datasets.load("wine").X.to_numpy()
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
-    search = DensitySearch(VBMixture(n_components=40, degrees_of_freedom_prior=13, max_iter=50), **settings).fit(rows)
+    density = VBMixture(40, degrees_of_freedom_prior=13, prune=False, merge=False, max_iter=50)
+    search = DensitySearch(density, **settings).fit(rows)
     assert search.best_.precision_prior == sensible
 
 
@@ -122,3 +123,26 @@ def test_clone_keeps_the_settings():
     search = clone(DensitySearch(VBMixture(7), precision_prior=(1.0,)))
     assert search.density.n_components == 7
     assert search.precision_prior == (1.0,)
+
+
+@pytest.mark.parametrize("criterion", ["held_out", "representativity"])
+def test_many_columns_do_not_make_all_settings_equal(criterion):
+    rows = np.random.RandomState(0).standard_normal((90, 100))
+    density = VBMixture(2, covariance_type="diag", max_iter=20)
+    search = DensitySearch(density, precision_prior=[0.01, 1.0, 100.0], criterion=criterion, random_state=0).fit(rows)
+    assert len({trial.score for trial in search.trials_}) == 3
+
+
+def test_names_and_labels_reach_the_chosen_density():
+    data = datasets.load("iris")
+    density = VBMixture(4, use_labels=True)
+    search = DensitySearch(density, precision_prior=[1.0], criterion="held_out", random_state=0)
+    chosen = search.fit(data.X, data.few_labels(random_state=0)).density_
+    assert chosen.classes_.tolist() == list(data.classes)
+    assert chosen.predict(data.X).shape == (150,)
+
+
+def test_representativity_needs_numbers():
+    codes = np.random.RandomState(0).randint(3, size=(30, 2))
+    with pytest.raises(MixtureError, match="Representativity compares continuous columns, and there are none"):
+        DensitySearch(VBMixture(n_categorical=2)).fit(codes)

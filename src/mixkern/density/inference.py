@@ -78,7 +78,11 @@ def ascend(
         size = abs(state.bound + log_volume)  # in inner coordinates: the table's units do not matter
         if abs(state.bound - before.bound) <= policy.tol * max(size, n_rows):
             simpler = _simpler(state, step) if policy.merges else None
-            state = replace(state, converged=True) if simpler is None else simpler
+            if simpler is None:
+                state = replace(state, converged=True)
+            elif len(state.bounds) < policy.max_iter:
+                state = simpler
+                _report(policy, state)
     return state
 
 
@@ -134,8 +138,7 @@ def learn(prior: Prior, statistics: Statistics, policy: Policy) -> tuple[Prior, 
     if policy.precision_prior not in (None, PrecisionPrior.TYPICAL):
         prior = evidence_prior(prior, posterior, policy.precision_prior)
     if policy.learns_degrees:
-        form = None if policy.precision_prior is PrecisionPrior.TYPICAL else policy.precision_prior
-        prior = evidence_degrees(prior, posterior, form)
+        prior = evidence_degrees(prior, posterior, policy.precision_prior)
     return prior, posterior
 
 

@@ -16,6 +16,7 @@ from mixkern.density.gaps import Floats, gap_patterns
 from mixkern.errors import MixtureError, one_of
 
 LOG_2PI = float(np.log(2 * np.pi))
+MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category
 BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of the table
 
 
@@ -341,6 +342,7 @@ class Mixture:
             )
         if np.isinf(rows).any():
             raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
+        check_codes(rows[:, self.n_continuous :])
         return rows
 
     def _check(self) -> None:
@@ -367,6 +369,17 @@ class Mixture:
         if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
         _ = self.whiteners  # refuses matrices that are not positive definite
+
+
+def check_codes(codes: Floats) -> None:
+    """Refuse codes that are not those of categories."""
+    known = codes[~np.isnan(codes)]
+    wrong = known[(known < 0) | (known >= MOST_CATEGORIES) | (known != np.floor(known))]
+    if len(wrong):
+        raise MixtureError(
+            f"The categorical columns must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, "
+            f"but they hold {wrong[0]:g}. TableEncoder makes such codes."
+        )
 
 
 def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:

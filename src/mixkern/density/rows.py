@@ -9,11 +9,9 @@ from mixkern.density.coordinates import Coordinates
 from mixkern.density.expectation import Block, blocks
 from mixkern.density.gaps import Floats, Positions
 from mixkern.density.mixture import BLOCK
-from mixkern.errors import MixtureError
 
 CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16
-MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,6 @@ class Rows:
         # Blocks of equal size, in pairs, so that no thread waits for the other.
         n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
         return list(blocks(self.X, self.codes, self.weights, max(SMALLEST_BLOCK, -(-len(self) // n_blocks))))
-
-
-def check_codes(codes: Floats) -> None:
-    """Refuse codes that are not those of categories."""
-    known = codes[~np.isnan(codes)]
-    wrong = known[(known < 0) | (known >= MOST_CATEGORIES) | (known != np.floor(known))]
-    if len(wrong):
-        raise MixtureError(
-            f"The categorical columns must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, "
-            f"but they hold {wrong[0]:g}. TableEncoder makes such codes."
-        )
 
 
 def n_slots_of(codes: Floats) -> tuple[int, ...]:

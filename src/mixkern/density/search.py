@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mixkern.density.gaps import Floats
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
+from mixkern.density.setting import whole
 from mixkern.density.vb import VBMixture
 from mixkern.errors import MixtureError, one_of
 from mixkern.optional import optional
 
 MOST_JUDGES = 2_000  # rows on which a Parzen window is built or judged
-FLOOR = -200.0  # nats: a single row far from everything should not decide
+LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: a single row far from everything should not decide
 
 
 class Criterion(StrEnum):
@@ -106,28 +107,33 @@ class DensitySearch(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Try all settings, and fit the best one on all rows; no label is read."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Try all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         criterion = one_of(Criterion, self.criterion, "criterion")
+        whole(self.cv, "cv", 2)
         if criterion is not Criterion.BOUND and len(rows) < 2 * self.cv:
             raise MixtureError(
                 f"{len(rows)} rows are too few for {self.cv} folds. Use criterion='bound', or a smaller cv."
             )
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         n_categorical = 0 if self.density is None else self.density.n_categorical
+        if criterion is Criterion.REPRESENTATIVITY and rows.shape[1] == n_categorical:
+            raise MixtureError("Representativity compares continuous columns, and there are none. Use 'held_out'.")
         folds = _folds(rows, rows.shape[1] - n_categorical, criterion, self.cv, seed)
         settings = list(product(self.weight_concentration_prior, self.mean_precision_prior, self.precision_prior))
         if not settings:
             raise MixtureError("There is nothing to try: give at least one value for every prior.")
+        densities = [self._density(setting, seed).set_params(use_labels=False) for setting in settings]
         self.trials_ = list(
             Parallel(n_jobs=self.n_jobs)(
-                delayed(_trial)(self._density(setting, seed), setting, rows, folds, seed) for setting in settings
+                delayed(_trial)(density, setting, rows, folds, seed)
+                for density, setting in zip(densities, settings, strict=True)
             )
         )
         best = int(np.argmax([trial.score for trial in self.trials_]))
         self.best_ = self.trials_[best]
-        self.density_ = self._density(settings[best], seed).fit(rows)
+        self.density_ = self._density(settings[best], seed).fit(X, y)
         self.mixture_ = self.density_.mixture_
         return self
 
@@ -184,7 +190,7 @@ def _trial(density: VBMixture, setting: tuple[Any, Any, Any], rows: Floats, fold
         mixture = clone(density).fit(fold.train).mixture_
         counts.append(mixture.n_components)
         if fold.window is None:
-            scores.append(float(np.maximum(mixture.log_density(fold.test), FLOOR).mean()))
+            scores.append(float(np.maximum(mixture.log_density(fold.test), _floor(mixture)).mean()))
         else:
             scores.append(-representativity(mixture, fold.window, fold.test, random_state=seed))
     return Trial(*setting, float(np.mean(scores)), int(np.median(counts)))
@@ -227,8 +233,13 @@ def representativity(mixture: Mixture, window: ParzenWindow, fresh: ArrayLike, *
 
 def _log_ratio(window: ParzenWindow, mixture: Mixture, points: Floats) -> float:
     """Mean of ln p - ln q, no row counting for more than the floor allows."""
-    p, q = (np.maximum(density.log_density(points), FLOOR) for density in (window, mixture))
+    p, q = (np.maximum(density.log_density(points), _floor(mixture)) for density in (window, mixture))
     return float((p - q).mean())
+
+
+def _floor(mixture: Mixture) -> float:
+    """Give the log density below which it does not matter how unlikely a row is."""
+    return -max(LOWEST, LOWEST_PER_COLUMN * mixture.n_features)
 
 
 def _filled(X: Floats) -> Floats:

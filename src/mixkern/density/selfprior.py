@@ -46,7 +46,7 @@ def evidence_prior(prior: Prior, posterior: Posterior, form: PrecisionPrior) -> 
 def evidence_degrees(prior: Prior, posterior: Posterior, form: PrecisionPrior | None) -> Prior:
     """Give the nu0 that maximises the bound; W0 follows it, unless it is fixed."""
     lowest = prior.precision.fewest_degrees(posterior.means.shape[1]) + 1
-    covariance = None if form is None else _evidence_covariance(prior, posterior, form)
+    covariance = _followed_covariance(prior, posterior, form)
     gain = _degrees_gain(prior, posterior, covariance)
     # On a logarithmic scale, and up to a prior that outweighs a million rows
     found = minimize_scalar(lambda t: -gain(lowest - 1 + np.exp(t)), bounds=(0.0, np.log(1e6)), method="bounded")
@@ -54,6 +54,15 @@ def evidence_degrees(prior: Prior, posterior: Posterior, form: PrecisionPrior | 
     degrees = max(float(lowest - 1 + np.exp(found.x)), float(lowest), prior.degrees, key=gain)
     inverse_scale = prior.inverse_scale if covariance is None else degrees * covariance
     return replace(prior, degrees=degrees, inverse_scale=inverse_scale)
+
+
+def _followed_covariance(prior: Prior, posterior: Posterior, form: PrecisionPrior | None) -> Floats | None:
+    """Give the covariance that W0^-1 / nu0 keeps to while nu0 changes; None where it is W0^-1 that stays."""
+    if form is None:
+        return None
+    if form is PrecisionPrior.TYPICAL:
+        return prior.inverse_scale / prior.degrees
+    return _evidence_covariance(prior, posterior, form)
 
 
 def _degrees_gain(prior: Prior, posterior: Posterior, covariance: Floats | None) -> Callable[[float], float]:

@@ -1,10 +1,6 @@
 """The estimator that learns a mixture density from a table."""
 
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,26 +8,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from mixkern.density.coordinates import Coordinates
 from mixkern.density.gaps import Floats
 from mixkern.density.inference import Ascent, Policy, learn, staying
-from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.mixture import CovarianceType, Mixture, check_codes
 from mixkern.density.posterior import Prior
 from mixkern.density.precision import PRECISIONS, Precision
 from mixkern.density.progressive import ascend_rows, fit_progressively, restart
-from mixkern.density.rows import Rows, check_codes, n_slots_of
+from mixkern.density.rows import Rows, n_slots_of
 from mixkern.density.selfprior import PrecisionPrior
 from mixkern.density.setting import centre, is_positive_definite, not_negative, positive, whole
 from mixkern.density.start import Start
+from mixkern.density.threads import threads
 from mixkern.errors import MixtureError, one_of
 from mixkern.table import encode_labels
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
 WARM_UP = 4_000  # rows of a stream that are kept and fitted anew
-FORGETTING = 0.7  # of partial_fit: the t-th block counts t^-0.7 of what is known
+FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
 
 
 class VBMixture(DensityMixin, BaseEstimator):
@@ -82,7 +78,8 @@ class VBMixture(DensityMixin, BaseEstimator):
     max_iter : int, default=500
         Iterations at most, on every sample.
     warm_start : bool, default=False
-        Whether :meth:`fit` goes on from the last fit.
+        Whether :meth:`fit` goes on from the components of the last fit, with the priors that are set now. It starts
+        anew where ``covariance_type``, ``n_categorical`` or ``use_labels`` have changed.
     callback : callable, default=None
         Called after every iteration with a dict of ``iteration``, ``bound`` and ``n_components``.
     random_state : int, RandomState or None, default=None
@@ -181,7 +178,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         -------
         self
         """
-        goes_on = self.warm_start and hasattr(self, "_ascent")
+        goes_on = self.warm_start and hasattr(self, "_ascent") and self._structure == self._asked_structure()
         values = self._numbers(X, reset=not goes_on)
         self._early: list[tuple[Floats, Any, Any]] = []
         return self._fit(values, y, sample_weight, goes_on=goes_on)
@@ -189,16 +186,16 @@ class VBMixture(DensityMixin, BaseEstimator):
     def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, goes_on: bool) -> Self:
         rows = self._read(values, y, sample_weight, reset=not goes_on)
         random = check_random_state(self.random_state)
-        with _threads() as pool:
+        with threads() as pool:
             if goes_on:
                 first = restart(rows, self._ascent.posterior, pool)
-                ascent = ascend_rows(rows, first, self._ascent.prior, self._policy(), pool)
+                ascent = ascend_rows(rows, first, self._prior(), self._policy(), pool)
             else:
                 ascent = fit_progressively(
                     rows,
                     self._prior(),
                     self._policy(),
-                    n_components=whole(self.n_components, "n_components", 1),
+                    n_components=self._n_start(len(rows)),
                     start=one_of(Start, self.init, "init"),
                     n_init=whole(self.n_init, "n_init", 1),
                     is_progressive=self.progressive,
@@ -206,7 +203,7 @@ class VBMixture(DensityMixin, BaseEstimator):
                     pool=pool,
                 )
         self._keep(ascent)
-        self._n_seen, self._n_blocks = float(ascent.statistics.counts.sum()), 1
+        self._n_seen = float(ascent.statistics.counts.sum())
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -214,7 +211,8 @@ class VBMixture(DensityMixin, BaseEstimator):
 
         Until 4,000 rows have come, all of them are kept and fitted anew, like any table. They settle the scale of the
         columns, the categories and the components to start from, so they should be a fair sample of what follows. Each
-        later block moves the statistics of all rows seen a step towards its own, and is forgotten.
+        later block moves the statistics of all rows seen a step towards its own, a little further than its share of
+        the rows, and is forgotten. The bound that is then added to ``bound_trace_`` is estimated from that block.
         """
         is_first = not hasattr(self, "_ascent")
         values = self._numbers(X, reset=is_first)
@@ -222,18 +220,18 @@ class VBMixture(DensityMixin, BaseEstimator):
             return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])
         rows = self._read(values, y, sample_weight, reset=False)
         last, policy = self._ascent, self._policy()
-        with _threads() as pool:
+        with threads() as pool:
             fresh = restart(rows, last.posterior, pool)
         n_fresh, n_known = float(fresh.counts.sum()), float(last.statistics.counts.sum())
-        n, n_blocks = self._n_seen + n_fresh, self._n_blocks + 1
-        rate = max(n_blocks**-FORGETTING, n_fresh / n)
+        n = self._n_seen + n_fresh
+        rate = (n_fresh / n) ** FORGETTING
         # As if all rows seen were like the block, and like what was known, each to its part
         blended = last.statistics * ((1 - rate) * n / n_known) + fresh * (rate * n / n_fresh)
         bound = (fresh.log_normaliser - rows.log_volume) * n / n_fresh - last.posterior.divergence(last.prior)
         prior, posterior = learn(last.prior, blended, policy)
         stays = staying(blended, policy)
         self._keep(Ascent(prior, posterior.keep(stays), blended.keep(stays), (*last.bounds, bound), converged=False))
-        self._n_seen, self._n_blocks = n, n_blocks
+        self._n_seen = n
         return self
 
     def _begin(self, early: list[tuple[Floats, Any, Any]]) -> Self:
@@ -298,6 +296,10 @@ class VBMixture(DensityMixin, BaseEstimator):
         if (np.abs(values) > LARGEST).any():
             raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
         weights = _weights(sample_weight, len(values))
+        if weights is not None and not weights.all():  # rows that do not count must not be drawn as first centres
+            counts = weights > 0
+            values, weights = values[counts], weights[counts]
+            y = None if y is None else [label for label, is_one in zip(y, counts, strict=True) if is_one]
         check_codes(values[:, d:])
         codes = self._codes(values[:, d:], y, reset=reset)
         if reset:
@@ -316,6 +318,10 @@ class VBMixture(DensityMixin, BaseEstimator):
             self.classes_ = encode_labels(y).classes
         return np.column_stack([codes, _known_codes(self.classes_, y)])
 
+    def _asked_structure(self) -> tuple[object, ...]:
+        """Give the settings that a fit can only go on with if they are the same."""
+        return str(self.covariance_type), self.n_categorical, self.use_labels
+
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
         kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
         d = X.shape[1]
@@ -326,8 +332,16 @@ class VBMixture(DensityMixin, BaseEstimator):
             )
         self._precision: Precision = PRECISIONS[kind]
         self._coordinates = Coordinates.of(X, weights, kind)
+        self._structure = self._asked_structure()
 
     # ---------------------------------------------------------------- settings
+
+    def _n_start(self, n: int) -> int:
+        """Give the components to start with: no more than have the rows for a covariance of their own."""
+        asked = whole(self.n_components, "n_components", 1)
+        d = len(self._coordinates.centre)
+        needed = 2 if self._precision.covariance_type.is_diagonal else d + 1
+        return max(1, min(asked, n // needed)) if self.prune else asked
 
     def _policy(self) -> Policy:
         return Policy(
@@ -402,25 +416,6 @@ class VBMixture(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-@contextmanager
-def _threads() -> Iterator[ThreadPoolExecutor]:
-    """Blocks go to threads, so matrix products within a block should not."""
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(_n_threads()) as pool:
-        yield pool
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Look for the libraries once: it takes as long as a few iterations on a small table."""
-    return ThreadpoolController()
-
-
-def _n_threads() -> int:
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(int(limit), available) if limit.isdigit() and int(limit) > 0 else available
 
 
 def _weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from mixkern.plot.style import look, new_figure
 
 
@@ -26,6 +28,7 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     >>> search = DensitySearch(precision_prior=[1, 10, 100], criterion="bound", random_state=0).fit(X)
     >>> ax = plot.density_trials(search)
     """
+    check_is_fitted(search)
     if ax is None:
         ax = new_figure((6.0, 4.0)).subplots()
     values = list(dict.fromkeys(trial.precision_prior for trial in search.trials_))
