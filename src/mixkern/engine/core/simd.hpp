@@ -1,0 +1,101 @@
+// A vector of doubles as wide as the instruction set that this file is compiled for, and the few things done with it.
+//
+// Plain arithmetic uses the compiler's vector extensions (GCC, Clang). Multiply-add is spelled out, and contraction is off in the
+// build, so that every instance of a formula rounds alike: equal rows then have equal whitened coordinates.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace {
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+
+using Vector = __m512d;
+constexpr int kLanes = 8;
+constexpr int kRows = 4, kVectors = 2;  // 8 sums, 8 distances and the constants fit in 32 registers
+
+inline Vector load(const double *p) { return _mm512_loadu_pd(p); }
+inline void store(double *p, Vector v) { _mm512_storeu_pd(p, v); }
+inline Vector spread(double x) { return _mm512_set1_pd(x); }
+inline Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_pd(a, b, c); }
+inline Vector sqrt_exact(Vector v) { return _mm512_sqrt_pd(v); }
+inline Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
+inline unsigned below(Vector a, Vector b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+
+// The estimate y of 1/sqrt(v) is good to 2^-14; with e = 1 - v y^2 the series of (1 - e)^(-1/2), cut after e^3, leaves 2^-53.
+// Needs v > 0.
+inline Vector sqrt_fast(Vector v) {
+    const Vector y = _mm512_rsqrt14_pd(v);
+    const Vector root = v * y;
+    const Vector e = _mm512_fnmadd_pd(root, y, spread(1.0));
+    Vector p = fma(e, spread(0.3125), spread(0.375));
+    p = fma(p, e, spread(0.5));
+    return fma(root * e, p, root);
+}
+
+#elif defined(__AVX2__) && defined(__FMA__)
+
+using Vector = __m256d;
+constexpr int kLanes = 4;
+constexpr int kRows = 4, kVectors = 2;
+
+inline Vector load(const double *p) { return _mm256_loadu_pd(p); }
+inline void store(double *p, Vector v) { _mm256_storeu_pd(p, v); }
+inline Vector spread(double x) { return _mm256_set1_pd(x); }
+inline Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_pd(a, b, c); }
+inline Vector sqrt_exact(Vector v) { return _mm256_sqrt_pd(v); }
+inline Vector sqrt_fast(Vector v) { return _mm256_sqrt_pd(v); }
+inline Vector larger(Vector a, Vector b) { return _mm256_max_pd(a, b); }
+inline unsigned below(Vector a, Vector b) { return unsigned(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ))); }
+
+#else
+
+typedef double Vector __attribute__((vector_size(16)));
+constexpr int kLanes = 2;
+constexpr int kRows = 2, kVectors = 2;
+
+inline Vector load(const double *p) { return Vector{p[0], p[1]}; }
+inline void store(double *p, Vector v) { p[0] = v[0], p[1] = v[1]; }
+inline Vector spread(double x) { return Vector{x, x}; }
+inline Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
+#if defined(__SSE2__)
+inline Vector sqrt_exact(Vector v) { return Vector(_mm_sqrt_pd(__m128d(v))); }
+#else
+inline Vector sqrt_exact(Vector v) { return Vector{__builtin_sqrt(v[0]), __builtin_sqrt(v[1])}; }
+#endif
+inline Vector sqrt_fast(Vector v) { return sqrt_exact(v); }
+inline Vector larger(Vector a, Vector b) { return Vector{a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]}; }
+inline unsigned below(Vector a, Vector b) { return unsigned(a[0] < b[0]) | unsigned(a[1] < b[1]) << 1; }
+
+#endif
+
+typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
+
+// exp(x) for x <= 0, to about two units in the last place; exp(0) is exactly 1, and what underflows goes to 0 through the denormals.
+inline Vector exp_negative(Vector x) {
+    x = larger(x, spread(-750.0));
+    const Vector magic = spread(0x1.8p52);  // adding it rounds to an integer, kept in the low bits
+    const Vector rounded = fma(x, spread(0x1.71547652b82fep+0), magic);
+    const Vector n = rounded - magic;
+    Vector r = fma(n, spread(-0x1.62e42fefa3800p-1), x);
+    r = fma(n, spread(-0x1.ef35793c76730p-45), r);
+    constexpr double taylor[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                                 1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
+    Vector p = spread(taylor[0]);
+    for (int i = 1; i < 14; ++i) p = fma(p, r, spread(taylor[i]));
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+    return _mm512_scalef_pd(p, n);
+#else
+    // Two factors, because 2^n alone underflows before the product does.
+    const Integers exponent = Integers(rounded) - Integers(magic);
+    const Integers half = exponent >> 1;
+    const Vector one = Vector((half + 1023) << 52), two = Vector((exponent - half + 1023) << 52);
+    return p * one * two;
+#endif
+}
+
+}  // namespace

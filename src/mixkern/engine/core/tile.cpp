@@ -1,0 +1,443 @@
+// One tile of the result: rows of A against rows of B. Compiled once per instruction set, under MIXKERN_BUILD.
+//
+//   D_ij = sum_k 1/2 (rho_ik + rho_jk) ||W_k (x_i - x_j)||
+//
+//   pack      rows of both sides, centred, one feature after the other, so that a vector holds one feature of several rows
+//   whiten    z = W_k x for a chunk of components, always summed in the same order: equal rows keep equal coordinates
+//   pairs     differences of z, squares, roots and weights, for a few rows of A and a few vectors of B at a time
+//   redo      close pairs again from the raw differences W_k (x_i - x_j), which lose no digits
+//   finish    the exponential, and the copy to the result
+//
+// Everything is in an unnamed namespace, and nothing comes from the standard library's templates: code that was compiled for a
+// newer processor must not be shared with the rest of the module by the linker.
+#include "job.hpp"
+#include "simd.hpp"
+
+namespace mixkern {
+namespace {
+
+// Squares are summed from this on, so that the reciprocal root of zero never shows; pairs this close are redone anyhow.
+constexpr double kTiny = 1e-300;
+constexpr double kTinyDistance = 1e-140;
+// Whitened coordinates carry an error of about 1.1e-16 |W| |x| each. Below this multiple of |W| (|x_i| + |x_j|) it could exceed 5e-13 of
+// the distance, and the pair is redone.
+constexpr double kNear = 2.5e-4;
+
+constexpr Index kWidth = Index(kLanes) * kVectors;
+
+inline Index round_up(Index x, Index to) { return (x + to - 1) / to * to; }
+
+// The rows of one side of a tile, feature by feature: element (c, t) is at c * tile + t.
+struct Panel {
+    const Side *side;
+    Index first, n_rows;
+    double *x;       // (d, tile) centred
+    double *z;       // (chunk, d, tile) whitened
+    double *shares;  // (k, tile) halved
+    double *reach;   // (tile) |x|
+    double *stretch; // (tile) sum_k 1/2 rho_k |W_k|
+    std::int32_t *codes;  // (e, tile)
+};
+
+struct Scratch {
+    Panel a, b;
+    double *distance;       // (tile, tile)
+    double *delta;          // (d, kLanes) raw differences of close pairs
+    double *product;        // (tile, q)
+    std::int32_t *counts;   // (tile)
+    std::int32_t *active;   // (k) components not skipped
+    Index n_active;
+};
+
+// Hands out pieces of the scratch memory, each aligned to 64 bytes; from address zero on, it only adds up how much is needed.
+struct Arena {
+    std::uintptr_t next;
+    template <class T>
+    T *take(Index count) {
+        T *here = reinterpret_cast<T *>(next);
+        next += std::uintptr_t(round_up(count * Index(sizeof(T)), 64));
+        return here;
+    }
+};
+
+Panel lay_out_panel(const Job &job, const Side &side, Arena &arena) {
+    const Index tile = job.tile;
+    return Panel{&side,
+                 0,
+                 0,
+                 arena.take<double>(job.d * tile),
+                 arena.take<double>(job.chunk * job.d * tile),
+                 arena.take<double>(job.k * tile),
+                 arena.take<double>(tile),
+                 arena.take<double>(tile),
+                 arena.take<std::int32_t>(job.e * tile)};
+}
+
+Scratch lay_out(const Job &job, Arena &arena) {
+    Scratch s;
+    s.a = lay_out_panel(job, job.a, arena);
+    s.b = lay_out_panel(job, job.b, arena);
+    s.distance = arena.take<double>(job.tile * job.tile);
+    s.delta = arena.take<double>(job.d * kLanes);
+    s.product = arena.take<double>(job.tile * job.q);
+    s.counts = arena.take<std::int32_t>(job.tile);
+    s.active = arena.take<std::int32_t>(job.k);
+    s.n_active = 0;
+    return s;
+}
+
+std::size_t scratch_bytes(const Job &job) {
+    Arena arena{0};
+    lay_out(job, arena);
+    return std::size_t(arena.next);
+}
+
+inline Index row_of(const Side &side, Index t) { return side.order ? side.order[t] : t; }
+
+// `gap` is the code that stands for a missing one: different on both sides, so that gaps equal nothing.
+void pack(const Job &job, Panel &panel, Index tile_index, std::int32_t gap) {
+    const Side &side = *panel.side;
+    const Index tile = job.tile, d = job.d, k = job.k, e = job.e;
+    panel.first = tile_index * tile;
+    panel.n_rows = side.n_rows - panel.first < tile ? side.n_rows - panel.first : tile;
+    const Index padded = round_up(panel.n_rows, kWidth);
+    for (Index t = 0; t < panel.n_rows; ++t) {
+        const Index row = row_of(side, panel.first + t);
+        const double *x = side.rows + row * d, *share = side.shares + row * side.share_stride;
+        double sq_reach = 0, stretch = 0;
+        for (Index c = 0; c < d; ++c) {
+            const double centred = x[c] - job.centre[c];
+            panel.x[c * tile + t] = centred;
+            sq_reach += centred * centred;
+        }
+        for (Index j = 0; j < k; ++j) {
+            const double half = 0.5 * share[j];
+            panel.shares[j * tile + t] = half;
+            stretch += half * job.norms[j];
+        }
+        panel.reach[t] = __builtin_sqrt(sq_reach);
+        panel.stretch[t] = stretch;
+        for (Index c = 0; c < e; ++c) {
+            const std::int32_t code = side.codes[row * e + c];
+            panel.codes[c * tile + t] = code < 0 ? gap : code;
+        }
+    }
+    // Rows that only fill up the last vector; their values are computed and thrown away.
+    for (Index t = panel.n_rows; t < padded; ++t) {
+        for (Index c = 0; c < d; ++c) panel.x[c * tile + t] = 0;
+        for (Index j = 0; j < k; ++j) panel.shares[j * tile + t] = 0;
+        for (Index c = 0; c < e; ++c) panel.codes[c * tile + t] = gap;
+        panel.reach[t] = panel.stretch[t] = 0;
+    }
+}
+
+void whiten_diagonal(const Job &job, Panel &panel, const double *w, double *z) {
+    const Index tile = job.tile, padded = round_up(panel.n_rows, kWidth);
+    for (Index c = 0; c < job.d; ++c) {
+        const Vector scale = spread(w[c]);
+        for (Index t = 0; t < padded; t += kLanes) store(z + c * tile + t, scale * load(panel.x + c * tile + t));
+    }
+}
+
+// Two coordinates at a time, so that each load serves two sums. Both orders of summation are the same.
+void whiten_full(const Job &job, Panel &panel, const double *w, double *z) {
+    const Index tile = job.tile, d = job.d, padded = round_up(panel.n_rows, kWidth);
+    constexpr int kGroup = kVectors;
+    for (Index t = 0; t < padded; t += kLanes * kGroup) {
+        const double *x = panel.x + t;
+        for (Index c = 0; c < d; c += 2) {
+            const double *first = w + c * d, *second = c + 1 < d ? first + d : first;
+            Vector one[kGroup], two[kGroup];
+            for (int v = 0; v < kGroup; ++v) one[v] = two[v] = spread(0.0);
+            for (Index i = 0; i <= c; ++i) {
+                const Vector f = spread(first[i]), s = spread(second[i]);
+                for (int v = 0; v < kGroup; ++v) {
+                    const Vector value = load(x + i * tile + v * kLanes);
+                    one[v] = fma(f, value, one[v]);
+                    two[v] = fma(s, value, two[v]);
+                }
+            }
+            for (int v = 0; v < kGroup; ++v) store(z + c * tile + t + v * kLanes, one[v]);
+            if (c + 1 < d) {
+                const Vector s = spread(second[c + 1]);
+                for (int v = 0; v < kGroup; ++v) {
+                    two[v] = fma(s, load(x + (c + 1) * tile + v * kLanes), two[v]);
+                    store(z + (c + 1) * tile + t + v * kLanes, two[v]);
+                }
+            }
+        }
+    }
+}
+
+void whiten(const Job &job, Panel &panel, const std::int32_t *components, Index count) {
+    for (Index i = 0; i < count; ++i) {
+        double *z = panel.z + i * job.d * job.tile;
+        if (job.is_diagonal)
+            whiten_diagonal(job, panel, job.whiteners + components[i] * job.d, z);
+        else
+            whiten_full(job, panel, job.whiteners + components[i] * job.d * job.d, z);
+    }
+}
+
+// Adds a chunk of components to a block of kRows x kWidth distances. `kD` is d where that is small and known, else 0.
+template <int kD>
+inline void pairs_block(const Job &job, const Scratch &s, const std::int32_t *components, Index count, Index i, Index j) {
+    const Index tile = job.tile, d = kD ? kD : job.d;
+    Vector distance[kRows][kVectors];
+    for (int r = 0; r < kRows; ++r)
+        for (int v = 0; v < kVectors; ++v) distance[r][v] = load(s.distance + (i + r) * tile + j + v * kLanes);
+    const double *za = s.a.z + i, *zb = s.b.z + j;
+    for (Index component = 0; component < count; ++component) {
+        Vector sum[kRows][kVectors];
+        for (int r = 0; r < kRows; ++r)
+            for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(kTiny);
+        for (Index c = 0; c < d; ++c, za += tile, zb += tile) {
+            Vector b[kVectors];
+            for (int v = 0; v < kVectors; ++v) b[v] = load(zb + v * kLanes);
+            for (int r = 0; r < kRows; ++r) {
+                const Vector a = spread(za[r]);
+                for (int v = 0; v < kVectors; ++v) {
+                    const Vector difference = a - b[v];
+                    sum[r][v] = fma(difference, difference, sum[r][v]);
+                }
+            }
+        }
+        const double *share_a = s.a.shares + components[component] * tile + i;
+        const double *share_b = s.b.shares + components[component] * tile + j;
+        for (int v = 0; v < kVectors; ++v) {
+            const Vector b = load(share_b + v * kLanes);
+            for (int r = 0; r < kRows; ++r)
+                distance[r][v] = fma(spread(share_a[r]) + b, sqrt_fast(sum[r][v]), distance[r][v]);
+        }
+    }
+    for (int r = 0; r < kRows; ++r)
+        for (int v = 0; v < kVectors; ++v) store(s.distance + (i + r) * tile + j + v * kLanes, distance[r][v]);
+}
+
+// Where the upper triangle of a tile on the diagonal begins, in whole blocks.
+inline Index first_column(bool is_on_diagonal, Index i) { return is_on_diagonal ? i / kWidth * kWidth : 0; }
+
+template <int kD>
+void pairs_of(const Job &job, const Scratch &s, const std::int32_t *components, Index count, bool is_on_diagonal) {
+    for (Index i = 0; i < s.a.n_rows; i += kRows)
+        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kWidth)
+            pairs_block<kD>(job, s, components, count, i, j);
+}
+
+void pairs(const Job &job, const Scratch &s, const std::int32_t *components, Index count, bool is_on_diagonal) {
+    switch (job.d) {
+        case 1: return pairs_of<1>(job, s, components, count, is_on_diagonal);
+        case 2: return pairs_of<2>(job, s, components, count, is_on_diagonal);
+        case 3: return pairs_of<3>(job, s, components, count, is_on_diagonal);
+        case 4: return pairs_of<4>(job, s, components, count, is_on_diagonal);
+        case 5: return pairs_of<5>(job, s, components, count, is_on_diagonal);
+        default: return pairs_of<0>(job, s, components, count, is_on_diagonal);
+    }
+}
+
+struct Pair {
+    Index i, j;
+};
+
+// Up to kLanes distances from raw differences, with every component, none skipped.
+void redo(const Job &job, const Scratch &s, const Pair *close, int count) {
+    const Index tile = job.tile, d = job.d;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const Pair &pair = close[lane < count ? lane : 0];
+        const double *x = job.a.rows + row_of(job.a, s.a.first + pair.i) * d;
+        const double *y = job.b.rows + row_of(job.b, s.b.first + pair.j) * d;
+        for (Index c = 0; c < d; ++c) s.delta[c * kLanes + lane] = x[c] - y[c];
+    }
+    Vector distance = spread(0.0);
+    for (Index component = 0; component < job.k; ++component) {
+        const double *w = job.whiteners + component * (job.is_diagonal ? d : d * d);
+        Vector sum = spread(0.0);
+        for (Index c = 0; c < d; ++c) {
+            Vector z = spread(0.0);
+            if (job.is_diagonal)
+                z = spread(w[c]) * load(s.delta + c * kLanes);
+            else
+                for (Index i = 0; i <= c; ++i) z = fma(spread(w[c * d + i]), load(s.delta + i * kLanes), z);
+            sum = fma(z, z, sum);
+        }
+        double weight[kLanes];
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const Pair &pair = close[lane < count ? lane : 0];
+            weight[lane] = s.a.shares[component * tile + pair.i] + s.b.shares[component * tile + pair.j];
+        }
+        distance = fma(load(weight), sqrt_exact(sum), distance);
+    }
+    double result[kLanes];
+    store(result, distance);
+    for (int lane = 0; lane < count; ++lane) s.distance[close[lane].i * tile + close[lane].j] = result[lane];
+}
+
+void redo_close_pairs(const Job &job, const Scratch &s, bool is_on_diagonal) {
+    Pair close[kLanes];
+    int count = 0;
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        const Vector reach = spread(s.a.reach[i]), stretch = spread(s.a.stretch[i]);
+        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kLanes) {
+            const Vector bound = spread(kNear) * ((stretch + load(s.b.stretch + j)) * (reach + load(s.b.reach + j)));
+            unsigned found = below(load(s.distance + i * job.tile + j), larger(bound, spread(kTinyDistance)));
+            for (; found; found &= found - 1) {
+                const Index column = j + __builtin_ctz(found);
+                if (column >= s.b.n_rows) break;
+                close[count++] = {i, column};
+                if (count == kLanes) redo(job, s, close, count), count = 0;
+            }
+        }
+    }
+    if (count) redo(job, s, close, count);
+}
+
+void count_differences(const Job &job, const Scratch &s, Index i, std::int32_t *counts) {
+    const Index padded = round_up(s.b.n_rows, kWidth);
+    for (Index j = 0; j < padded; ++j) counts[j] = 0;
+    for (Index c = 0; c < job.e; ++c) {
+        const std::int32_t a = s.a.codes[c * job.tile + i];
+        const std::int32_t *b = s.b.codes + c * job.tile;
+        for (Index j = 0; j < padded; ++j) counts[j] += a != b[j];
+    }
+}
+
+void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal) {
+    const Vector per_sq_distance = spread(-job.per_sq_distance), per_sq_count = spread(-job.per_sq_count);
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        double *row = s.distance + i * job.tile;
+        if (job.e) {
+            count_differences(job, s, i, s.counts);
+            if (is_on_diagonal) s.counts[i] = 0;  // a row with gaps is still equal to itself
+        }
+        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kLanes) {
+            const Vector distance = load(row + j);
+            Vector exponent = per_sq_distance * (distance * distance);
+            if (job.e) {
+                double count[kLanes];
+                for (int lane = 0; lane < kLanes; ++lane) count[lane] = s.counts[j + lane];
+                const Vector counts = load(count);
+                exponent = fma(per_sq_count, counts * counts, exponent);
+            }
+            store(row + j, exp_negative(exponent));
+        }
+    }
+}
+
+// Distances or kernel values of one tile, into s.distance. Both panels are packed.
+void values_of_tile(const Job &job, Scratch &s, Index tile_a, Index tile_b) {
+    const bool is_on_diagonal = job.is_symmetric && tile_a == tile_b;
+    s.n_active = 0;
+    for (Index component = 0; component < job.k; ++component)
+        if (!job.a.keep || job.a.keep[tile_a * job.k + component] || job.b.keep[tile_b * job.k + component])
+            s.active[s.n_active++] = std::int32_t(component);
+    const Index rows = round_up(s.a.n_rows, kRows), columns = round_up(s.b.n_rows, kWidth);
+    for (Index i = 0; i < rows; ++i)
+        for (Index j = 0; j < columns; ++j) s.distance[i * job.tile + j] = 0;
+    if (job.d > 0) {
+        for (Index first = 0; first < s.n_active; first += job.chunk) {
+            const Index count = s.n_active - first < job.chunk ? s.n_active - first : job.chunk;
+            whiten(job, s.a, s.active + first, count);
+            whiten(job, s.b, s.active + first, count);
+            pairs(job, s, s.active + first, count, is_on_diagonal);
+        }
+        redo_close_pairs(job, s, is_on_diagonal);
+    }
+    if (job.is_kernel) exponentials(job, s, is_on_diagonal);
+    if (is_on_diagonal)
+        for (Index i = 1; i < s.a.n_rows; ++i)
+            for (Index j = 0; j < i; ++j) s.distance[i * job.tile + j] = s.distance[j * job.tile + i];
+}
+
+template <class T>
+void write(const Job &job, const Scratch &s) {
+    T *out = static_cast<T *>(job.out);
+    for (Index i = 0; i < s.a.n_rows; ++i) {
+        T *to = out + row_of(job.a, s.a.first + i) * job.out_stride + s.b.first;
+        const double *from = s.distance + i * job.tile;
+        for (Index j = 0; j < s.b.n_rows; ++j) to[j] = T(from[j]);
+    }
+}
+
+template <class T>
+void write_mirrored(const Job &job, const Scratch &s) {
+    T *out = static_cast<T *>(job.out);
+    constexpr Index kSquare = 8;
+    for (Index j0 = 0; j0 < s.b.n_rows; j0 += kSquare) {
+        const Index j1 = j0 + kSquare < s.b.n_rows ? j0 + kSquare : s.b.n_rows;
+        for (Index i0 = 0; i0 < s.a.n_rows; i0 += kSquare) {
+            const Index i1 = i0 + kSquare < s.a.n_rows ? i0 + kSquare : s.a.n_rows;
+            for (Index j = j0; j < j1; ++j) {
+                T *to = out + row_of(job.b, s.b.first + j) * job.out_stride + s.a.first;
+                for (Index i = i0; i < i1; ++i) to[i] = T(s.distance[i * job.tile + j]);
+            }
+        }
+    }
+}
+
+template <class T>
+void write_all(const Job &job, const Scratch &s, bool is_mirrored) {
+    write<T>(job, s);
+    if (is_mirrored) write_mirrored<T>(job, s);
+}
+
+void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
+    Arena arena{reinterpret_cast<std::uintptr_t>(memory)};
+    Scratch s = lay_out(job, arena);
+    pack(job, s.a, tile_a, -1);
+    pack(job, s.b, tile_b, -2);
+    values_of_tile(job, s, tile_a, tile_b);
+    const bool is_mirrored = job.is_symmetric && tile_a != tile_b;
+    if (job.is_float32)
+        write_all<float>(job, s, is_mirrored);
+    else
+        write_all<double>(job, s, is_mirrored);
+}
+
+// product (tile, q) += kernel values (tile, tile) times values (tile, q), in vectors over the rows of B.
+void add_product(const Job &job, const Scratch &s) {
+    const Index m = job.b.n_rows;
+    for (Index column = 0; column < job.q; ++column) {
+        const double *v = job.values + column * m + s.b.first;
+        for (Index i = 0; i < s.a.n_rows; ++i) {
+            const double *row = s.distance + i * job.tile;
+            Vector sum[2] = {spread(0.0), spread(0.0)};
+            Index j = 0;
+            for (; j + 2 * kLanes <= s.b.n_rows; j += 2 * kLanes) {
+                sum[0] = fma(load(row + j), load(v + j), sum[0]);
+                sum[1] = fma(load(row + j + kLanes), load(v + j + kLanes), sum[1]);
+            }
+            double lanes[kLanes], total = 0;
+            store(lanes, sum[0] + sum[1]);
+            for (int lane = 0; lane < kLanes; ++lane) total += lanes[lane];
+            for (; j < s.b.n_rows; ++j) total += row[j] * v[j];
+            s.product[i * job.q + column] += total;
+        }
+    }
+}
+
+void times(const Job &job, Index tile_a, char *memory) {
+    Arena arena{reinterpret_cast<std::uintptr_t>(memory)};
+    Scratch s = lay_out(job, arena);
+    pack(job, s.a, tile_a, -1);
+    for (Index i = 0; i < s.a.n_rows * job.q; ++i) s.product[i] = 0;
+    for (Index tile_b = 0; tile_b * job.tile < job.b.n_rows; ++tile_b) {
+        pack(job, s.b, tile_b, -2);
+        values_of_tile(job, s, tile_a, tile_b);
+        add_product(job, s);
+    }
+    for (Index i = 0; i < s.a.n_rows; ++i)
+        for (Index column = 0; column < job.q; ++column)
+            job.product[row_of(job.a, s.a.first + i) * job.q + column] = s.product[i * job.q + column];
+}
+
+}  // namespace
+
+#define MIXKERN_TEXT_OF(x) #x
+#define MIXKERN_TEXT(x) MIXKERN_TEXT_OF(x)
+#define MIXKERN_GLUE_OF(a, b) a##b
+#define MIXKERN_GLUE(a, b) MIXKERN_GLUE_OF(a, b)
+
+extern const Build MIXKERN_GLUE(build_, MIXKERN_BUILD);
+const Build MIXKERN_GLUE(build_, MIXKERN_BUILD) = {MIXKERN_TEXT(MIXKERN_BUILD), scratch_bytes, block, times};
+
+}  // namespace mixkern

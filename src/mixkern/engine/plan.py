@@ -1,0 +1,101 @@
+r"""What the compiled core may skip, and in which order it takes the rows.
+
+Component k stretches any difference at most kappa_k times as much as the component that stretches it least:
+
+.. math:: \Delta_k \le \kappa_k \min_{k'} \Delta_{k'}, \qquad \kappa_k = \max_{k'} \|W_k W_{k'}^{-1}\|.
+
+A row may drop components while the sum of rho_k kappa_k over those dropped is at most rtol / 2 of the sum of its
+responsibilities; here each of k components may use up a k-th of that. A pair loses only what both its rows drop: with D an
+average of the Delta_k with weights (rho_ik + rho_jk) / 2, the loss is at most (rtol / 2) D, and exp(-gamma D^2) then errs by
+at most 0.37 rtol, whatever gamma is. Rows are ordered by their main component, so that rows of one tile drop the same.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixkern.engine.check import Floats, Pairs, Side
+
+# Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
+WORTHWHILE = 0.7
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order in which the rows of one side are taken, and what each tile of them keeps."""
+
+    rows: NDArray[np.int64]  # (n)
+    keep: NDArray[np.uint8]  # (tiles, k)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the core goes through the matrix."""
+
+    tile: int  # rows of a tile, a multiple of 32
+    chunk: int  # components whitened at a time
+    a: Order | None
+    b: Order | None
+
+
+def stretches(whiteners: Floats) -> Floats:
+    """Give kappa, one for each component, from above: Frobenius norms instead of spectral ones."""
+    if whiteners.ndim == 2:
+        sizes = np.abs(whiteners)
+        with np.errstate(all="ignore"):  # a metric that ignores a feature bounds no other: infinite
+            return np.asarray((sizes / sizes.min(axis=0)).max(axis=1))
+    kappa = np.ones(len(whiteners))
+    for other in whiteners:
+        inverse = np.linalg.inv(other)
+        np.maximum(kappa, np.linalg.norm(whiteners @ inverse, axis=(1, 2)), out=kappa)
+    return kappa
+
+
+def kept(side: Side, kappa: Floats, rtol: float) -> NDArray[np.bool_]:
+    """Tell which components each row, or the one row that stands for all, may not drop."""
+    shares = side.shares
+    allowance = rtol / (2 * len(kappa)) * shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares * kappa > allowance)
+
+
+def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
+    """Bring rows with the same main component together, and collect what each tile of them keeps."""
+    n = len(side.rows)
+    main = side.shares.argmax(axis=1)
+    # Sixteen bits where they suffice: NumPy then sorts in linear time.
+    rows = np.arange(n) if len(main) == 1 else np.argsort(main.astype(np.uint16 if main.max() < 2**16 else int), kind="stable")
+    if len(keep) == 1:
+        return Order(rows, np.repeat(keep, -(-n // tile), axis=0).astype(np.uint8))
+    return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, tile), axis=0).astype(np.uint8))
+
+
+def share_of_work(a: Order, b: Order) -> float:
+    """Give the share of components that a pair of tiles goes through, on average."""
+    first, second = a.keep.mean(axis=0), b.keep.mean(axis=0)
+    return float(np.mean(first + second - first * second))
+
+
+def plan(pairs: Pairs, rtol: float) -> Plan:
+    """Choose tiles, and what to skip where that pays."""
+    k, d = pairs.whiteners.shape[:2]
+    tile = 128
+    chunk = max(1, min(k, 2**15 // (2 * tile * max(d, 1))))
+    plain = Plan(tile, chunk, None, None)
+    n, m = pairs.shape
+    if rtol == 0 or k == 1 or d == 0 or n * m == 0:
+        return plain
+    sides = (pairs.a,) if pairs.b is None else (pairs.a, pairs.b)
+    # kappa is at least one: if nothing is gained with that, nothing is gained at all.
+    if max(kept(side, np.ones(k), rtol).mean() for side in sides) > WORTHWHILE:
+        return plain
+    try:
+        kappa = stretches(pairs.whiteners)
+    except np.linalg.LinAlgError:
+        return plain  # a singular metric: nothing bounds the others
+    if not np.isfinite(kappa).all():
+        return plain
+    orders = [order(side, kept(side, kappa, rtol), tile) for side in sides]
+    if share_of_work(orders[0], orders[-1]) > WORTHWHILE:
+        return plain
+    return Plan(tile, chunk, orders[0], orders[-1])

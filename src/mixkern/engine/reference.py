@@ -1,0 +1,68 @@
+"""The engine in plain NumPy: what the tests trust, and what runs where the extension was not built.
+
+Differences of rows first, then the metric, then the weights; as slow as it is short. Arguments are those of the verbs in
+``verbs.py``, unchecked.
+"""
+
+import numpy as np
+
+from mixkern.engine.check import Codes, Floats
+
+# Differences of some rows with all others are held at a time: this many numbers.
+_AT_A_TIME = 2**22
+
+
+def distance(
+    A: Floats, shares_A: Floats, B: Floats | None = None, shares_B: Floats | None = None, *, whiteners: Floats
+) -> Floats:
+    """Average the distances of all components by how responsible they are for either row."""
+    if B is None:
+        upper = np.triu(distance(A, shares_A, A, shares_A, whiteners=whiteners), 1)
+        return upper + upper.T
+    shares_A = np.broadcast_to(shares_A, (len(A), len(whiteners)))
+    shares_B = np.broadcast_to(shares_A[:1] if shares_B is None else shares_B, (len(B), len(whiteners)))
+    D = np.zeros((len(A), len(B)))
+    step = max(1, _AT_A_TIME // max(1, B.size))
+    for i in range(0, len(A), step):
+        rows = slice(i, i + step)
+        difference = A[rows, None, :] - B[None, :, :]  # (rows, m, d)
+        for k, W in enumerate(whiteners):
+            z = difference * W if W.ndim == 1 else difference @ W.T
+            D[rows] += 0.5 * (shares_A[rows, None, k] + shares_B[None, :, k]) * np.sqrt((z * z).sum(axis=2))
+    return D
+
+
+def count(codes_A: Codes, codes_B: Codes | None = None) -> Floats:
+    """Count the categories that differ. A gap, a negative code, differs from everything; a row never from itself."""
+    other = codes_A if codes_B is None else codes_B
+    C = np.zeros((len(codes_A), len(other)))
+    for a, b in zip(codes_A.T, other.T, strict=True):
+        C += (a[:, None] != b[None, :]) | (a < 0)[:, None]
+    if codes_B is None:
+        np.fill_diagonal(C, 0.0)
+    return C
+
+
+def kernel(
+    A: Floats,
+    shares_A: Floats,
+    B: Floats | None = None,
+    shares_B: Floats | None = None,
+    *,
+    whiteners: Floats,
+    gamma: float,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    codes_A: Codes | None = None,
+    codes_B: Codes | None = None,
+) -> Floats:
+    """Put the distance, and the count of differing categories, under a Gaussian."""
+    exponent = gamma * alpha * distance(A, shares_A, B, shares_B, whiteners=whiteners) ** 2
+    if codes_A is not None:
+        exponent += gamma * beta * count(codes_A, codes_B) ** 2
+    return np.exp(-exponent)
+
+
+def kernel_times(A: Floats, shares_A: Floats, B: Floats, shares_B: Floats, V: Floats, **how: object) -> Floats:
+    """Multiply a kernel matrix with the columns of V."""
+    return kernel(A, shares_A, B, shares_B, **how) @ V  # type: ignore[arg-type]
