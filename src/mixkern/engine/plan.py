@@ -19,6 +19,10 @@ from mixkern.engine.check import Floats, Pairs, Side
 
 # Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
 WORTHWHILE = 0.7
+# Large tiles whiten less often, small ones hold rows of fewer components. Multiples of 32.
+TILE, SMALL_TILE = 192, 96
+# Whitened coordinates of both sides of a tile that are held at a time: half of a second cache of one megabyte.
+WHITENED = 2**16
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,10 @@ def stretches(whiteners: Floats) -> Floats:
             return np.asarray((sizes / sizes.min(axis=0)).max(axis=1))
     kappa = np.ones(len(whiteners))
     for other in whiteners:
-        inverse = np.linalg.inv(other)
+        try:
+            inverse = np.linalg.inv(other)
+        except np.linalg.LinAlgError:
+            return np.full(len(whiteners), np.inf)  # it ignores a direction, and bounds no other metric there
         np.maximum(kappa, np.linalg.norm(whiteners @ inverse, axis=(1, 2)), out=kappa)
     return kappa
 
@@ -78,24 +85,26 @@ def share_of_work(a: Order, b: Order) -> float:
 
 def plan(pairs: Pairs, rtol: float) -> Plan:
     """Choose tiles, and what to skip where that pays."""
-    k, d = pairs.whiteners.shape[:2]
-    tile = 128
-    chunk = max(1, min(k, 2**15 // (2 * tile * max(d, 1))))
-    plain = Plan(tile, chunk, None, None)
-    n, m = pairs.shape
-    if rtol == 0 or k == 1 or d == 0 or n * m == 0:
-        return plain
+    orders = skipping(pairs, rtol)
+    tile = TILE if orders is None else SMALL_TILE
+    chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(pairs.whiteners.shape[1], 1))))
+    a, b = orders or (None, None)
+    return Plan(tile, chunk, a, b)
+
+
+def skipping(pairs: Pairs, rtol: float) -> tuple[Order, Order] | None:
+    """Order both sides so that tiles can skip components, or find that it does not pay."""
+    k = pairs.n_components
+    if rtol == 0 or k == 1 or 0 in pairs.shape or pairs.whiteners.shape[1] == 0:
+        return None
     sides = (pairs.a,) if pairs.b is None else (pairs.a, pairs.b)
     # kappa is at least one: if nothing is gained with that, nothing is gained at all.
     if max(kept(side, np.ones(k), rtol).mean() for side in sides) > WORTHWHILE:
-        return plain
-    try:
-        kappa = stretches(pairs.whiteners)
-    except np.linalg.LinAlgError:
-        return plain  # a singular metric: nothing bounds the others
+        return None
+    kappa = stretches(pairs.whiteners)
     if not np.isfinite(kappa).all():
-        return plain
-    orders = [order(side, kept(side, kappa, rtol), tile) for side in sides]
+        return None
+    orders = [order(side, kept(side, kappa, rtol), SMALL_TILE) for side in sides]
     if share_of_work(orders[0], orders[-1]) > WORTHWHILE:
-        return plain
-    return Plan(tile, chunk, orders[0], orders[-1])
+        return None
+    return orders[0], orders[-1]

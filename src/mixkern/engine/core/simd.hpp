@@ -16,7 +16,7 @@ namespace {
 
 using Vector = __m512d;
 constexpr int kLanes = 8;
-constexpr int kRows = 4, kVectors = 2;  // 8 sums, 8 distances and the constants fit in 32 registers
+constexpr int kRows = 2, kVectors = 4;  // broadcasts cost more than loads: few rows, many vectors
 
 inline Vector load(const double *p) { return _mm512_loadu_pd(p); }
 inline void store(double *p, Vector v) { _mm512_storeu_pd(p, v); }
@@ -74,6 +74,34 @@ inline unsigned below(Vector a, Vector b) { return unsigned(a[0] < b[0]) | unsig
 #endif
 
 typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
+
+inline void store(float *p, Vector v) {
+    for (int lane = 0; lane < kLanes; ++lane) p[lane] = float(v[lane]);
+}
+
+// Two rows exchange what belongs to the other, kStep lanes at a time.
+template <int kStep>
+inline void exchange(Vector &a, Vector &b) {
+    Integers of_a, of_b;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        of_a[lane] = lane & kStep ? kLanes + lane - kStep : lane;
+        of_b[lane] = lane & kStep ? kLanes + lane : lane + kStep;
+    }
+    const Vector first = __builtin_shuffle(a, b, of_a);
+    b = __builtin_shuffle(a, b, of_b);
+    a = first;
+}
+
+inline void transpose(Vector (&square)[kLanes]) {
+    for (int r = 0; r < kLanes; ++r)
+        if (!(r & 1)) exchange<1>(square[r], square[r + 1]);
+    if constexpr (kLanes > 2)
+        for (int r = 0; r < kLanes; ++r)
+            if (!(r & 2)) exchange<2>(square[r], square[r + 2]);
+    if constexpr (kLanes > 4)
+        for (int r = 0; r < kLanes; ++r)
+            if (!(r & 4)) exchange<4>(square[r], square[r + 4]);
+}
 
 // exp(x) for x <= 0, to about two units in the last place; exp(0) is exactly 1, and what underflows goes to 0 through the denormals.
 inline Vector exp_negative(Vector x) {

@@ -27,12 +27,13 @@ constexpr Index kWidth = Index(kLanes) * kVectors;
 
 inline Index round_up(Index x, Index to) { return (x + to - 1) / to * to; }
 
-// The rows of one side of a tile, feature by feature: element (c, t) is at c * tile + t.
+// The rows of one side of a tile. Coordinates lie in blocks of kWidth rows, and feature by feature within a block: a block is read from
+// front to back, and no power of two between neighbours makes them fight for the same place in the cache.
 struct Panel {
     const Side *side;
     Index first, n_rows;
-    double *x;       // (d, tile) centred
-    double *z;       // (chunk, d, tile) whitened
+    double *x;       // (tile / kWidth, d, kWidth) centred
+    double *z;       // (tile / kWidth, chunk, d, kWidth) whitened
     double *shares;  // (k, tile) halved
     double *reach;   // (tile) |x|
     double *stretch; // (tile) sum_k 1/2 rho_k |W_k|
@@ -92,6 +93,9 @@ std::size_t scratch_bytes(const Job &job) {
     return std::size_t(arena.next);
 }
 
+// Where feature c of row t is among blocked coordinates.
+inline Index place(Index t, Index c, Index d) { return (t / kWidth * d + c) * kWidth + t % kWidth; }
+
 inline Index row_of(const Side &side, Index t) { return side.order ? side.order[t] : t; }
 
 // `gap` is the code that stands for a missing one: different on both sides, so that gaps equal nothing.
@@ -107,7 +111,7 @@ void pack(const Job &job, Panel &panel, Index tile_index, std::int32_t gap) {
         double sq_reach = 0, stretch = 0;
         for (Index c = 0; c < d; ++c) {
             const double centred = x[c] - job.centre[c];
-            panel.x[c * tile + t] = centred;
+            panel.x[place(t, c, d)] = centred;
             sq_reach += centred * centred;
         }
         for (Index j = 0; j < k; ++j) {
@@ -124,74 +128,79 @@ void pack(const Job &job, Panel &panel, Index tile_index, std::int32_t gap) {
     }
     // Rows that only fill up the last vector; their values are computed and thrown away.
     for (Index t = panel.n_rows; t < padded; ++t) {
-        for (Index c = 0; c < d; ++c) panel.x[c * tile + t] = 0;
+        for (Index c = 0; c < d; ++c) panel.x[place(t, c, d)] = 0;
         for (Index j = 0; j < k; ++j) panel.shares[j * tile + t] = 0;
         for (Index c = 0; c < e; ++c) panel.codes[c * tile + t] = gap;
         panel.reach[t] = panel.stretch[t] = 0;
     }
 }
 
-void whiten_diagonal(const Job &job, Panel &panel, const double *w, double *z) {
-    const Index tile = job.tile, padded = round_up(panel.n_rows, kWidth);
-    for (Index c = 0; c < job.d; ++c) {
-        const Vector scale = spread(w[c]);
-        for (Index t = 0; t < padded; t += kLanes) store(z + c * tile + t, scale * load(panel.x + c * tile + t));
-    }
+// Components that are whitened and added together.
+struct Chunk {
+    const std::int32_t *components;
+    Index count;
+    bool is_first;
+};
+
+// One component of one block of rows.
+inline void whiten_diagonal(Index d, const double *w, const double *x, double *z) {
+    for (Index c = 0; c < d; ++c)
+        for (int v = 0; v < kVectors; ++v) store(z + c * kWidth + v * kLanes, spread(w[c]) * load(x + c * kWidth + v * kLanes));
 }
 
-// Two coordinates at a time, so that each load serves two sums. Both orders of summation are the same.
-void whiten_full(const Job &job, Panel &panel, const double *w, double *z) {
-    const Index tile = job.tile, d = job.d, padded = round_up(panel.n_rows, kWidth);
-    constexpr int kGroup = kVectors;
-    for (Index t = 0; t < padded; t += kLanes * kGroup) {
-        const double *x = panel.x + t;
-        for (Index c = 0; c < d; c += 2) {
-            const double *first = w + c * d, *second = c + 1 < d ? first + d : first;
-            Vector one[kGroup], two[kGroup];
-            for (int v = 0; v < kGroup; ++v) one[v] = two[v] = spread(0.0);
-            for (Index i = 0; i <= c; ++i) {
-                const Vector f = spread(first[i]), s = spread(second[i]);
-                for (int v = 0; v < kGroup; ++v) {
-                    const Vector value = load(x + i * tile + v * kLanes);
-                    one[v] = fma(f, value, one[v]);
-                    two[v] = fma(s, value, two[v]);
-                }
+// Several coordinates at a time, so that each load serves all of them. Each is summed from the first feature to the last.
+inline void whiten_full(Index d, const double *w, const double *x, double *z) {
+    constexpr Index kGroup = kRows;
+    for (Index c = 0; c < d; c += kGroup) {
+        Vector sum[kGroup][kVectors];
+        for (Index r = 0; r < kGroup; ++r)
+            for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(0.0);
+        const Index rows = d - c < kGroup ? d - c : kGroup;
+        const double *row[kGroup];
+        for (Index r = 0; r < kGroup; ++r) row[r] = w + (c + (r < rows ? r : 0)) * d;
+        for (Index i = 0; i < c; ++i)
+            for (int v = 0; v < kVectors; ++v) {
+                const Vector value = load(x + i * kWidth + v * kLanes);
+                for (Index r = 0; r < kGroup; ++r) sum[r][v] = fma(spread(row[r][i]), value, sum[r][v]);
             }
-            for (int v = 0; v < kGroup; ++v) store(z + c * tile + t + v * kLanes, one[v]);
-            if (c + 1 < d) {
-                const Vector s = spread(second[c + 1]);
-                for (int v = 0; v < kGroup; ++v) {
-                    two[v] = fma(s, load(x + (c + 1) * tile + v * kLanes), two[v]);
-                    store(z + (c + 1) * tile + t + v * kLanes, two[v]);
-                }
+        for (Index r = 0; r < kGroup; ++r) {
+            if (r >= rows) break;
+            for (int v = 0; v < kVectors; ++v) {
+                for (Index i = c; i <= c + r; ++i) sum[r][v] = fma(spread(row[r][i]), load(x + i * kWidth + v * kLanes), sum[r][v]);
+                store(z + (c + r) * kWidth + v * kLanes, sum[r][v]);
             }
         }
     }
 }
 
-void whiten(const Job &job, Panel &panel, const std::int32_t *components, Index count) {
-    for (Index i = 0; i < count; ++i) {
-        double *z = panel.z + i * job.d * job.tile;
-        if (job.is_diagonal)
-            whiten_diagonal(job, panel, job.whiteners + components[i] * job.d, z);
-        else
-            whiten_full(job, panel, job.whiteners + components[i] * job.d * job.d, z);
+void whiten(const Job &job, Panel &panel, const Chunk &chunk) {
+    const Index d = job.d;
+    for (Index block = 0; block * kWidth < panel.n_rows; ++block) {
+        const double *x = panel.x + block * d * kWidth;
+        for (Index i = 0; i < chunk.count; ++i) {
+            double *z = panel.z + (block * job.chunk + i) * d * kWidth;
+            if (job.is_diagonal)
+                whiten_diagonal(d, job.whiteners + chunk.components[i] * d, x, z);
+            else
+                whiten_full(d, job.whiteners + chunk.components[i] * d * d, x, z);
+        }
     }
 }
 
 // Adds a chunk of components to a block of kRows x kWidth distances. `kD` is d where that is small and known, else 0.
 template <int kD>
-inline void pairs_block(const Job &job, const Scratch &s, const std::int32_t *components, Index count, Index i, Index j) {
+inline void pairs_block(const Job &job, const Scratch &s, const Chunk &chunk, Index i, Index j) {
     const Index tile = job.tile, d = kD ? kD : job.d;
     Vector distance[kRows][kVectors];
     for (int r = 0; r < kRows; ++r)
-        for (int v = 0; v < kVectors; ++v) distance[r][v] = load(s.distance + (i + r) * tile + j + v * kLanes);
-    const double *za = s.a.z + i, *zb = s.b.z + j;
-    for (Index component = 0; component < count; ++component) {
+        for (int v = 0; v < kVectors; ++v)
+            distance[r][v] = chunk.is_first ? spread(0.0) : load(s.distance + (i + r) * tile + j + v * kLanes);
+    const double *za = s.a.z + i / kWidth * job.chunk * d * kWidth + i % kWidth, *zb = s.b.z + j / kWidth * job.chunk * d * kWidth;
+    for (Index component = 0; component < chunk.count; ++component) {
         Vector sum[kRows][kVectors];
         for (int r = 0; r < kRows; ++r)
             for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(kTiny);
-        for (Index c = 0; c < d; ++c, za += tile, zb += tile) {
+        for (Index c = 0; c < d; ++c, za += kWidth, zb += kWidth) {
             Vector b[kVectors];
             for (int v = 0; v < kVectors; ++v) b[v] = load(zb + v * kLanes);
             for (int r = 0; r < kRows; ++r) {
@@ -202,8 +211,8 @@ inline void pairs_block(const Job &job, const Scratch &s, const std::int32_t *co
                 }
             }
         }
-        const double *share_a = s.a.shares + components[component] * tile + i;
-        const double *share_b = s.b.shares + components[component] * tile + j;
+        const double *share_a = s.a.shares + chunk.components[component] * tile + i;
+        const double *share_b = s.b.shares + chunk.components[component] * tile + j;
         for (int v = 0; v < kVectors; ++v) {
             const Vector b = load(share_b + v * kLanes);
             for (int r = 0; r < kRows; ++r)
@@ -218,20 +227,22 @@ inline void pairs_block(const Job &job, const Scratch &s, const std::int32_t *co
 inline Index first_column(bool is_on_diagonal, Index i) { return is_on_diagonal ? i / kWidth * kWidth : 0; }
 
 template <int kD>
-void pairs_of(const Job &job, const Scratch &s, const std::int32_t *components, Index count, bool is_on_diagonal) {
-    for (Index i = 0; i < s.a.n_rows; i += kRows)
-        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kWidth)
-            pairs_block<kD>(job, s, components, count, i, j);
+void pairs_of(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
+    // Columns outside: their whitened coordinates stay in the first cache while the rows go by.
+    for (Index j = 0; j < s.b.n_rows; j += kWidth) {
+        const Index last = is_on_diagonal && j + kWidth < s.a.n_rows ? j + kWidth : s.a.n_rows;
+        for (Index i = 0; i < last; i += kRows) pairs_block<kD>(job, s, chunk, i, j);
+    }
 }
 
-void pairs(const Job &job, const Scratch &s, const std::int32_t *components, Index count, bool is_on_diagonal) {
+void pairs(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
     switch (job.d) {
-        case 1: return pairs_of<1>(job, s, components, count, is_on_diagonal);
-        case 2: return pairs_of<2>(job, s, components, count, is_on_diagonal);
-        case 3: return pairs_of<3>(job, s, components, count, is_on_diagonal);
-        case 4: return pairs_of<4>(job, s, components, count, is_on_diagonal);
-        case 5: return pairs_of<5>(job, s, components, count, is_on_diagonal);
-        default: return pairs_of<0>(job, s, components, count, is_on_diagonal);
+        case 1: return pairs_of<1>(job, s, chunk, is_on_diagonal);
+        case 2: return pairs_of<2>(job, s, chunk, is_on_diagonal);
+        case 3: return pairs_of<3>(job, s, chunk, is_on_diagonal);
+        case 4: return pairs_of<4>(job, s, chunk, is_on_diagonal);
+        case 5: return pairs_of<5>(job, s, chunk, is_on_diagonal);
+        default: return pairs_of<0>(job, s, chunk, is_on_diagonal);
     }
 }
 
@@ -272,10 +283,10 @@ void redo(const Job &job, const Scratch &s, const Pair *close, int count) {
     for (int lane = 0; lane < count; ++lane) s.distance[close[lane].i * tile + close[lane].j] = result[lane];
 }
 
-void redo_close_pairs(const Job &job, const Scratch &s, bool is_on_diagonal) {
+void redo_close_pairs(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
     Pair close[kLanes];
     int count = 0;
-    for (Index i = 0; i < s.a.n_rows; ++i) {
+    for (Index i = begin; i < end; ++i) {
         const Vector reach = spread(s.a.reach[i]), stretch = spread(s.a.stretch[i]);
         for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kLanes) {
             const Vector bound = spread(kNear) * ((stretch + load(s.b.stretch + j)) * (reach + load(s.b.reach + j)));
@@ -301,9 +312,9 @@ void count_differences(const Job &job, const Scratch &s, Index i, std::int32_t *
     }
 }
 
-void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal) {
+void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
     const Vector per_sq_distance = spread(-job.per_sq_distance), per_sq_count = spread(-job.per_sq_count);
-    for (Index i = 0; i < s.a.n_rows; ++i) {
+    for (Index i = begin; i < end; ++i) {
         double *row = s.distance + i * job.tile;
         if (job.e) {
             count_differences(job, s, i, s.counts);
@@ -323,61 +334,80 @@ void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal) {
     }
 }
 
-// Distances or kernel values of one tile, into s.distance. Both panels are packed.
-void values_of_tile(const Job &job, Scratch &s, Index tile_a, Index tile_b) {
-    const bool is_on_diagonal = job.is_symmetric && tile_a == tile_b;
+// Distances of one tile, into s.distance; on the diagonal only the upper triangle, in whole blocks. Both panels are packed.
+void distances(const Job &job, Scratch &s, Index tile_a, Index tile_b) {
     s.n_active = 0;
     for (Index component = 0; component < job.k; ++component)
         if (!job.a.keep || job.a.keep[tile_a * job.k + component] || job.b.keep[tile_b * job.k + component])
             s.active[s.n_active++] = std::int32_t(component);
-    const Index rows = round_up(s.a.n_rows, kRows), columns = round_up(s.b.n_rows, kWidth);
-    for (Index i = 0; i < rows; ++i)
-        for (Index j = 0; j < columns; ++j) s.distance[i * job.tile + j] = 0;
-    if (job.d > 0) {
-        for (Index first = 0; first < s.n_active; first += job.chunk) {
-            const Index count = s.n_active - first < job.chunk ? s.n_active - first : job.chunk;
-            whiten(job, s.a, s.active + first, count);
-            whiten(job, s.b, s.active + first, count);
-            pairs(job, s, s.active + first, count, is_on_diagonal);
-        }
-        redo_close_pairs(job, s, is_on_diagonal);
+    if (s.n_active == 0 || job.d == 0) {
+        for (Index i = 0; i < round_up(s.a.n_rows, kRows); ++i)
+            for (Index j = 0; j < round_up(s.b.n_rows, kWidth); ++j) s.distance[i * job.tile + j] = 0;
+        return;
     }
-    if (job.is_kernel) exponentials(job, s, is_on_diagonal);
-    if (is_on_diagonal)
-        for (Index i = 1; i < s.a.n_rows; ++i)
-            for (Index j = 0; j < i; ++j) s.distance[i * job.tile + j] = s.distance[j * job.tile + i];
+    for (Index first = 0; first < s.n_active; first += job.chunk) {
+        const Chunk chunk{s.active + first, s.n_active - first < job.chunk ? s.n_active - first : job.chunk, first == 0};
+        whiten(job, s.a, chunk);
+        whiten(job, s.b, chunk);
+        pairs(job, s, chunk, job.is_symmetric && tile_a == tile_b);
+    }
+}
+
+// Turns some rows of distances into what was asked for.
+void finish(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
+    if (job.d) redo_close_pairs(job, s, is_on_diagonal, begin, end);
+    if (job.is_kernel) exponentials(job, s, is_on_diagonal, begin, end);
 }
 
 template <class T>
-void write(const Job &job, const Scratch &s) {
+void write_rows(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
     T *out = static_cast<T *>(job.out);
-    for (Index i = 0; i < s.a.n_rows; ++i) {
+    for (Index i = begin; i < end; ++i) {
         T *to = out + row_of(job.a, s.a.first + i) * job.out_stride + s.b.first;
         const double *from = s.distance + i * job.tile;
-        for (Index j = 0; j < s.b.n_rows; ++j) to[j] = T(from[j]);
+        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; ++j) to[j] = T(from[j]);
+    }
+}
+
+// Some rows and columns of the mirror image, one number at a time.
+template <class T>
+void write_mirrored_rest(const Job &job, const Scratch &s, Index i0, Index i1, Index j0, Index j1) {
+    for (Index j = j0; j < j1; ++j) {
+        T *to = static_cast<T *>(job.out) + row_of(job.b, s.b.first + j) * job.out_stride + s.a.first;
+        for (Index i = i0; i < i1; ++i) to[i] = T(s.distance[i * job.tile + j]);
     }
 }
 
 template <class T>
-void write_mirrored(const Job &job, const Scratch &s) {
-    T *out = static_cast<T *>(job.out);
-    constexpr Index kSquare = 8;
-    for (Index j0 = 0; j0 < s.b.n_rows; j0 += kSquare) {
-        const Index j1 = j0 + kSquare < s.b.n_rows ? j0 + kSquare : s.b.n_rows;
-        for (Index i0 = 0; i0 < s.a.n_rows; i0 += kSquare) {
-            const Index i1 = i0 + kSquare < s.a.n_rows ? i0 + kSquare : s.a.n_rows;
-            for (Index j = j0; j < j1; ++j) {
-                T *to = out + row_of(job.b, s.b.first + j) * job.out_stride + s.a.first;
-                for (Index i = i0; i < i1; ++i) to[i] = T(s.distance[i * job.tile + j]);
-            }
+void write_mirrored(const Job &job, const Scratch &s, bool is_on_diagonal) {
+    const Index rows = s.a.n_rows, columns = s.b.n_rows, whole = columns / kLanes * kLanes;
+    for (Index j = 0; j < whole; j += kLanes) {
+        T *to[kLanes];
+        for (int r = 0; r < kLanes; ++r)
+            to[r] = static_cast<T *>(job.out) + row_of(job.b, s.b.first + j + r) * job.out_stride + s.a.first;
+        // On the diagonal: those rows whose upper triangle, in whole blocks, has these columns.
+        const Index last = is_on_diagonal && (j / kWidth + 1) * kWidth < rows ? (j / kWidth + 1) * kWidth : rows;
+        Index i = 0;
+        for (; i + kLanes <= last; i += kLanes) {
+            Vector square[kLanes];
+            for (int r = 0; r < kLanes; ++r) square[r] = load(s.distance + (i + r) * job.tile + j);
+            transpose(square);
+            for (int r = 0; r < kLanes; ++r) store(to[r] + i, square[r]);
         }
+        write_mirrored_rest<T>(job, s, i, last, j, j + kLanes);
     }
+    write_mirrored_rest<T>(job, s, 0, rows, whole, columns);
 }
 
 template <class T>
-void write_all(const Job &job, const Scratch &s, bool is_mirrored) {
-    write<T>(job, s);
-    if (is_mirrored) write_mirrored<T>(job, s);
+void finish_and_write(const Job &job, const Scratch &s, bool is_on_diagonal) {
+    constexpr Index kBand = 8;  // rows that stay in the first cache from the distance to the result
+    for (Index begin = 0; begin < s.a.n_rows; begin += kBand) {
+        const Index end = begin + kBand < s.a.n_rows ? begin + kBand : s.a.n_rows;
+        finish(job, s, is_on_diagonal, begin, end);
+        write_rows<T>(job, s, is_on_diagonal, begin, end);
+    }
+    if (job.is_symmetric) write_mirrored<T>(job, s, is_on_diagonal);
 }
 
 void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
@@ -385,12 +415,12 @@ void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
     Scratch s = lay_out(job, arena);
     pack(job, s.a, tile_a, -1);
     pack(job, s.b, tile_b, -2);
-    values_of_tile(job, s, tile_a, tile_b);
-    const bool is_mirrored = job.is_symmetric && tile_a != tile_b;
+    distances(job, s, tile_a, tile_b);
+    const bool is_on_diagonal = job.is_symmetric && tile_a == tile_b;
     if (job.is_float32)
-        write_all<float>(job, s, is_mirrored);
+        finish_and_write<float>(job, s, is_on_diagonal);
     else
-        write_all<double>(job, s, is_mirrored);
+        finish_and_write<double>(job, s, is_on_diagonal);
 }
 
 // product (tile, q) += kernel values (tile, tile) times values (tile, q), in vectors over the rows of B.
@@ -422,7 +452,8 @@ void times(const Job &job, Index tile_a, char *memory) {
     for (Index i = 0; i < s.a.n_rows * job.q; ++i) s.product[i] = 0;
     for (Index tile_b = 0; tile_b * job.tile < job.b.n_rows; ++tile_b) {
         pack(job, s.b, tile_b, -2);
-        values_of_tile(job, s, tile_a, tile_b);
+        distances(job, s, tile_a, tile_b);
+        finish(job, s, false, 0, s.a.n_rows);
         add_product(job, s);
     }
     for (Index i = 0; i < s.a.n_rows; ++i)
