@@ -1,6 +1,6 @@
 """Run every benchmark."""
 
-from benchmarks import density, table
+from benchmarks import density, kernel, table
 
-for each in (table, density):
+for each in (table, density, kernel):
     each.run()

@@ -71,7 +71,11 @@ def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
     n = len(side.rows)
     main = side.shares.argmax(axis=1)
     # Sixteen bits where they suffice: NumPy then sorts in linear time.
-    rows = np.arange(n) if len(main) == 1 else np.argsort(main.astype(np.uint16 if main.max() < 2**16 else int), kind="stable")
+    rows = (
+        np.arange(n)
+        if len(main) == 1
+        else np.argsort(main.astype(np.uint16 if main.max() < 2**16 else int), kind="stable")
+    )
     if len(keep) == 1:
         return Order(rows, np.repeat(keep, -(-n // tile), axis=0).astype(np.uint8))
     return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, tile), axis=0).astype(np.uint8))

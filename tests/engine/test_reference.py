@@ -1,0 +1,56 @@
+"""The reference against the formulas, one pair and one component at a time."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mixkern.engine import reference
+
+from .mixtures import case
+
+
+def literal_distance(A, shares_A, B, shares_B, whiteners):
+    D = np.zeros((len(A), len(B)))
+    for i, x in enumerate(A):
+        for j, y in enumerate(B):
+            for k, W in enumerate(whiteners):
+                L = np.linalg.inv(np.diag(W) if W.ndim == 1 else W)
+                mahalanobis = math.sqrt((x - y) @ np.linalg.inv(L @ L.T) @ (x - y))
+                D[i, j] += 0.5 * (shares_A[i, k] + shares_B[j, k]) * mahalanobis
+    return D
+
+
+@pytest.mark.parametrize("is_diagonal", [False, True])
+@pytest.mark.parametrize(("n", "m", "k", "d"), [(3, 5, 1, 1), (7, 4, 3, 2), (5, 6, 4, 7)])
+def test_distance_is_the_formula(n, m, k, d, is_diagonal):
+    rows = case(0, n, m, k, d, is_diagonal=is_diagonal, offset=3.0)
+    expected = literal_distance(*rows.both, rows.whiteners)
+    np.testing.assert_allclose(reference.distance(*rows.both, whiteners=rows.whiteners), expected, rtol=1e-11)
+    expected = literal_distance(*rows.one, *rows.one, rows.whiteners)
+    np.testing.assert_allclose(reference.distance(*rows.one, whiteners=rows.whiteners), expected, rtol=1e-11)
+
+
+def test_rows_are_taken_in_parts(monkeypatch):
+    rows = case(0, 11, 6, 3, 2)
+    whole = reference.distance(*rows.both, whiteners=rows.whiteners)
+    monkeypatch.setattr(reference, "_AT_A_TIME", 30)
+    np.testing.assert_allclose(reference.distance(*rows.both, whiteners=rows.whiteners), whole, rtol=1e-14)
+
+
+def test_gaps_differ_from_everything_but_themselves():
+    codes = np.array([[0, 1], [0, -1], [0, -1]], dtype=np.int32)
+    assert reference.count(codes).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert reference.count(codes, codes).tolist() == [[0, 1, 1], [1, 1, 1], [1, 1, 1]]
+
+
+def test_kernel_is_the_formula():
+    rows = case(0, 4, 3, 2, 2)
+    codes_A, codes_B = np.array([[0], [1], [1], [2]], dtype=np.int32), np.array([[1], [1], [0]], dtype=np.int32)
+    D = reference.distance(*rows.both, whiteners=rows.whiteners)
+    C = (codes_A != codes_B.T).astype(float)
+    how = {"whiteners": rows.whiteners, "gamma": 0.3, "alpha": 2.0, "beta": 0.5, "codes_A": codes_A, "codes_B": codes_B}
+    expected = np.exp(-0.3 * (2 * D**2 + 0.5 * C**2))
+    np.testing.assert_allclose(reference.kernel(*rows.both, **how), expected, rtol=1e-13)
+    V = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_allclose(reference.kernel_times(*rows.both, V, **how), expected @ V, rtol=1e-13)
