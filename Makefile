@@ -43,7 +43,7 @@ sanitize: $(READY)
 		--config-settings=cmake.define.MIXKERN_SANITIZE=ON --config-settings=build-dir=build/sanitize-objects .
 	PYTHONPATH="build/sanitize:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0 MIXKERN_SANITIZED=1 $(BIN)/python -S -m pytest -p no:xdist tests/engine
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 MIXKERN_SANITIZED=1 $(BIN)/python -S -m pytest -p no:xdist tests/engine
 
 clean:
 	rm -rf $(VENV) build dist docs/_build

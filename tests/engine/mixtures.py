@@ -12,9 +12,9 @@ ISAS = core().isas() if core() else []
 @dataclass
 class Case:
     A: np.ndarray
-    shares_A: np.ndarray
+    shares_A: np.ndarray  # noqa: N815
     B: np.ndarray
-    shares_B: np.ndarray
+    shares_B: np.ndarray  # noqa: N815
     whiteners: np.ndarray
 
     @property

@@ -29,7 +29,7 @@ def exact_distance(A, shares_A, B, shares_B, whiteners):
 
 
 def assert_accurate(found, rows, spread):
-    """1e-12 for rows further apart than 1e-3 of the spread, 1e-15 spread / distance times a constant for closer ones."""
+    """1e-12 for rows further apart than 1e-3 of the spread, a constant times 1e-15 spread / distance below that."""
     exact = exact_distance(*rows.both, rows.whiteners)
     apart = np.linalg.norm(rows.A[:, None] - rows.B[None], axis=2)
     error = np.abs(found - exact).astype(float)

@@ -6,8 +6,8 @@ Three verbs, pure functions of NumPy arrays:
 - ``kernel``: the same under a Gaussian, with a count of differing categories
 - ``kernel_times``: a kernel matrix times other columns, without the matrix
 
-They run in C++ (``core/``), in the fastest of three builds that the processor has, or in NumPy (``reference.py``) where the
-extension was not built. ``check.py`` refuses what is not meant, ``plan.py`` decides what can be skipped.
+They run in C++ (``core/``), in the fastest of three builds that the processor has, or in NumPy (``reference.py``)
+where the extension was not built. ``check.py`` refuses what is not meant, ``plan.py`` decides what can be skipped.
 """
 
 from mixkern.engine.verbs import distance, kernel, kernel_times

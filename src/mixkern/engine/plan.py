@@ -5,9 +5,10 @@ Component k stretches any difference at most kappa_k times as much as the compon
 .. math:: \Delta_k \le \kappa_k \min_{k'} \Delta_{k'}, \qquad \kappa_k = \max_{k'} \|W_k W_{k'}^{-1}\|.
 
 A row may drop components while the sum of rho_k kappa_k over those dropped is at most rtol / 2 of the sum of its
-responsibilities; here each of k components may use up a k-th of that. A pair loses only what both its rows drop: with D an
-average of the Delta_k with weights (rho_ik + rho_jk) / 2, the loss is at most (rtol / 2) D, and exp(-gamma D^2) then errs by
-at most 0.37 rtol, whatever gamma is. Rows are ordered by their main component, so that rows of one tile drop the same.
+responsibilities; here each of k components may use up a k-th of that. A pair loses only what both its rows drop: with
+D an average of the Delta_k with weights (rho_ik + rho_jk) / 2, the loss is at most (rtol / 2) D, and exp(-gamma D^2)
+then errs by at most 0.37 rtol, whatever gamma is. Rows are ordered by their main component, so that rows of one tile
+drop the same.
 """
 
 from dataclasses import dataclass
@@ -71,11 +72,8 @@ def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
     n = len(side.rows)
     main = side.shares.argmax(axis=1)
     # Sixteen bits where they suffice: NumPy then sorts in linear time.
-    rows = (
-        np.arange(n)
-        if len(main) == 1
-        else np.argsort(main.astype(np.uint16 if main.max() < 2**16 else int), kind="stable")
-    )
+    keys = main.astype(np.uint16 if main.max() < 2**16 else np.int64)
+    rows = np.arange(n) if len(main) == 1 else np.argsort(keys, kind="stable")
     if len(keep) == 1:
         return Order(rows, np.repeat(keep, -(-n // tile), axis=0).astype(np.uint8))
     return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, tile), axis=0).astype(np.uint8))

@@ -1,7 +1,7 @@
 """The engine in plain NumPy: what the tests trust, and what runs where the extension was not built.
 
-Differences of rows first, then the metric, then the weights; as slow as it is short. Arguments are those of the verbs in
-``verbs.py``, unchecked.
+Differences of rows first, then the metric, then the weights; as slow as it is short. Arguments are those of the verbs
+in ``verbs.py``, unchecked.
 """
 
 import numpy as np

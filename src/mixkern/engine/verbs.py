@@ -53,8 +53,8 @@ def distance(
     A : array of float64, shape (n, d)
         Rows of continuous features.
     shares_A : array of float64, shape (n, k) or (k,)
-        Responsibilities of the components for the rows. One row of them stands for all rows: the weights of a mixture give
-        the GMM distance.
+        Responsibilities of the components for the rows. One row of them stands for all rows: the weights of a mixture
+        give the GMM distance.
     B : array of float64, shape (m, d), optional
         The other rows. None for A against itself: half the work, exactly symmetric, exactly zero on the diagonal.
     shares_B : array of float64, shape (m, k) or (k,), optional
@@ -68,13 +68,14 @@ def distance(
     dtype : float64 or float32, default=float64
         Type of the result where no `out` is given. The sums are in float64 either way.
     n_threads : int, optional
-        None for as many as the processors granted, ``OMP_NUM_THREADS`` and threadpoolctl allow. Results do not depend on it.
+        None for as many as the processors granted, ``OMP_NUM_THREADS`` and threadpoolctl allow. Results do not depend
+        on it.
 
     Returns
     -------
     array of shape (n, m)
-        Equal rows have exactly zero; rows further apart than 1e-3 of the spread are right to 1e-12, closer ones too as far
-        as the metric itself is well conditioned, because they are computed again from raw differences.
+        Equal rows have exactly zero; rows further apart than 1e-3 of the spread are right to 1e-12, closer ones too as
+        far as the metric itself is well conditioned, because they are computed again from raw differences.
 
     Examples
     --------
@@ -117,8 +118,8 @@ def kernel(
     gamma, alpha, beta : float
         Decay, and the parts of the two kinds of features in it; not negative.
     codes_A, codes_B : array of int32, shapes (n, e) and (m, e), optional
-        Categories, compared for equality. A negative code is a gap: it differs from every code, gaps included. Only where B
-        is None does a row know itself, and the diagonal is exactly one in spite of gaps.
+        Categories, compared for equality. A negative code is a gap: it differs from every code, gaps included. Only
+        where B is None does a row know itself, and the diagonal is exactly one in spite of gaps.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def kernel_times(
 
 
 def _per_square(gamma: float, alpha: float, beta: float) -> tuple[float, float]:
-    """What a squared distance and a squared count add to the exponent."""
+    """Give what a squared distance and a squared count add to the exponent."""
     gamma = check.number("gamma", gamma)
     return gamma * check.number("alpha", alpha), gamma * check.number("beta", beta)
 
@@ -281,7 +282,7 @@ def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
 
 
 def _metrics(pairs: Pairs) -> dict[str, Floats]:
-    """The metrics and the origin, as the core takes them. The origin is that of the columns: rows do not depend on others."""
+    """Give metrics and origin, as the core takes them. Centred on the columns: rows do not depend on each other."""
     columns = pairs.columns.rows
     return {
         "whiteners": pairs.whiteners,
@@ -291,7 +292,7 @@ def _metrics(pairs: Pairs) -> dict[str, Floats]:
 
 
 def _reference(pairs: Pairs, per_square: tuple[float, float] | None) -> Floats:
-    """The same in NumPy."""
+    """Do the same in NumPy."""
     a, b = pairs.a, pairs.b
     rows = (a.rows, a.shares, None if b is None else b.rows, None if b is None else b.shares)
     if per_square is None:

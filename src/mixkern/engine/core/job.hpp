@@ -37,6 +37,7 @@ struct Job {
     void *out;  // (n, m), rows out_stride apart; unused by times
     Index out_stride;
     bool is_float32;
+    bool is_streamed;  // too large to be found in a cache afterwards
 
     const double *values;  // (q, m) in the sorted order of B, for times
     double *product;       // (n, q)

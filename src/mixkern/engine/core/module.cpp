@@ -24,6 +24,9 @@ using In = nb::ndarray<const T, nb::ndim<kDimensions>, c_contig, cpu>;
 template <class T, int kDimensions>
 using MaybeIn = std::optional<In<T, kDimensions>>;
 
+// Results beyond this many bytes would push everything else out of the caches.
+constexpr std::size_t kCached = std::size_t(1) << 24;
+
 void require(bool is_met, const char *rule) {
     if (!is_met) throw std::invalid_argument(std::string("mixkern.engine._core: ") + rule);
 }
@@ -129,6 +132,7 @@ void matrix(const nb::tuple &a, const std::optional<nb::tuple> &b, const Whitene
     job.out = out.data();
     job.out_stride = Index(out.stride(0));
     job.is_float32 = sizeof(T) == sizeof(float);
+    job.is_streamed = out.size() * sizeof(T) > kCached;
     const mixkern::Build &build = build_named(isa);
     nb::gil_scoped_release released;
     mixkern::run_matrix(job, build, n_threads);

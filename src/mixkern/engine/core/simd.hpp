@@ -20,6 +20,7 @@ constexpr int kRows = 2, kVectors = 4;  // broadcasts cost more than loads: few 
 
 inline Vector load(const double *p) { return _mm512_loadu_pd(p); }
 inline void store(double *p, Vector v) { _mm512_storeu_pd(p, v); }
+inline void stream(double *p, Vector v) { _mm512_stream_pd(p, v); }
 inline Vector spread(double x) { return _mm512_set1_pd(x); }
 inline Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_pd(a, b, c); }
 inline Vector sqrt_exact(Vector v) { return _mm512_sqrt_pd(v); }
@@ -45,6 +46,7 @@ constexpr int kRows = 4, kVectors = 2;
 
 inline Vector load(const double *p) { return _mm256_loadu_pd(p); }
 inline void store(double *p, Vector v) { _mm256_storeu_pd(p, v); }
+inline void stream(double *p, Vector v) { _mm256_stream_pd(p, v); }
 inline Vector spread(double x) { return _mm256_set1_pd(x); }
 inline Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_pd(a, b, c); }
 inline Vector sqrt_exact(Vector v) { return _mm256_sqrt_pd(v); }
@@ -64,7 +66,9 @@ inline Vector spread(double x) { return Vector{x, x}; }
 inline Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
 #if defined(__SSE2__)
 inline Vector sqrt_exact(Vector v) { return Vector(_mm_sqrt_pd(__m128d(v))); }
+inline void stream(double *p, Vector v) { _mm_stream_pd(p, __m128d(v)); }
 #else
+inline void stream(double *p, Vector v) { store(p, v); }
 inline Vector sqrt_exact(Vector v) { return Vector{__builtin_sqrt(v[0]), __builtin_sqrt(v[1])}; }
 #endif
 inline Vector sqrt_fast(Vector v) { return sqrt_exact(v); }
@@ -73,11 +77,14 @@ inline unsigned below(Vector a, Vector b) { return unsigned(a[0] < b[0]) | unsig
 
 #endif
 
-typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
-
-inline void store(float *p, Vector v) {
-    for (int lane = 0; lane < kLanes; ++lane) p[lane] = float(v[lane]);
+// What was streamed is seen by other threads from here on.
+inline void finish_streams() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
+
+typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
 
 // Two rows exchange what belongs to the other, kStep lanes at a time.
 template <int kStep>

@@ -43,6 +43,7 @@ struct Panel {
 struct Scratch {
     Panel a, b;
     double *distance;       // (tile, tile)
+    double *mirrored;       // (kLanes, tile)
     double *delta;          // (d, kLanes) raw differences of close pairs
     double *product;        // (tile, q)
     std::int32_t *counts;   // (tile)
@@ -79,6 +80,7 @@ Scratch lay_out(const Job &job, Arena &arena) {
     s.a = lay_out_panel(job, job.a, arena);
     s.b = lay_out_panel(job, job.b, arena);
     s.distance = arena.take<double>(job.tile * job.tile);
+    s.mirrored = arena.take<double>(kLanes * job.tile);
     s.delta = arena.take<double>(job.d * kLanes);
     s.product = arena.take<double>(job.tile * job.q);
     s.counts = arena.take<std::int32_t>(job.tile);
@@ -360,43 +362,45 @@ void finish(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, 
 }
 
 template <class T>
-void write_rows(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
-    T *out = static_cast<T *>(job.out);
-    for (Index i = begin; i < end; ++i) {
-        T *to = out + row_of(job.a, s.a.first + i) * job.out_stride + s.b.first;
-        const double *from = s.distance + i * job.tile;
-        for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; ++j) to[j] = T(from[j]);
-    }
+inline void copy_row(T *to, const double *from, Index count, bool) {
+    for (Index j = 0; j < count; ++j) to[j] = T(from[j]);
 }
 
-// Some rows and columns of the mirror image, one number at a time.
+// Large results go past the caches: whole lines are then written without being read first.
+inline void copy_row(double *to, const double *from, Index count, bool is_streamed) {
+    Index j = 0;
+    if (is_streamed) {
+        for (; j < count && reinterpret_cast<std::uintptr_t>(to + j) % sizeof(Vector); ++j) to[j] = from[j];
+        for (; j + kLanes <= count; j += kLanes) stream(to + j, load(from + j));
+    }
+    for (; j < count; ++j) to[j] = from[j];
+}
+
 template <class T>
-void write_mirrored_rest(const Job &job, const Scratch &s, Index i0, Index i1, Index j0, Index j1) {
-    for (Index j = j0; j < j1; ++j) {
-        T *to = static_cast<T *>(job.out) + row_of(job.b, s.b.first + j) * job.out_stride + s.a.first;
-        for (Index i = i0; i < i1; ++i) to[i] = T(s.distance[i * job.tile + j]);
+void write_rows(const Job &job, const Scratch &s, bool is_on_diagonal, Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+        const Index first = first_column(is_on_diagonal, i);
+        T *to = static_cast<T *>(job.out) + row_of(job.a, s.a.first + i) * job.out_stride + s.b.first;
+        copy_row(to + first, s.distance + i * job.tile + first, s.b.n_rows - first, job.is_streamed);
     }
 }
 
+// The mirror image, a few columns of the tile at a time. Rows and columns beyond the last are turned over too, but not copied.
 template <class T>
 void write_mirrored(const Job &job, const Scratch &s, bool is_on_diagonal) {
-    const Index rows = s.a.n_rows, columns = s.b.n_rows, whole = columns / kLanes * kLanes;
-    for (Index j = 0; j < whole; j += kLanes) {
-        T *to[kLanes];
-        for (int r = 0; r < kLanes; ++r)
-            to[r] = static_cast<T *>(job.out) + row_of(job.b, s.b.first + j + r) * job.out_stride + s.a.first;
+    for (Index j = 0; j < s.b.n_rows; j += kLanes) {
         // On the diagonal: those rows whose upper triangle, in whole blocks, has these columns.
-        const Index last = is_on_diagonal && (j / kWidth + 1) * kWidth < rows ? (j / kWidth + 1) * kWidth : rows;
-        Index i = 0;
-        for (; i + kLanes <= last; i += kLanes) {
+        const Index end = (j / kWidth + 1) * kWidth, rows = is_on_diagonal && end < s.a.n_rows ? end : s.a.n_rows;
+        for (Index i = 0; i < rows; i += kLanes) {
             Vector square[kLanes];
             for (int r = 0; r < kLanes; ++r) square[r] = load(s.distance + (i + r) * job.tile + j);
             transpose(square);
-            for (int r = 0; r < kLanes; ++r) store(to[r] + i, square[r]);
+            for (int r = 0; r < kLanes; ++r) store(s.mirrored + r * job.tile + i, square[r]);
         }
-        write_mirrored_rest<T>(job, s, i, last, j, j + kLanes);
+        for (Index r = 0; r < kLanes && j + r < s.b.n_rows; ++r)
+            copy_row(static_cast<T *>(job.out) + row_of(job.b, s.b.first + j + r) * job.out_stride + s.a.first,
+                     s.mirrored + r * job.tile, rows, job.is_streamed);
     }
-    write_mirrored_rest<T>(job, s, 0, rows, whole, columns);
 }
 
 template <class T>
@@ -408,6 +412,7 @@ void finish_and_write(const Job &job, const Scratch &s, bool is_on_diagonal) {
         write_rows<T>(job, s, is_on_diagonal, begin, end);
     }
     if (job.is_symmetric) write_mirrored<T>(job, s, is_on_diagonal);
+    if (job.is_streamed) finish_streams();
 }
 
 void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
