@@ -36,6 +36,7 @@ PUBLIC = {
         "make_two_rings",
         "names",
     },
+    "mixkern.engine": {"distance", "kernel", "kernel_times"},
     "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "scatter"},
     "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {

@@ -42,6 +42,12 @@ def test_one_row_of_shares_skips_what_nobody_needs():
     assert found.a.keep.tolist() == [[1, 1] + [0] * 8] * len(found.a.keep)
 
 
+@pytest.mark.parametrize(("n", "d", "tile"), [(2048, 9, 288), (2048, 8, 192), (2047, 9, 192), (0, 9, 192)])
+def test_tiles_grow_with_the_matrix(n, d, tile):
+    rows = case(0, n, 1, 2, d)
+    assert plan.plan(check.pairs(*rows.one, None, None, rows.whiteners), 1e-12).tile == tile
+
+
 @pytest.mark.parametrize(("rtol", "sharpness"), [(0.0, 100.0), (1e-12, 1.0)])
 def test_nothing_is_skipped_where_it_may_not_or_does_not_pay(rtol, sharpness):
     rows = case(0, 500, 400, 10, 2, sharpness=sharpness)

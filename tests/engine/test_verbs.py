@@ -200,6 +200,18 @@ def test_float32_is_the_rounded_result(isa):
         assert (engine.kernel(*sides, **how, dtype=np.float32) == expected).all()
 
 
+@EVERY_ISA
+@pytest.mark.parametrize("n", [1500, 2053])
+def test_large_results_are_written_past_the_caches(isa, n):
+    """More than sixteen megabytes, rows that do not begin at a cache line, and large tiles for the second size."""
+    rows, some = case(0, n, 1, 2, 9), slice(0, None, 97)
+    how = {"whiteners": rows.whiteners, "_isa": isa}
+    found = engine.distance(*rows.one, **how)
+    expected = engine.distance(rows.A[some], rows.shares_A[some], *rows.one, **how)
+    np.testing.assert_allclose(found[some], expected, rtol=1e-13)
+    assert (found == found.T).all()
+
+
 def test_out_is_filled_and_given_back_and_may_be_part_of_a_larger_array():
     rows = case(0, 50, 40, 3, 3)
     whole = np.full((60, 70), -1.0)

@@ -20,8 +20,11 @@ from mixkern.engine.check import Floats, Pairs, Side
 
 # Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
 WORTHWHILE = 0.7
-# Large tiles whiten less often, small ones hold rows of fewer components. Multiples of 32.
-TILE, SMALL_TILE = 192, 96
+# Large tiles whiten less often, which matters for many features; small ones hold rows of fewer components, which
+# matters for skipping. Multiples of 32.
+LARGE_TILE, TILE, SMALL_TILE = 288, 192, 96
+# A matrix from this size on, of rows with more than so many features, is cut into large tiles.
+LARGE, MANY_FEATURES = 2**22, 8
 # Whitened coordinates of both sides of a tile that are held at a time: half of a second cache of one megabyte.
 WHITENED = 2**16
 
@@ -87,9 +90,9 @@ def share_of_work(a: Order, b: Order) -> float:
 
 def plan(pairs: Pairs, rtol: float) -> Plan:
     """Choose tiles, and what to skip where that pays."""
-    orders = skipping(pairs, rtol)
-    tile = TILE if orders is None else SMALL_TILE
-    chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(pairs.whiteners.shape[1], 1))))
+    orders, (n, m), d = skipping(pairs, rtol), pairs.shape, pairs.whiteners.shape[1]
+    tile = SMALL_TILE if orders else LARGE_TILE if n * m >= LARGE and d > MANY_FEATURES else TILE
+    chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(d, 1))))
     a, b = orders or (None, None)
     return Plan(tile, chunk, a, b)
 
