@@ -37,6 +37,18 @@ PUBLIC = {
         "names",
     },
     "mixkern.engine": {"distance", "kernel", "kernel_times"},
+    "mixkern.kernels": {
+        "Definiteness",
+        "DistanceKernel",
+        "GMMKernel",
+        "MixtureKernel",
+        "RBFKernel",
+        "RWMKernel",
+        "Repair",
+        "Repaired",
+        "definiteness",
+        "repaired",
+    },
     "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "scatter"},
     "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {

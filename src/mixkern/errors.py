@@ -19,6 +19,8 @@
     │   ├── AmbiguousLabelError            the text "-1", "None" or "": a label, or none?
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
     ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
+    ├── KernelError (ValueError)           rows or matrices that a kernel cannot take
+    │   └── NotBoundError                  a kernel that has no mixture yet
     ├── OptionError (ValueError)           a word that is not one of those an option takes
     ├── DatasetError
     │   ├── UnknownDatasetError (ValueError)
@@ -109,6 +111,14 @@ class LabelTypeError(LabelError):
 
 class MixtureError(MixkernError, ValueError):
     """A density that cannot be, settings that make none, or rows that do not fit it."""
+
+
+class KernelError(MixkernError, ValueError):
+    """Rows, settings or matrices that a kernel cannot take."""
+
+
+class NotBoundError(KernelError):
+    """A kernel that has no mixture yet."""
 
 
 class OptionError(MixkernError, ValueError):

@@ -42,7 +42,7 @@ def assert_accurate(found, rows, spread):
 
 
 @EVERY_ISA
-@settings(deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 2**31),
     k=st.integers(1, 60),

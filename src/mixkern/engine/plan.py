@@ -66,8 +66,9 @@ def stretches(whiteners: Floats) -> Floats:
 def kept(side: Side, kappa: Floats, rtol: float) -> NDArray[np.bool_]:
     """Tell which components each row, or the one row that stands for all, may not drop."""
     shares = side.shares
-    allowance = rtol / (2 * len(kappa)) * shares.sum(axis=1, keepdims=True)
-    return np.asarray(shares * kappa > allowance)
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite allowances and stretches compare as they should
+        allowance = rtol / (2 * len(kappa)) * shares.sum(axis=1, keepdims=True)
+        return np.asarray(~(shares * kappa <= allowance))
 
 
 def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:

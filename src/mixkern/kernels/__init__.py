@@ -1,0 +1,20 @@
+"""Kernels from mixtures, as values that any kernel machine can use."""
+
+from mixkern.kernels.base import DistanceKernel, MixtureKernel
+from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, repaired
+from mixkern.kernels.gmm import GMMKernel
+from mixkern.kernels.rbf import RBFKernel
+from mixkern.kernels.rwm import RWMKernel
+
+__all__ = [
+    "Definiteness",
+    "DistanceKernel",
+    "GMMKernel",
+    "MixtureKernel",
+    "RBFKernel",
+    "RWMKernel",
+    "Repair",
+    "Repaired",
+    "definiteness",
+    "repaired",
+]

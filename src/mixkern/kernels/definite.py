@@ -1,0 +1,152 @@
+"""Whether a kernel matrix is positive semi-definite, and what to do where it is not.
+
+RWM averages several metrics with weights that change from place to place, and nothing makes such a kernel definite.
+libsvm copes with small violations; methods that factorise the matrix do not.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixkern.errors import KernelError, one_of
+
+Floats = NDArray[np.float64]
+
+
+class Repair(StrEnum):
+    """What to do with negative eigenvalues."""
+
+    CLIP = "clip"  # they become zero: the nearest definite matrix
+    FLIP = "flip"  # they change sign: what they say is kept as distance
+    SHIFT = "shift"  # all eigenvalues rise by the lowest: only the diagonal changes
+
+
+@dataclass(frozen=True)
+class Definiteness:
+    """What the eigenvalues of a kernel matrix say.
+
+    Attributes
+    ----------
+    smallest, largest : float
+        Eigenvalues.
+    negative_mass : float
+        Sum of the negative eigenvalues' sizes, as a share of all sizes.
+    rank : int
+        Eigenvalues that are not zero within rounding.
+    is_definite : bool
+        Whether none is negative, within rounding.
+    """
+
+    smallest: float
+    largest: float
+    negative_mass: float
+    rank: int
+    is_definite: bool
+
+
+def definiteness(K: ArrayLike) -> Definiteness:
+    """Report how far a kernel matrix is from being positive semi-definite.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric.
+
+    Examples
+    --------
+    >>> definiteness([[1.0, 0.5], [0.5, 1.0]]).is_definite
+    True
+    >>> definiteness([[1.0, 2.0], [2.0, 1.0]]).smallest
+    -1.0
+    """
+    values: Floats = np.asarray(np.linalg.eigvalsh(_symmetric(K)), dtype=float)
+    rounding = _rounding(values)
+    size = np.abs(values)
+    return Definiteness(
+        smallest=float(values[0]),
+        largest=float(values[-1]),
+        negative_mass=float(size[values < 0].sum() / max(size.sum(), np.finfo(float).tiny)),
+        rank=int((size > rounding).sum()),
+        is_definite=bool(values[0] >= -rounding),
+    )
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """A definite matrix in place of one that was not, and the way for new rows.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        Positive semi-definite.
+    change : float
+        How much of the matrix was changed, in the Frobenius norm, as a share of its own.
+    how : Repair
+        What was done.
+    """
+
+    matrix: Floats
+    change: float
+    how: Repair
+    _map: Floats  # (n, n): repaired = original times this
+
+    def rows(self, K: ArrayLike) -> Floats:
+        """Treat kernel values between new rows and the repaired ones alike.
+
+        New rows are seen through the same eigenvectors, so the values of an old row come out as they stand in the
+        matrix (with ``"shift"``, but for its value with itself, which a new row does not have).
+        """
+        return np.asarray(K, dtype=float) @ self._map
+
+
+def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
+    """Make a symmetric matrix positive semi-definite.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric.
+    how : {"clip", "flip", "shift"}, default="clip"
+        Negative eigenvalues become zero, change their sign, or all eigenvalues rise by the lowest.
+
+    Examples
+    --------
+    >>> fixed = repaired([[1.0, 2.0], [2.0, 1.0]])
+    >>> fixed.matrix
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    >>> round(fixed.change, 3)
+    0.316
+    """
+    matrix = _symmetric(K)
+    repair = one_of(Repair, how, "how")
+    values, vectors = np.linalg.eigh(matrix)
+    if repair is Repair.SHIFT:
+        shift = max(0.0, -float(values[0]))
+        fixed, factor = matrix + shift * np.eye(len(matrix)), np.eye(len(matrix))
+    else:
+        kept = np.where(values > 0, 1.0, 0.0 if repair is Repair.CLIP else -1.0)
+        factor = (vectors * kept) @ vectors.T
+        fixed = (vectors * (values * kept)) @ vectors.T
+        fixed = (fixed + fixed.T) / 2
+    change = float(np.linalg.norm(fixed - matrix) / max(np.linalg.norm(matrix), np.finfo(float).tiny))
+    return Repaired(fixed, change, repair, factor)
+
+
+def _rounding(values: Floats) -> float:
+    """Give the size below which an eigenvalue may be nothing but rounding."""
+    return float(len(values) * np.finfo(float).eps * max(abs(float(values[0])), abs(float(values[-1]))))
+
+
+def _symmetric(K: Any) -> Floats:
+    matrix = np.asarray(K, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise KernelError(f"A kernel matrix is square, but this has shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise KernelError("The kernel matrix holds NaN or infinite values.")
+    if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max()):
+        raise KernelError("The kernel matrix is not symmetric: pass kernel(X), not kernel(X, Y).")
+    return matrix

@@ -1,0 +1,213 @@
+"""Laws that every kernel on distances keeps, and the machines of scikit-learn that it works in."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.cluster import SpectralClustering
+from sklearn.decomposition import KernelPCA
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
+
+from mixkern import Mixture, TableEncoder, VBMixture, datasets
+from mixkern.errors import KernelError, NotBoundError
+from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
+
+X, Y_CLASS = datasets.make_two_moons(n=80, random_state=0)
+X.flags.writeable = False
+MIXTURE = VBMixture(n_components=6, random_state=0).fit(X).mixture_
+KERNELS = [RBFKernel(0.7), GMMKernel(MIXTURE, 0.7), RWMKernel(MIXTURE, 0.7)]
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+
+
+def random_mixture(k, d, seed):
+    random = np.random.RandomState(seed)
+    factors = random.standard_normal((k, d, d))
+    covariances = factors @ np.swapaxes(factors, 1, 2) + 0.3 * np.eye(d)
+    weights = random.uniform(0.2, 1, size=k)
+    return Mixture(weights / weights.sum(), 2 * random.standard_normal((k, d)), covariances)
+
+
+def literal_distance(mixture, x, z, share_of):
+    """The paper's equations of the GMM distance and the RWM similarity, literally."""
+    total = 0.0
+    for k in range(mixture.n_components):
+        offset = x - z
+        mahalanobis = np.sqrt(offset @ np.linalg.inv(mixture.full_covariances[k]) @ offset)
+        total += 0.5 * (share_of(x)[k] + share_of(z)[k]) * mahalanobis
+    return total
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(k=st.integers(1, 5), d=st.integers(1, 4), seed=st.integers(0, 10**6))
+def test_distances_against_the_papers_formulas(k, d, seed):
+    mixture = random_mixture(k, d, seed)
+    rows = 3 * np.random.RandomState(seed).standard_normal((6, d))
+    shares = {RWMKernel: lambda x: mixture.responsibilities(x[None])[0], GMMKernel: lambda x: mixture.weights}
+    for kind, share_of in shares.items():
+        kernel = kind(mixture, gamma=0.3)
+        literal = np.array([[literal_distance(mixture, x, z, share_of) for z in rows] for x in rows])
+        np.testing.assert_allclose(kernel.distance(rows), literal, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(kernel(rows), np.exp(-0.3 * literal**2), rtol=1e-8, atol=1e-15)
+
+
+@each_kernel
+def test_symmetric_with_a_diagonal_of_exactly_one(kernel):
+    K = kernel(X)
+    assert np.array_equal(K, K.T)
+    assert (np.diag(K) == 1).all()
+    assert (kernel.diag(X) == 1).all()
+    assert (np.diag(kernel.distance(X)) == 0).all()
+    assert kernel(X[:3], X[:3]).diagonal().tolist() == [1, 1, 1]
+
+
+@each_kernel
+def test_a_rectangle_is_a_block_of_the_square(kernel):
+    np.testing.assert_allclose(kernel(X[:30], X[30:]), kernel(X)[:30, 30:], rtol=1e-12)
+    np.testing.assert_allclose(kernel.distance(X[:30], X[30:]), kernel.distance(X)[:30, 30:], rtol=1e-12)
+
+
+@each_kernel
+def test_row_order_does_not_matter(kernel):
+    order = np.random.RandomState(0).permutation(len(X))
+    np.testing.assert_allclose(kernel(X[order]), kernel(X)[np.ix_(order, order)], rtol=1e-12)
+
+
+@each_kernel
+def test_the_kernel_is_a_gaussian_of_the_distance(kernel):
+    np.testing.assert_allclose(kernel(X), np.exp(-kernel.gamma * kernel.distance(X) ** 2), rtol=1e-10, atol=1e-300)
+
+
+@each_kernel
+def test_gradient_against_differences(kernel):
+    K, gradient = kernel(X[:8], eval_gradient=True)
+    step = 1e-6
+    up, down = (kernel.clone_with_theta(kernel.theta + sign * step)(X[:8]) for sign in (1, -1))
+    assert gradient.shape == (8, 8, 1)
+    np.testing.assert_array_equal(K, kernel(X[:8]))
+    np.testing.assert_allclose(gradient[:, :, 0], (up - down) / (2 * step), atol=1e-8)
+    fixed = type(kernel)(**{**kernel.get_params(deep=False), "gamma_bounds": "fixed"})
+    assert fixed(X[:8], eval_gradient=True)[1].shape == (8, 8, 0)
+
+
+@each_kernel
+def test_a_value_that_survives_copies(kernel):
+    for copy in (clone(kernel), pickle.loads(pickle.dumps(kernel)), kernel.clone_with_theta(kernel.theta)):
+        assert copy.get_params(deep=False).keys() == kernel.get_params(deep=False).keys()
+        np.testing.assert_allclose(copy(X[:5]), kernel(X[:5]))
+    assert kernel.theta == pytest.approx(np.log([0.7]))
+    assert kernel.bounds.shape == (1, 2)
+
+
+@each_kernel
+def test_sums_and_products(kernel):
+    both = kernel + RBFKernel(2.0)
+    np.testing.assert_allclose(both(X[:5]), kernel(X[:5]) + RBFKernel(2.0)(X[:5]))
+    product = kernel * RBFKernel(2.0)
+    np.testing.assert_allclose(product(X[:5]), kernel(X[:5]) * RBFKernel(2.0)(X[:5]))
+    assert len((both * kernel).theta) == 3
+
+
+@each_kernel
+def test_in_the_machines_of_scikit_learn(kernel):
+    target = X[:, 0] ** 2
+    assert SVC(kernel=kernel).fit(X, Y_CLASS).score(X, Y_CLASS) > 0.9
+    assert NuSVC(kernel=kernel, nu=0.3).fit(X, Y_CLASS).score(X, Y_CLASS) > 0.9
+    assert SVR(kernel=kernel, C=10).fit(X, target).score(X, target) > 0.8
+    assert OneClassSVM(kernel=kernel, nu=0.2).fit(X).predict(X).mean() > 0
+    assert KernelRidge(kernel=kernel, alpha=0.1).fit(X, target).score(X, target) > 0.8
+    assert KernelPCA(3, kernel=kernel).fit_transform(X).shape == (80, 3)
+    assert Nystroem(kernel=kernel, n_components=10, random_state=0).fit_transform(X).shape == (80, 10)
+    clusters = SpectralClustering(2, affinity="precomputed", random_state=0).fit_predict(kernel(X))
+    assert set(clusters) == {0, 1}
+    search = GridSearchCV(SVC(kernel=kernel), {"kernel__gamma": [0.1, 1.0]}, cv=3).fit(X, Y_CLASS)
+    assert search.best_score_ > 0.8
+
+
+def test_in_a_gaussian_process_that_tunes_gamma():
+    target = np.sin(3 * X[:, 0])
+    process = GaussianProcessRegressor(RBFKernel(20.0), alpha=1e-2).fit(X, target)
+    assert process.kernel_.gamma != 20.0
+    assert process.score(X, target) > 0.9
+
+
+def test_categories_are_counted_and_squared():
+    mixture = Mixture([1.0], [[0.0]], [[[1.0]]], categories=[[[0.5, 0.5]]] * 2)
+    rows = np.array([[0.0, 0, 0], [1.0, 1, 1], [0.0, 0, 1], [0.0, np.nan, 0]])
+    K = RWMKernel(mixture, 0.5, alpha=0.8, beta=0.3)(rows)
+    assert K[0, 1] == pytest.approx(np.exp(-0.5 * (0.8 * 1 + 0.3 * 2**2)))
+    assert K[0, 2] == pytest.approx(np.exp(-0.5 * 0.3))
+    assert K[0, 3] == pytest.approx(np.exp(-0.5 * 0.3))  # a gap differs from everything
+    assert (np.diag(K) == 1).all()
+
+
+def test_only_the_products_with_gamma_matter():
+    mixture = Mixture([1.0], [[0.0]], [[[1.0]]], categories=[[[0.5, 0.5]]])
+    rows = np.array([[0.0, 0], [1.0, 1], [2.0, 0]])
+    a, b = RWMKernel(mixture, 2.0, alpha=0.5, beta=0.25), RWMKernel(mixture, 1.0, alpha=1.0, beta=0.5)
+    np.testing.assert_allclose(a(rows), b(rows), rtol=1e-14)
+
+
+def test_a_missing_number_counts_as_its_expectation():
+    rows = X[:10].copy()
+    rows[2, 1] = np.nan
+    filled = MIXTURE.conditional_mean(rows)
+    shares = MIXTURE.responsibilities(rows)  # of the row as it is, gap and all
+    offset = filled[2] - filled[5]
+    literal = sum(
+        0.5 * (shares[2, k] + shares[5, k]) * np.sqrt(offset @ np.linalg.inv(S) @ offset)
+        for k, S in enumerate(MIXTURE.full_covariances)
+    )
+    assert RWMKernel(MIXTURE, 0.7).distance(rows)[2, 5] == pytest.approx(literal)
+
+
+def test_a_whole_table():
+    data = datasets.load("credit_a")
+    encoder = TableEncoder(continuous=data.continuous, categorical=data.categorical)
+    rows = encoder.fit_transform(data.X)
+    density = VBMixture(5, n_categorical=len(data.categorical), random_state=0, max_iter=30).fit(rows)
+    kernel = RWMKernel(density.mixture_, 0.05)
+    K = kernel(rows)
+    assert np.isfinite(K).all()
+    assert (K >= 0).all()
+    assert (K <= 1).all()
+    order = np.random.RandomState(0).permutation(len(rows))
+    train, test = order[:400], order[400:]
+    svc = SVC(kernel="precomputed").fit(K[np.ix_(train, train)], data.y[train])
+    assert svc.score(K[np.ix_(test, train)], data.y[test]) > 0.75
+
+
+def test_an_unbound_kernel_says_how_to_bind():
+    message = r"RWMKernel has no mixture\. Bind one first: kernel\.bind\(density\.mixture_\)"
+    with pytest.raises(NotBoundError, match=message):
+        RWMKernel(gamma=0.5)(X)
+    bound = RWMKernel(gamma=0.5, alpha=0.3).bind(MIXTURE)
+    assert (bound.gamma, bound.alpha, bound.mixture) == (0.5, 0.3, MIXTURE)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "message"),
+    [
+        (RWMKernel(MIXTURE), np.zeros((3, 5)), r"X has shape \(3, 5\), but the mixture has 2 continuous and 0 cat"),
+        (RWMKernel(MIXTURE), np.zeros(3), r"X has shape \(3,\)"),
+        (RBFKernel(), [[np.inf]], "X holds infinite values"),
+        (RBFKernel(), [[np.nan], [1.0]], "X has gaps, and RBFKernel has no density"),
+        (RBFKernel(gamma=-1.0), X, r"gamma must be a positive number, but it is -1\.0"),
+        (RBFKernel(beta=np.nan), X, "beta must be a non-negative number, but it is nan"),
+        (RWMKernel(VBMixture(2).fit(X)), X, r"mixture must be a Mixture, but it is a VBMixture\. Pass what it has lea"),
+    ],
+)
+def test_bad_input_is_explained(kernel, rows, message):
+    with pytest.raises(KernelError, match=message):
+        kernel(rows)
+
+
+def test_a_gradient_is_for_one_set_of_rows():
+    with pytest.raises(ValueError, match="Gradient can only be evaluated when Y is None"):
+        RBFKernel()(X, X, eval_gradient=True)
