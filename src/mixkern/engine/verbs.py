@@ -162,7 +162,8 @@ def kernel_times(
     Returns
     -------
     array of shape (n, q) or (n,)
-        ``kernel(A, shares_A, B, shares_B, ...) @ V``. Rows do not depend on which others are asked for with them.
+        ``kernel(A, shares_A, B, shares_B, ...) @ V``. Which other rows are asked for changes a row by no more than
+        rounding and `rtol`.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
 
 
 def _metrics(pairs: Pairs) -> dict[str, Floats]:
-    """Give metrics and origin, as the core takes them. Centred on the columns: rows do not depend on each other."""
+    """Give metrics and origin, as the core takes them. Centred on the columns: blocks of A share one origin."""
     columns = pairs.columns.rows
     return {
         "whiteners": pairs.whiteners,
