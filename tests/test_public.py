@@ -41,6 +41,7 @@ PUBLIC = {
         "Definiteness",
         "DistanceKernel",
         "GMMKernel",
+        "LaplacianKernel",
         "MixtureKernel",
         "RBFKernel",
         "RWMKernel",

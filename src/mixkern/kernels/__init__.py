@@ -3,6 +3,7 @@
 from mixkern.kernels.base import DistanceKernel, MixtureKernel
 from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, repaired
 from mixkern.kernels.gmm import GMMKernel
+from mixkern.kernels.laplacian import LaplacianKernel
 from mixkern.kernels.rbf import RBFKernel
 from mixkern.kernels.rwm import RWMKernel
 
@@ -10,6 +11,7 @@ __all__ = [
     "Definiteness",
     "DistanceKernel",
     "GMMKernel",
+    "LaplacianKernel",
     "MixtureKernel",
     "RBFKernel",
     "RWMKernel",

@@ -1,0 +1,112 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+from mixkern import VBMixture, datasets
+from mixkern.errors import KernelError, NotBoundError
+from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
+from mixkern.kernels.laplacian import graph_laplacian
+
+X, Y_CLASS = datasets.make_two_moons(n=70, random_state=0)
+X.flags.writeable = False
+NEW = datasets.make_two_moons(n=9, random_state=1)[0]
+MIXTURE = VBMixture(n_components=6, random_state=0).fit(X).mixture_
+BASES = [RBFKernel(2.0), GMMKernel(MIXTURE, 0.5), RWMKernel(MIXTURE, 0.5)]
+each_base = pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
+
+
+def literal_laplacian(D, k):
+    """The normalised Laplacian of the symmetrised graph of k nearest neighbours, literally."""
+    n = len(D)
+    W = np.zeros((n, n))
+    for i in range(n):
+        others = sorted((j for j in range(n) if j != i), key=lambda j: D[i, j])
+        for j in others[:k]:
+            W[i, j] = W[j, i] = 1
+    degree = W.sum(axis=1)
+    return np.eye(n) - W / np.sqrt(np.outer(degree, degree))
+
+
+def literal_kernel(base, rows, A, B, ratio, degree=1, k=7):
+    """DESIGN's formula with a plain solve."""
+    G = base(rows)
+    M = ratio * np.linalg.matrix_power(literal_laplacian(base.distance(rows), k), degree)
+    bend = np.linalg.solve(np.eye(len(rows)) + M @ G, M)
+    return base(A, B) - base(A, rows) @ bend @ base(rows, B)
+
+
+def test_laplacian_against_the_literal_one():
+    D = RBFKernel().distance(X)
+    np.testing.assert_allclose(graph_laplacian(D, 5).toarray(), literal_laplacian(D, 5), atol=1e-12)
+
+
+def test_laplacian_of_few_rows_and_of_equal_rows():
+    assert graph_laplacian(np.zeros((1, 1))).toarray().tolist() == [[1.0]]
+    L = graph_laplacian(np.zeros((4, 4)), 7).toarray()
+    np.testing.assert_allclose(L.sum(axis=1), 0, atol=1e-12)
+
+
+@each_base
+@pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_kernel_against_a_plain_solve(base, ratio, degree):
+    kernel = LaplacianKernel(base, X, ratio=ratio, degree=degree)
+    np.testing.assert_allclose(kernel(X), literal_kernel(base, X, X, X, ratio, degree), atol=1e-7)
+    np.testing.assert_allclose(kernel(NEW, X), literal_kernel(base, X, NEW, X, ratio, degree), atol=1e-7)
+    np.testing.assert_allclose(kernel(NEW), literal_kernel(base, X, NEW, NEW, ratio, degree), atol=1e-7)
+
+
+@each_base
+def test_ratio_zero_is_the_base_kernel(base):
+    kernel = LaplacianKernel(base, X, ratio=0.0)
+    np.testing.assert_array_equal(kernel(NEW, X), base(NEW, X))
+    np.testing.assert_array_equal(kernel(X), base(X))
+
+
+@each_base
+def test_symmetric_and_definite(base):
+    K = LaplacianKernel(base, X, ratio=10.0)(X)
+    assert np.array_equal(K, K.T)
+    if definiteness(base(X)).is_definite:
+        assert definiteness(K).smallest > -1e-8
+
+
+@each_base
+def test_another_ratio_reuses_the_graph(base):
+    kernel = LaplacianKernel(base, X, ratio=1.0)
+    other = kernel.with_ratio(50.0)
+    assert other.deformation is kernel.deformation
+    np.testing.assert_allclose(other(NEW, X), LaplacianKernel(base, X, ratio=50.0)(NEW, X), atol=1e-10)
+
+
+def test_two_labels_are_enough_for_two_moons():
+    rows, y = datasets.make_two_moons(n=300, random_state=0)
+    labelled = [int((y == 0).argmax()), int((y == 1).argmax())]
+    svc = SVC(kernel=LaplacianKernel(RBFKernel(5.0), rows, ratio=100.0), C=100).fit(rows[labelled], y[labelled])
+    plain = SVC(kernel=RBFKernel(5.0), C=100).fit(rows[labelled], y[labelled])
+    assert svc.score(rows, y) > 0.95 > plain.score(rows, y)
+
+
+@each_base
+def test_a_value_that_survives_copies(base):
+    kernel = LaplacianKernel(base, X, ratio=2.0)
+    expected = kernel(NEW)
+    for copy in (clone(kernel), pickle.loads(pickle.dumps(kernel))):
+        np.testing.assert_allclose(copy(NEW), expected)
+    np.testing.assert_allclose(kernel.diag(NEW), np.diag(expected))
+    np.testing.assert_allclose((kernel + RBFKernel(1.0))(NEW), expected + RBFKernel(1.0)(NEW))
+
+
+def test_what_cannot_be():
+    with pytest.raises(NotBoundError, match=r"no rows for its graph\. Bind them first: kernel\.bind\(X\)"):
+        LaplacianKernel(RBFKernel())(X)
+    assert LaplacianKernel(RBFKernel()).bind(X)(NEW).shape == (9, 9)
+    with pytest.raises(KernelError, match="ratio must be a number, 0 or more, but it is -1"):
+        LaplacianKernel(RBFKernel(), X, ratio=-1)(X)
+    with pytest.raises(KernelError, match="n_neighbors and degree must be 1 or more, but are 0, 1"):
+        LaplacianKernel(RBFKernel(), X, n_neighbors=0)(X)
+    with pytest.raises(KernelError, match="no gradient"):
+        LaplacianKernel(RBFKernel(), X)(X, eval_gradient=True)
