@@ -1,6 +1,6 @@
 """Run every benchmark."""
 
-from benchmarks import density, kernel, table
+from benchmarks import density, kernel, laplacian, table
 
-for each in (table, density, kernel):
+for each in (table, density, kernel, laplacian):
     each.run()

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csr_array
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
@@ -64,12 +64,11 @@ class Deformation:
     power: csr_array  # L^p, (n, n)
     gram: Floats  # G, (n, n)
 
-    def matrix(self, ratio: float) -> Floats:  # (n, n)
-        """Give (I + M G)^-1 M, which is symmetric."""
+    def factors(self, ratio: float) -> tuple[Floats, NDArray[np.int32]]:
+        """Factorise I + M G: a third of the work of solving for all rows, and all that new rows need."""
         system = ratio * (self.power @ self.gram)
         system[np.diag_indices_from(system)] += 1.0
-        found: Floats = solve(system, ratio * self.power.toarray(), overwrite_a=True, overwrite_b=True)
-        return (found + found.T) / 2
+        return lu_factor(system, overwrite_a=True)
 
 
 class LaplacianKernel(Kernel):
@@ -94,8 +93,8 @@ class LaplacianKernel(Kernel):
 
     Notes
     -----
-    Positive semi-definite if the base kernel is. The diagonal is not one. The first call solves one linear system as
-    large as there are rows, and keeps the solution; :meth:`with_ratio` keeps the graph and the base kernel.
+    Positive semi-definite if the base kernel is. The diagonal is not one. The first call factorises a matrix as large
+    as there are rows, and keeps the factors; :meth:`with_ratio` keeps the graph and the base kernel.
 
     Examples
     --------
@@ -151,8 +150,13 @@ class LaplacianKernel(Kernel):
         return Deformation(power, self.base(self.rows))
 
     @cached_property
-    def _bend(self) -> Floats:
-        return self.deformation.matrix(float(self.ratio))
+    def _factors(self) -> tuple[Floats, NDArray[np.int32]]:
+        return self.deformation.factors(float(self.ratio))
+
+    def _bent(self, left: Floats, right: Floats) -> Floats:
+        """k_x' (I + M G)^-1 M k_z for rows whose base kernels with all rows are left (a, n) and right (b, n)."""
+        pulled = float(self.ratio) * (self.deformation.power @ right.T)
+        return left @ lu_solve(self._factors, pulled, overwrite_b=True)
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
         """Kernel between rows, which need not be among those of the graph."""
@@ -162,9 +166,9 @@ class LaplacianKernel(Kernel):
             raise KernelError(f"ratio must be a number, 0 or more, but it is {self.ratio!r}.")
         left = self.base(X, self._bound_rows())
         if Y is None:
-            bent = self.base(X) - left @ self._bend @ left.T
-            return (bent + bent.T) / 2
-        return self.base(X, Y) - left @ self._bend @ self.base(Y, self.rows).T
+            K = self.base(X) - self._bent(left, left)
+            return (K + K.T) / 2
+        return self.base(X, Y) - self._bent(left, self.base(Y, self.rows))
 
     def _bound_rows(self) -> ArrayLike:
         _ = self.deformation  # refuses a kernel without rows
