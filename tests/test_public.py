@@ -50,7 +50,7 @@ PUBLIC = {
         "definiteness",
         "repaired",
     },
-    "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "scatter"},
+    "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "level_curves", "paper_levels", "scatter"},
     "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {
         "CategoricalColumn",

@@ -211,3 +211,25 @@ def test_bad_input_is_explained(kernel, rows, message):
 def test_a_gradient_is_for_one_set_of_rows():
     with pytest.raises(ValueError, match="Gradient can only be evaluated when Y is None"):
         RBFKernel()(X, X, eval_gradient=True)
+
+
+@each_kernel
+@pytest.mark.parametrize("V", [np.arange(80.0), np.arange(160.0).reshape(80, 2)])
+def test_times_is_the_matrix_times_columns(kernel, V):
+    np.testing.assert_allclose(kernel.times(X[:13], X, V), kernel(X[:13], X) @ V, rtol=1e-10)
+
+
+@each_kernel
+def test_single_precision_and_given_memory_on_request(kernel):
+    assert kernel(X, dtype=np.float32).dtype == kernel.distance(X, dtype=np.float32).dtype == np.float32
+    np.testing.assert_allclose(kernel(X, dtype=np.float32), kernel(X), rtol=1e-6)
+    out = np.empty((80, 80))
+    assert kernel.distance(X, out=out) is out
+    np.testing.assert_array_equal(out, kernel.distance(X))
+
+
+def test_times_counts_categories():
+    mixture = Mixture([1.0], [[0.0]], [[[1.0]]], categories=[[[0.5, 0.5]]])
+    rows = np.array([[0.0, 0], [1.0, 1], [2.0, np.nan]])
+    kernel = RWMKernel(mixture, 0.3, beta=0.7)
+    np.testing.assert_allclose(kernel.times(rows, rows[:2], [1.0, -2.0]), kernel(rows, rows[:2]) @ [1.0, -2.0])

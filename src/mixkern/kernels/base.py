@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern import engine
@@ -57,7 +57,9 @@ class DistanceKernel(Kernel):
 
     # ---------------------------------------------------------------- what users call
 
-    def distance(self, X: ArrayLike, Y: ArrayLike | None = None) -> Floats:
+    def distance(
+        self, X: ArrayLike, Y: ArrayLike | None = None, *, dtype: DTypeLike = np.float64, out: Any = None
+    ) -> NDArray[Any]:
         """Distance between rows in their continuous columns.
 
         Parameters
@@ -66,6 +68,10 @@ class DistanceKernel(Kernel):
             Rows, as :class:`~mixkern.TableEncoder` gives them.
         Y : array-like of shape (m, d + e), default=None
             Other rows; by default the same.
+        dtype : float64 or float32, default=float64
+            Type of the result; it is computed in float64 either way.
+        out : ndarray of shape (n, m), default=None
+            Where to put the result: fresh memory is a large part of the time of a large one.
 
         Returns
         -------
@@ -74,9 +80,54 @@ class DistanceKernel(Kernel):
         """
         a, b = self._pair(X, Y)
         metric = self._whiteners(a.numbers.shape[1])
-        return engine.distance(a.numbers, a.shares, *_other(b), whiteners=metric)
+        return engine.distance(a.numbers, a.shares, *_other(b), whiteners=metric, dtype=dtype, out=out)
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+    def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
+        """Kernel matrix of X and Y times the columns of V, without the matrix: how a machine predicts many rows.
+
+        Parameters
+        ----------
+        X, Y : array-like of shape (n, d + e) and (m, d + e)
+            Rows, such as those to predict and the support vectors.
+        V : array-like of shape (m, q) or (m,)
+            Coefficients.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or (n,)
+
+        Examples
+        --------
+        >>> from mixkern.kernels import RBFKernel
+        >>> kernel = RBFKernel(0.5)
+        >>> X = np.arange(6.0).reshape(3, 2)
+        >>> bool(np.allclose(kernel.times(X, X, [1.0, 0.0, 2.0]), kernel(X) @ [1.0, 0.0, 2.0]))
+        True
+        """
+        a, b = self._rows(X), self._rows(Y)
+        return engine.kernel_times(
+            a.numbers,
+            a.shares,
+            b.numbers,
+            b.shares,
+            np.asarray(V, dtype=float),
+            **self._decay(a.numbers.shape[1]),
+            codes_A=a.codes,
+            codes_B=b.codes,
+        )
+
+    def _decay(self, d: int) -> dict[str, Any]:
+        """Give what the engine needs to know of the kernel."""
+        return {
+            "whiteners": self._whiteners(d),
+            "gamma": _positive(self.gamma, "gamma"),
+            "alpha": _positive(self.alpha, "alpha", zero=True),
+            "beta": _positive(self.beta, "beta", zero=True),
+        }
+
+    def __call__(
+        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False, *, dtype: DTypeLike = np.float64
+    ) -> Any:
         """Kernel between rows, and on request its gradient by ln gamma.
 
         Parameters
@@ -85,6 +136,8 @@ class DistanceKernel(Kernel):
             Rows; without ``Y`` the kernel among the rows of ``X``.
         eval_gradient : bool, default=False
             Whether to give the gradient as well; only without ``Y``.
+        dtype : float64 or float32, default=float64
+            Type of the result.
 
         Returns
         -------
@@ -99,12 +152,10 @@ class DistanceKernel(Kernel):
             a.numbers,
             a.shares,
             *_other(b),
-            whiteners=self._whiteners(a.numbers.shape[1]),
-            gamma=_positive(self.gamma, "gamma"),
-            alpha=_positive(self.alpha, "alpha", zero=True),
-            beta=_positive(self.beta, "beta", zero=True),
+            **self._decay(a.numbers.shape[1]),
             codes_A=a.codes,
             codes_B=None if b is None else b.codes,
+            dtype=dtype,
         )
         if not eval_gradient:
             return K

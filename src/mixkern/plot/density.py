@@ -277,7 +277,7 @@ def _components(mixture: Mixture, ax: Any) -> None:
     order = np.argsort(-mixture.weights, kind="stable")
     share = mixture.weights[order] / mixture.weights.max()
     opacity = FAINTEST + (1 - FAINTEST) * share
-    for ellipse in _ellipses(mixture.means[order], mixture.full_covariances[order], opacity):
+    for ellipse in ellipses(mixture.means[order], mixture.full_covariances[order], opacity):
         ellipse.set(path_effects=halo)
         ax.add_patch(ellipse)
     area = np.maximum(LARGEST_CENTRE * share, SMALLEST_CENTRE)
@@ -285,7 +285,8 @@ def _components(mixture: Mixture, ax: Any) -> None:
     ax.scatter(*mixture.means[order].T, s=area, alpha=opacity, label=CENTRES, **look)
 
 
-def _ellipses(means: Floats, covariances: Floats, opacity: Floats) -> list[Any]:
+def ellipses(means: Floats, covariances: Floats, opacity: Floats) -> list[Any]:
+    """Give an ellipse at Mahalanobis distance one around each mean."""
     patches = optional("matplotlib.patches", purpose="mixkern.plot")
     sq_axes, directions = np.linalg.eigh(covariances)  # ascending
     widths, heights = 2 * np.sqrt(sq_axes[:, 1]), 2 * np.sqrt(sq_axes[:, 0])

@@ -1,0 +1,307 @@
+"""What is near a point, by the distance of a kernel."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixkern.density import Mixture
+from mixkern.density.describe import as_mixture
+from mixkern.errors import KernelError, MixtureError, OptionError, nearest
+from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
+from mixkern.optional import optional
+from mixkern.plot.density import CENTRES, ellipses
+from mixkern.plot.style import UNLABELLED, new_figure
+
+Floats = NDArray[np.float64]
+Box = tuple[Floats, Floats]  # lower left and upper right corner
+
+LEVELS = np.arange(0.5, 7.0, 0.5)  # those of the paper
+INK = "#000000"
+GREY = "#808080"
+DARKEST_TO_LIGHTEST = (0.0, 0.8)  # of the colour map; its last yellow is too pale for lines on white
+REACH = 3.0  # deviations around each centre that are shown
+MARGIN = 0.05  # of the width and height
+EDGE = 0.03  # of the width and height: numbers so close to the frame would be cut, and are left out
+FEW_LEVELS = 6  # up to so many, each curve has its number; else every second
+WIDTH, PANEL = 5.2, 4.2  # inches
+
+_EYE = ((1.0, 0.0), (0.0, 1.0))
+
+
+def _scaled(*factors: float) -> Floats:
+    return np.multiply.outer(factors, _EYE)
+
+
+_THIRDS = (1 / 3, 1 / 3, 1 / 3)
+_THREE_MEANS = ((1.0, 5.0), (5.0, 3.0), (1.0, 1.0))
+_THREE_SHAPES = (((8.13, 7.88), (7.88, 8.13)), ((7.00, -3.46), (-3.46, 3.00)), ((2.25, 0.0), (0.0, 4.0)))
+_TWO = {
+    "weights": (0.5, 0.5),
+    "means": ((-0.78, -0.76), (-0.76, 0.75)),
+    # The paper prints -0.34 for the first variance of the second component, a slip.
+    "covariances": (((0.46, 0.04), (0.04, 0.54)), ((0.34, -0.24), (-0.24, 0.33))),
+}
+
+# Point, and for each panel its title, its kernel and the parameters of its mixture.
+PAPER_LEVELS: Mapping[str, tuple[tuple[float, float], Sequence[tuple[str, Callable[[Mixture], Any], Any]]]] = {
+    "distances": (
+        (-1.0, -0.5),
+        [("Euclidean", lambda _: RBFKernel(), _TWO), ("GMM", GMMKernel, _TWO), ("RWM", RWMKernel, _TWO)],
+    ),
+    "scale": (
+        (2.0, 4.0),
+        [
+            (title, RWMKernel, {"weights": _THIRDS, "means": _THREE_MEANS, "covariances": _scaled(*factors)})
+            for title, factors in [
+                ("Covariances I, I, I", (1.0, 1.0, 1.0)),
+                ("Covariances I, 0.25 I, 0.25 I", (1.0, 0.25, 0.25)),
+                ("Covariances I, 0.5 I, 2.5 I", (1.0, 0.5, 2.5)),
+            ]
+        ],
+    ),
+    "weights": (
+        (2.0, 4.0),
+        [
+            (title, RWMKernel, {"weights": weights, "means": _THREE_MEANS, "covariances": _THREE_SHAPES})
+            for title, weights in [
+                ("Weights 1/3, 1/3, 1/3", _THIRDS),
+                ("Weights 0.9, 0.05, 0.05", (0.9, 0.05, 0.05)),
+                ("Weights 0.05, 0.475, 0.475", (0.05, 0.475, 0.475)),
+            ]
+        ],
+    ),
+}
+
+
+def level_curves(
+    kernel: Any,
+    point: ArrayLike,
+    *,
+    mixture: Mixture | None = None,
+    X: ArrayLike | None = None,
+    levels: Sequence[float] | None = None,
+    ax: Any = None,
+    title: str = "",
+) -> Any:
+    """Draw what is equally far from a point: level curves of a kernel's distance in the plane.
+
+    Where curves are dense, a step counts much; where they are sparse, little. The cross is the point. Grey unit
+    ellipses join what is at Mahalanobis distance one from the centre of a component.
+
+    Parameters
+    ----------
+    kernel : kernel on two continuous columns
+        Anything with a ``distance``, such as :class:`~mixkern.kernels.RWMKernel`.
+    point : pair of float
+        Where to measure from.
+    mixture : Mixture, default=None
+        Whose components to draw; by default those of the kernel, if it has any.
+    X : array-like of shape (n, 2), default=None
+        Rows to draw as faint points.
+    levels : sequence of float, default=None
+        Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; by default a new figure with a legend.
+    title : str, default=""
+        What to write above.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        It shows the components up to three deviations, the rows and the point; without components and rows, as far
+        as the largest level is long. Curves beyond are not drawn.
+
+    Examples
+    --------
+    >>> from mixkern import VBMixture, datasets, plot
+    >>> from mixkern.kernels import RWMKernel
+    >>> X, _ = datasets.make_two_rings(random_state=0)
+    >>> density = VBMixture(random_state=0).fit(X)
+    >>> ax = plot.level_curves(RWMKernel(density.mixture_), X[0], X=X, title="Near the first row")
+    """
+    if not hasattr(kernel, "distance"):
+        raise KernelError(
+            f"kernel must have a distance, but a {type(kernel).__name__} has none. Use RWMKernel(density.mixture_)."
+        )
+    start = _point(point)
+    heights = _heights(levels)
+    if mixture is None:
+        mixture = getattr(kernel, "mixture", None)
+    shown = None if mixture is None else _plane(mixture)
+    rows = None if X is None else _rows(X)
+    box = _box(start, [] if shown is None else [shown], rows, heights[-1])
+    has_own_figure = ax is None
+    if ax is None:
+        ax = new_figure(figsize=(WIDTH, WIDTH)).subplots()
+    _draw(kernel, start, shown, rows, heights, box, ax)
+    ax.set(title=title, xlabel="x0", ylabel="x1")
+    if has_own_figure:
+        width, height = box[1] - box[0]
+        ax.figure.set_size_inches(WIDTH, 1.2 + (WIDTH - 0.8) * np.clip(height / width, 0.4, 1.6))
+        _legend(ax)
+    return ax
+
+
+def paper_levels(which: str) -> Any:
+    """Draw one of the paper's three figures of level curves, with the paper's parameters.
+
+    Parameters
+    ----------
+    which : {"distances", "scale", "weights"}
+        ``"distances"``: Euclidean, GMM and RWM around one point. ``"scale"``: RWM where components are equally or
+        differently large. ``"weights"``: RWM where components have equal or different weights.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Three panels in the same units.
+
+    Notes
+    -----
+    In ``"distances"`` the first variance of the second component is 0.34. The paper prints -0.34, which is none.
+
+    Examples
+    --------
+    >>> from mixkern import plot
+    >>> figure = plot.paper_levels("distances")
+    >>> [panel.get_title() for panel in figure.axes]
+    ['Euclidean', 'GMM', 'RWM']
+    """
+    if which not in PAPER_LEVELS:
+        known = ", ".join(map(repr, PAPER_LEVELS))
+        raise OptionError(f"which must be one of {known}, but it is {which!r}.{nearest(which, PAPER_LEVELS)}")
+    point, contents = PAPER_LEVELS[which]
+    start = _point(point)
+    mixtures = [Mixture(**parameters) for _, _, parameters in contents]
+    box = _box(start, mixtures, None, LEVELS[-1])
+    width, height = box[1] - box[0]
+    figure = new_figure(figsize=(3 * PANEL, 0.9 + PANEL * height / width))
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    for panel, mixture, (title, make, _) in zip(panels, mixtures, contents, strict=True):
+        _draw(make(mixture), start, mixture, None, LEVELS, box, panel)
+        panel.set(title=title, xlabel="x0")
+    panels[0].set_ylabel("x1")
+    _legend(panels[0])
+    return figure
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+def _point(point: Any) -> Floats:
+    try:
+        found = np.asarray(point, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (2,) or not np.isfinite(found).all():
+        came = f"an array of shape {point.shape}" if getattr(point, "size", 0) > 2 else repr(point)
+        raise KernelError(f"point must be two numbers, but it is {came}. Pass a pair, such as (-1, -0.5), or X[0].")
+    return found
+
+
+def _heights(levels: Sequence[float] | None) -> Floats:
+    """Give the distances to draw curves at, ascending."""
+    if levels is None:
+        return LEVELS
+    heights = np.unique(np.asarray(levels, dtype=float))
+    if not len(heights) or not 0 < heights[0] <= heights[-1] < np.inf:  # a NaN comes last
+        raise KernelError(f"levels must be positive distances, such as [0.5, 1.0, 2.0], but they are {levels!r}.")
+    return heights
+
+
+def _plane(mixture: Any) -> Mixture:
+    mixture = as_mixture(mixture)
+    if mixture.n_continuous != 2 or mixture.n_features != 2:
+        kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical"
+        raise MixtureError(
+            f"Level curves need a mixture of two continuous columns, but it has {kinds}. "
+            "Integrate the others out: RWMKernel(mixture.marginal([0, 1]))."
+        )
+    return mixture
+
+
+def _rows(X: ArrayLike) -> Floats:
+    rows = np.asarray(X, dtype=float)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise KernelError(f"X must have two columns, but its shape is {rows.shape}. Pass two of them: X[:, [0, 1]].")
+    return rows[np.isfinite(rows).all(axis=1)]
+
+
+def _box(start: Floats, mixtures: Sequence[Mixture], rows: Floats | None, radius: float) -> Box:
+    """Find what to show: components, rows and the point; if there is only the point, a given radius around it."""
+    shown = [start[None]]
+    for mixture in mixtures:
+        reach = REACH * np.sqrt(mixture.variances)
+        shown += [mixture.means - reach, mixture.means + reach]
+    if rows is not None:
+        shown.append(rows)
+    corners = np.concatenate(shown)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    if (low == high).any():
+        low, high = np.minimum(low, start - radius), np.maximum(high, start + radius)
+    margin = MARGIN * (high - low)
+    return low - margin, high + margin
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def _draw(
+    kernel: Any, start: Floats, mixture: Mixture | None, rows: Floats | None, heights: Floats, box: Box, ax: Any
+) -> None:
+    if rows is not None:
+        ax.scatter(*rows.T, s=6, color=UNLABELLED, alpha=0.5, linewidths=0, label="row", zorder=1)
+    if mixture is not None:
+        for ellipse in ellipses(mixture.means, mixture.full_covariances, np.ones(len(mixture.means))):
+            ellipse.set(edgecolor=GREY, linewidth=1.6, zorder=1.5)
+            ax.add_patch(ellipse)
+        ax.scatter(*mixture.means.T, s=36, marker="+", color=GREY, linewidths=1.6, label=CENTRES, zorder=1.6)
+    _curves(kernel, start, mixture, heights, box, ax)
+    ax.scatter(*start, s=110, marker="x", color=INK, linewidths=3.2, label="point", zorder=4)
+    (left, low), (right, high) = box
+    ax.set(xlim=(left, right), ylim=(low, high))
+    ax.set_aspect("equal", adjustable="box")  # other limits would show where no distance was computed
+
+
+def _curves(kernel: Any, start: Floats, mixture: Mixture | None, heights: Floats, box: Box, ax: Any) -> None:
+    x, y = (_ticks(start, mixture, box, column) for column in (0, 1))
+    ends = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    distances = np.asarray(kernel.distance(start[None], ends)).reshape(len(y), len(x))
+    farthest = distances.max()
+    if heights[0] >= farthest:
+        raise KernelError(
+            f"levels must be distances below the farthest shown, {farthest:.3g}, but begin at {heights[0]:g}."
+        )
+    colours = optional("matplotlib", purpose="mixkern.plot").colormaps["viridis"]
+    shades = colours(np.interp(heights, [0.0, heights[-1]], DARKEST_TO_LIGHTEST))
+    lines = ax.contour(x, y, distances, levels=heights, colors=shades, linewidths=1.2, zorder=2)
+    numbered = heights if len(heights) <= FEW_LEVELS else heights[1::2]
+    # Halos, not gaps, make numbers legible: gaps would open where a number lies across another line.
+    texts = ax.clabel(lines, levels=numbered[numbered < farthest], inline=False, fmt="%g", fontsize=8, zorder=3)
+    effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
+    edge = EDGE * (box[1] - box[0])
+    for text in texts:
+        text.set_path_effects([effects.withStroke(linewidth=3, foreground="white")])
+        place = np.array(text.get_position())
+        text.set_visible(bool((place > box[0] + edge).all() and (place < box[1] - edge).all()))
+
+
+def _ticks(
+    start: Floats, mixture: Mixture | None, box: Box, column: int, n_even: int = 201, n_each: int = 21
+) -> Floats:
+    """Give coordinates of a grid that is fine where components are tight, and goes through the point."""
+    low, high = box[0][column], box[1][column]
+    ticks = [np.linspace(low, high, n_even), start[[column]]]
+    if mixture is not None:
+        deviations = np.sqrt(mixture.variances[:, column])
+        fine = np.linspace(-REACH, REACH, n_each)
+        ticks.append(mixture.means[:, column, None] + np.multiply.outer(deviations, fine))
+    return np.unique(np.concatenate([np.ravel(t) for t in ticks]))
+
+
+def _legend(ax: Any) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    look = {"frameon": False, "columnspacing": 1.2, "handletextpad": 0.3, "fontsize": "small"}
+    ax.figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), **look)
