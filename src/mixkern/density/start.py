@@ -13,7 +13,7 @@ from mixkern.density.statistics import Statistics
 MOST_INDICATORS = 500  # categories in all, beyond which they take no part in the choice of seeds
 
 
-CANDIDATES = 50  # rows per component among which seeds are sought
+CANDIDATES = 20  # rows per component among which seeds are sought
 
 
 class Start(StrEnum):
