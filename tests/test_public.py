@@ -51,6 +51,7 @@ PUBLIC = {
         "repaired",
     },
     "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "level_curves", "paper_levels", "scatter"},
+    "mixkern.solvers": {"Dual", "Remedy", "classifier", "label_folds", "one_class", "pairs", "regressor"},
     "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {
         "CategoricalColumn",

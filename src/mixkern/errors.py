@@ -32,7 +32,11 @@
     MixkernWarning (UserWarning)
     ├── ColumnChoiceWarning                a column could be read in two ways
     ├── UnseenCategoryWarning              categories that were not there at fit time
-    └── IgnoredValuesWarning               values in a column that was empty at fit time
+    ├── IgnoredValuesWarning               values in a column that was empty at fit time
+    ├── DensityChoiceWarning               the table's shape decided what kind of density was fitted
+    ├── DrawnRowsWarning                   more rows than a machine can take: some were drawn
+    ├── InterruptedWarning                 stopped by the user: what was found so far is used
+    └── NotConvergedWarning                a solver stopped at its limit
 """
 
 import inspect
@@ -41,6 +45,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
+
+from sklearn.exceptions import ConvergenceWarning
 
 _Option = TypeVar("_Option", bound=StrEnum)
 
@@ -163,6 +169,22 @@ class UnseenCategoryWarning(MixkernWarning):
 
 class IgnoredValuesWarning(MixkernWarning):
     """Values in a column that was empty at fit time were read as gaps."""
+
+
+class DensityChoiceWarning(MixkernWarning):
+    """The shape of the table decided what kind of density was fitted."""
+
+
+class DrawnRowsWarning(MixkernWarning):
+    """There are more rows than a machine can take, and some were drawn."""
+
+
+class InterruptedWarning(MixkernWarning):
+    """The user has stopped long work, and what was found so far is used."""
+
+
+class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
+    """A solver stopped at its limit; says why, and what was done."""
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

@@ -1,0 +1,7 @@
+"""Pure functions of a kernel matrix and labels that return a dual: how machines are trained."""
+
+from mixkern.solvers.dual import Dual
+from mixkern.solvers.fold import label_folds
+from mixkern.solvers.libsvm import Remedy, classifier, one_class, pairs, regressor
+
+__all__ = ["Dual", "Remedy", "classifier", "label_folds", "one_class", "pairs", "regressor"]

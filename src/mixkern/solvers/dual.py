@@ -1,0 +1,37 @@
+"""What every solver returns: decision functions as sums over training rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    r"""Decision functions that share their support rows.
+
+    .. math:: f_q(x) = \sum_i k(x, x_i)\, a_{iq} + b_q
+
+    Attributes
+    ----------
+    support : ndarray of int, shape (s,)
+        Positions of the support rows among those that the solver was given.
+    coefficients : ndarray of shape (s, q)
+        What each of them adds to each function.
+    intercepts : ndarray of shape (q,)
+        What is added to all rows.
+    converged : bool
+        Whether the solver reached its tolerance.
+    """
+
+    support: Ints
+    coefficients: Floats
+    intercepts: Floats
+    converged: bool = True
+
+    def decision(self, K: Floats) -> Floats:  # (n, q)
+        """Evaluate the functions where the kernel with all training rows is known, one row of K each."""
+        return K[:, self.support] @ self.coefficients + self.intercepts

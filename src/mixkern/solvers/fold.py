@@ -1,0 +1,44 @@
+"""Folds of labelled rows that stay sane when labels are few."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mixkern.solvers.dual import Ints
+
+NEVER = -1  # the fold of a row that is always trained on
+
+
+def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
+    """Deal the rows of each class out to folds, so that every class is in every training part.
+
+    A class with fewer rows than folds is tested in some folds only. The only row of a class is never tested: without
+    it nobody could know the class. Folds differ in size by as little as that allows.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Class of each row.
+    n_folds : int
+        How many, two or more.
+    random_state : int, RandomState or None, default=None
+        Which rows go together.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The fold that tests each row, -1 for none.
+
+    Examples
+    --------
+    >>> label_folds(np.array([0, 0, 1, 1, 2]), 2, random_state=0)
+    array([ 1,  0,  0,  1, -1])
+    """
+    random = check_random_state(random_state)
+    folds = np.full(len(codes), NEVER)
+    dealt = 0  # the deal goes on where the last class ended: no fold gets the remainder of every class
+    for label in np.unique(codes):
+        rows = random.permutation(np.flatnonzero(codes == label))
+        if len(rows) > 1:
+            folds[rows] = (dealt + np.arange(len(rows))) % n_folds
+            dealt += len(rows)
+    return folds

@@ -1,0 +1,169 @@
+"""libsvm on kernel matrices, guarded against matrices that it does not converge on.
+
+scikit-learn's machines do the work. They are given precomputed matrices, and what they learn becomes a :class:`Dual`,
+so that nobody has to compute a kernel with rows that are not support vectors.
+"""
+
+import warnings
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from mixkern.errors import NotConvergedWarning, warn
+from mixkern.kernels import Repair, definiteness, repaired
+from mixkern.solvers.dual import Dual, Floats, Ints
+
+MAX_ITER = 1_000_000  # an endless loop elsewhere; a few seconds for thousands of rows
+
+
+class Remedy(StrEnum):
+    """What to do about a kernel matrix that is not positive semi-definite."""
+
+    AUTO = "auto"  # nothing; where libsvm does not converge, clip and try again
+    NONE = "none"  # nothing, ever
+    CLIP = "clip"
+    FLIP = "flip"
+    SHIFT = "shift"
+
+
+def pairs(n_classes: int) -> list[tuple[int, int]]:
+    """Give the pairs of classes that are told apart, in libsvm's order.
+
+    >>> pairs(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def classifier(
+    K: Floats,
+    codes: Ints,
+    *,
+    C: float = 1.0,
+    sample_weight: Floats | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
+    tol: float = 1e-3,
+    max_iter: int = MAX_ITER,
+    remedy: Remedy = Remedy.AUTO,
+) -> Dual:
+    """Tell classes apart, one against one: the C-SVM.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel among the labelled rows.
+    codes : ndarray of int, shape (n,)
+        Class of each, 0 to c - 1, none of them missing.
+
+    Returns
+    -------
+    Dual
+        One function for each pair of :func:`pairs`; positive speaks for the first of the two.
+    """
+    machine = SVC(kernel="precomputed", C=C, class_weight=class_weight, tol=tol, max_iter=max_iter)
+    return _guarded(machine, K, codes, sample_weight, remedy)
+
+
+def regressor(
+    K: Floats,
+    y: Floats,
+    *,
+    C: float = 1.0,
+    epsilon: float = 0.1,
+    sample_weight: Floats | None = None,
+    tol: float = 1e-3,
+    max_iter: int = MAX_ITER,
+    remedy: Remedy = Remedy.AUTO,
+) -> Dual:
+    """Follow numbers within a tube of width epsilon: the epsilon-SVR. One function."""
+    machine = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
+    return _guarded(machine, K, y, sample_weight, remedy)
+
+
+def one_class(
+    K: Floats,
+    *,
+    nu: float = 0.5,
+    sample_weight: Floats | None = None,
+    tol: float = 1e-3,
+    max_iter: int = MAX_ITER,
+    remedy: Remedy = Remedy.AUTO,
+) -> Dual:
+    """Enclose all but a share nu of the rows. One function, positive inside."""
+    machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
+    return _guarded(machine, K, None, sample_weight, remedy)
+
+
+def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: Remedy) -> Dual:
+    """Solve; where that fails for want of definiteness, say so and solve the repaired problem."""
+    if remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT):
+        return _solved_repaired(machine, K, y, sample_weight, Repair(remedy))
+    dual = _solved(machine, K, y, sample_weight)
+    if dual.converged:
+        return dual
+    report = definiteness(K)
+    if report.is_definite:
+        warn(
+            f"libsvm has not converged after {machine.max_iter} iterations. Scale the columns, lower C or raise "
+            "max_iter; what it has so far is used.",
+            NotConvergedWarning,
+        )
+        return dual
+    facts = (
+        f"libsvm has not converged after {machine.max_iter} iterations on a kernel matrix that is not positive "
+        f"semi-definite: its smallest eigenvalue is {report.smallest:.3g}, and negative ones make up "
+        f"{report.negative_mass:.1%} of its spectrum."
+    )
+    if remedy is Remedy.NONE:
+        warn(f"{facts} What it has so far is used. Repair the matrix: repair='clip'.", NotConvergedWarning)
+        return dual
+    warn(f"{facts} They were clipped, and it was trained again. repair='clip' does so at once.", NotConvergedWarning)
+    return _solved_repaired(machine, K, y, sample_weight, Repair.CLIP)
+
+
+def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
+    """Solve on a definite matrix. New rows go the same way: f(x) = k_x P a, so P a are the coefficients."""
+    fixed = repaired(K, how)
+    dual = _solved(machine, fixed.matrix, y, sample_weight)
+    spread = np.zeros((len(K), dual.coefficients.shape[1]))
+    spread[dual.support] = dual.coefficients
+    return Dual(np.arange(len(K)), fixed.rows(spread.T).T, dual.intercepts, dual.converged)
+
+
+def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
+    # Everything was checked on the way here, and checking takes longer than solving where labels are few.
+    with (
+        warnings.catch_warnings(),
+        config_context(assume_finite=True, skip_parameter_validation=True),
+    ):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(K, y, sample_weight=sample_weight)
+    coefficients, intercepts = machine.dual_coef_, machine.intercept_
+    if isinstance(machine, SVC):
+        coefficients, intercepts = _one_against_one(machine)
+    else:
+        coefficients = coefficients.T
+    return Dual(
+        machine.support_.astype(np.intp),
+        np.ascontiguousarray(coefficients, dtype=float),
+        np.array(intercepts, dtype=float),
+        converged=not machine.fit_status_,
+    )
+
+
+def _one_against_one(machine: SVC) -> tuple[Floats, Floats]:
+    """Unfold libsvm's table: of a row of class i, its coefficients against the c - 1 other classes."""
+    table, counts = machine.dual_coef_, machine.n_support_
+    if len(counts) == 2:  # scikit-learn turns the sign, so that positive is the second class
+        return -table.T, -machine.intercept_
+    of_class = np.repeat(np.arange(len(counts)), counts)
+    unfolded = np.zeros((table.shape[1], len(machine.intercept_)))
+    for q, (i, j) in enumerate(pairs(len(counts))):
+        unfolded[of_class == i, q] = table[j - 1, of_class == i]
+        unfolded[of_class == j, q] = table[i, of_class == j]
+    return unfolded, machine.intercept_
