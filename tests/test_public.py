@@ -10,7 +10,21 @@ import pytest
 import mixkern
 
 PUBLIC = {
-    "mixkern": {"DensitySearch", "Mixture", "TableEncoder", "VBMixture", "__version__", "datasets", "plot", "study"},
+    "mixkern": {
+        "DensitySearch",
+        "LaplacianSVC",
+        "Mixture",
+        "MixtureOneClassSVM",
+        "MixtureSVC",
+        "MixtureSVR",
+        "TableEncoder",
+        "VBMixture",
+        "__version__",
+        "datasets",
+        "plot",
+        "study",
+    },
+    "mixkern.estimators": {"LaplacianSVC", "MixtureOneClassSVM", "MixtureSVC", "MixtureSVR"},
     "mixkern.density": {
         "CovarianceType",
         "Criterion",
@@ -36,7 +50,7 @@ PUBLIC = {
         "make_two_rings",
         "names",
     },
-    "mixkern.engine": {"distance", "kernel", "kernel_times"},
+    "mixkern.engine": {"count", "distance", "kernel", "kernel_times"},
     "mixkern.kernels": {
         "Definiteness",
         "DistanceKernel",
@@ -47,6 +61,7 @@ PUBLIC = {
         "RWMKernel",
         "Repair",
         "Repaired",
+        "Separation",
         "definiteness",
         "repaired",
     },
@@ -61,6 +76,8 @@ PUBLIC = {
         "TableEncoder",
         "UNLABELLED",
         "encode_labels",
+        "encode_targets",
+        "stacked",
     },
 }
 

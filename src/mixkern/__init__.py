@@ -4,7 +4,21 @@ from importlib.metadata import version
 
 from mixkern import datasets, plot, study
 from mixkern.density import DensitySearch, Mixture, VBMixture
+from mixkern.estimators import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR
 from mixkern.table import TableEncoder
 
 __version__ = version("mixkern")
-__all__ = ["DensitySearch", "Mixture", "TableEncoder", "VBMixture", "__version__", "datasets", "plot", "study"]
+__all__ = [
+    "DensitySearch",
+    "LaplacianSVC",
+    "Mixture",
+    "MixtureOneClassSVM",
+    "MixtureSVC",
+    "MixtureSVR",
+    "TableEncoder",
+    "VBMixture",
+    "__version__",
+    "datasets",
+    "plot",
+    "study",
+]

@@ -1,6 +1,6 @@
 """Kernels from mixtures, as values that any kernel machine can use."""
 
-from mixkern.kernels.base import DistanceKernel, MixtureKernel
+from mixkern.kernels.base import DistanceKernel, MixtureKernel, Separation
 from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, repaired
 from mixkern.kernels.gmm import GMMKernel
 from mixkern.kernels.laplacian import LaplacianKernel
@@ -17,6 +17,7 @@ __all__ = [
     "RWMKernel",
     "Repair",
     "Repaired",
+    "Separation",
     "definiteness",
     "repaired",
 ]

@@ -32,6 +32,33 @@ class Rows:
     codes: NDArray[np.int32] | None  # (n, e), -1 where missing
 
 
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """How far rows are apart, before gamma, alpha and beta are chosen: what a search computes once.
+
+    Attributes
+    ----------
+    sq_distance : ndarray of shape (n, m)
+        Squared distance in the continuous columns.
+    sq_count : ndarray of shape (n, m) or None
+        Squared number of differing categories; ``None`` where there are no categorical columns.
+    """
+
+    sq_distance: Floats
+    sq_count: Floats | None = None
+
+    def exponent(self, alpha: float = 1.0, beta: float = 1.0) -> Floats:
+        """Weigh the two parts: what gamma is multiplied with."""
+        if self.sq_count is None:
+            return alpha * self.sq_distance
+        return alpha * self.sq_distance + beta * self.sq_count
+
+    def kernel(self, gamma: float, alpha: float = 1.0, beta: float = 1.0) -> Floats:
+        """Put what separates the rows under a Gaussian."""
+        K = self.exponent(-gamma * alpha, -gamma * beta)
+        return np.exp(K, out=K)
+
+
 class DistanceKernel(Kernel):
     r"""A Gaussian of a distance in the continuous columns and of a count of differing categories.
 
@@ -81,6 +108,19 @@ class DistanceKernel(Kernel):
         a, b = self._pair(X, Y)
         metric = self._whiteners(a.numbers.shape[1])
         return engine.distance(a.numbers, a.shares, *_other(b), whiteners=metric, dtype=dtype, out=out)
+
+    def separation(self, X: ArrayLike, Y: ArrayLike | None = None) -> Separation:
+        """Distances and counts between rows, from which the kernel for any gamma, alpha and beta is a step.
+
+        >>> from mixkern.kernels import RBFKernel
+        >>> RBFKernel().separation([[0.0], [2.0]]).kernel(gamma=0.5).round(3)
+        array([[1.   , 0.135],
+               [0.135, 1.   ]])
+        """
+        a, b = self._pair(X, Y)
+        D = engine.distance(a.numbers, a.shares, *_other(b), whiteners=self._whiteners(a.numbers.shape[1]))
+        counts = None if a.codes is None else engine.count(a.codes, None if b is None else b.codes)
+        return Separation(D * D, None if counts is None else counts * counts)
 
     def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
         """Kernel matrix of X and Y times the columns of V, without the matrix: how a machine predicts many rows.

@@ -78,15 +78,15 @@ class LaplacianKernel(Kernel):
 
     Parameters
     ----------
-    base : DistanceKernel
-        What is bent: any kernel of ours, with its mixture if it needs one.
+    base : Kernel
+        What is bent: any kernel of mixkern, with its mixture if it needs one, or sum or product of kernels.
     rows : array-like of shape (n, d + e), default=None
         All rows that the graph is made of. ``None`` gives an unbound kernel; see :meth:`bind`.
     n_neighbors : int, default=7
-        Neighbours in the graph, by the distance of the base kernel.
+        Neighbours in the graph: the rows that the base kernel finds most alike.
     degree : int, default=1
         Power p of the Laplacian.
-    ratio : float, default=1.0
+    ratio : float, default=100.0
         gamma_I / gamma_A: how much the graph counts against the base kernel; 0 is the base kernel alone.
     ratio_bounds : pair of float or "fixed", default="fixed"
         Where scikit-learn's Gaussian processes may look for the ratio.
@@ -102,7 +102,7 @@ class LaplacianKernel(Kernel):
     >>> from mixkern import datasets
     >>> from mixkern.kernels import LaplacianKernel, RBFKernel
     >>> X, y = datasets.make_two_moons(n=300, random_state=0)
-    >>> kernel = LaplacianKernel(RBFKernel(5.0), X, ratio=100.0)
+    >>> kernel = LaplacianKernel(RBFKernel(5.0), X)
     >>> labelled = [int((y == 0).argmax()), int((y == 1).argmax())]
     >>> svc = SVC(kernel=kernel, C=100).fit(X[labelled], y[labelled])  # two labels
     >>> bool(svc.score(X, y) > 0.95)
@@ -111,12 +111,12 @@ class LaplacianKernel(Kernel):
 
     def __init__(
         self,
-        base: DistanceKernel,
+        base: Any,
         rows: ArrayLike | None = None,
         *,
         n_neighbors: int = 7,
         degree: int = 1,
-        ratio: float = 1.0,
+        ratio: float = 100.0,
         ratio_bounds: Bounds = "fixed",
     ) -> None:
         self.base = base
@@ -143,11 +143,18 @@ class LaplacianKernel(Kernel):
             raise NotBoundError("LaplacianKernel has no rows for its graph. Bind them first: kernel.bind(X).")
         if self.n_neighbors < 1 or self.degree < 1:
             raise KernelError(f"n_neighbors and degree must be 1 or more, but are {self.n_neighbors}, {self.degree}.")
-        laplacian = graph_laplacian(self.base.distance(self.rows), self.n_neighbors)
+        laplacian = graph_laplacian(self._apart(self.rows), self.n_neighbors)
         power = laplacian
         for _ in range(self.degree - 1):
             power = csr_array(power @ laplacian)
         return Deformation(power, self.base(self.rows))
+
+    def _apart(self, rows: ArrayLike) -> Floats:
+        """Say how far all rows are apart, by what the base kernel makes of all their columns."""
+        if isinstance(self.base, DistanceKernel):
+            return self.base.separation(rows).exponent(self.base.alpha, self.base.beta)
+        size = self.base.diag(rows)
+        return size[:, None] + size[None, :] - 2 * self.base(rows)  # squared distance in the kernel's own space
 
     @cached_property
     def _factors(self) -> tuple[Floats, NDArray[np.int32]]:
@@ -169,6 +176,28 @@ class LaplacianKernel(Kernel):
             K = self.base(X) - self._bent(left, left)
             return (K + K.T) / 2
         return self.base(X, Y) - self._bent(left, self.base(Y, self.rows))
+
+    def unbent(self, Y: ArrayLike, V: ArrayLike) -> tuple[Floats, Floats]:
+        """Give rows and coefficients with which the *base* kernel makes the same sums: how a machine predicts.
+
+        Parameters
+        ----------
+        Y : array-like of shape (m, d + e)
+            Rows, such as support vectors.
+        V : array-like of shape (m, q)
+            Their coefficients.
+
+        Returns
+        -------
+        rows : ndarray of shape (n + m, d + e)
+            Those of the graph, then those of ``Y``.
+        coefficients : ndarray of shape (n + m, q)
+            ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``: no factors, no graph.
+        """
+        rows, V = np.asarray(self._bound_rows(), dtype=float), np.asarray(V, dtype=float)
+        pulled = float(self.ratio) * (self.deformation.power @ (self.base(rows, Y) @ V))
+        bend = lu_solve(self._factors, pulled, overwrite_b=True)
+        return np.vstack([rows, np.asarray(Y, dtype=float)]), np.vstack([-bend, V])
 
     def _bound_rows(self) -> ArrayLike:
         _ = self.deformation  # refuses a kernel without rows

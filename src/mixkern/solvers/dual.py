@@ -25,12 +25,15 @@ class Dual:
         What is added to all rows.
     converged : bool
         Whether the solver reached its tolerance.
+    n_iter : int
+        Iterations that it took; of several functions, the most.
     """
 
     support: Ints
     coefficients: Floats
     intercepts: Floats
     converged: bool = True
+    n_iter: int = 1
 
     def decision(self, K: Floats) -> Floats:  # (n, q)
         """Evaluate the functions where the kernel with all training rows is known, one row of K each."""

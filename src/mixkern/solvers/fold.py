@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mixkern.errors import LabelError
 from mixkern.solvers.dual import Ints
 
 NEVER = -1  # the fold of a row that is always trained on
@@ -33,6 +34,8 @@ def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
     >>> label_folds(np.array([0, 0, 1, 1, 2]), 2, random_state=0)
     array([ 1,  0,  0,  1, -1])
     """
+    if n_folds < 2:
+        raise LabelError(f"There must be two folds or more, but n_folds is {n_folds}.")
     random = check_random_state(random_state)
     folds = np.full(len(codes), NEVER)
     dealt = 0  # the deal goes on where the last class ended: no fold gets the remainder of every class
@@ -42,3 +45,16 @@ def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
             folds[rows] = (dealt + np.arange(len(rows))) % n_folds
             dealt += len(rows)
     return folds
+
+
+def fewer_folds(codes: Ints, n_folds: int) -> int:
+    """Give no more folds than a class has rows on average, so that no machine is trained on lopsided classes.
+
+    Leaving one of two rows out of one class only would make the other class win everywhere.
+
+    >>> fewer_folds(np.array([0, 0, 1, 1, 2]), 5)
+    2
+    """
+    counts = np.unique(codes, return_counts=True)[1]
+    usual = counts[counts > 1].mean() if (counts > 1).any() else 0
+    return max(2, min(n_folds, int(usual)))

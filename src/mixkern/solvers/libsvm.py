@@ -6,6 +6,7 @@ so that nobody has to compute a kernel with rows that are not support vectors.
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,11 +15,11 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from mixkern.errors import NotConvergedWarning, warn
+from mixkern.errors import NotConvergedWarning, one_of, warn
 from mixkern.kernels import Repair, definiteness, repaired
 from mixkern.solvers.dual import Dual, Floats, Ints
 
-MAX_ITER = 1_000_000  # an endless loop elsewhere; a few seconds for thousands of rows
+MAX_ITER = 1_000_000  # where max_iter is -1: endless in scikit-learn; here a few seconds for thousands of rows
 
 
 class Remedy(StrEnum):
@@ -48,8 +49,8 @@ def classifier(
     sample_weight: Floats | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     tol: float = 1e-3,
-    max_iter: int = MAX_ITER,
-    remedy: Remedy = Remedy.AUTO,
+    max_iter: int = -1,
+    remedy: str = Remedy.AUTO,
 ) -> Dual:
     """Tell classes apart, one against one: the C-SVM.
 
@@ -77,8 +78,8 @@ def regressor(
     epsilon: float = 0.1,
     sample_weight: Floats | None = None,
     tol: float = 1e-3,
-    max_iter: int = MAX_ITER,
-    remedy: Remedy = Remedy.AUTO,
+    max_iter: int = -1,
+    remedy: str = Remedy.AUTO,
 ) -> Dual:
     """Follow numbers within a tube of width epsilon: the epsilon-SVR. One function."""
     machine = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
@@ -91,28 +92,28 @@ def one_class(
     nu: float = 0.5,
     sample_weight: Floats | None = None,
     tol: float = 1e-3,
-    max_iter: int = MAX_ITER,
-    remedy: Remedy = Remedy.AUTO,
+    max_iter: int = -1,
+    remedy: str = Remedy.AUTO,
 ) -> Dual:
     """Enclose all but a share nu of the rows. One function, positive inside."""
     machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
     return _guarded(machine, K, None, sample_weight, remedy)
 
 
-def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: Remedy) -> Dual:
+def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: str) -> Dual:
     """Solve; where that fails for want of definiteness, say so and solve the repaired problem."""
-    if remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT):
-        return _solved_repaired(machine, K, y, sample_weight, Repair(remedy))
-    dual = _solved(machine, K, y, sample_weight)
+    remedy = one_of(Remedy, remedy, "repair")
+    machine.set_params(max_iter=MAX_ITER if machine.max_iter == -1 else machine.max_iter)
+    is_repaired = remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT)
+    if is_repaired:
+        dual = _solved_repaired(machine, K, y, sample_weight, Repair(remedy))
+    else:
+        dual = _solved(machine, K, y, sample_weight)
     if dual.converged:
         return dual
     report = definiteness(K)
-    if report.is_definite:
-        warn(
-            f"libsvm has not converged after {machine.max_iter} iterations. Scale the columns, lower C or raise "
-            "max_iter; what it has so far is used.",
-            NotConvergedWarning,
-        )
+    if is_repaired or report.is_definite:
+        warn(_gave_up(machine), NotConvergedWarning)
         return dual
     facts = (
         f"libsvm has not converged after {machine.max_iter} iterations on a kernel matrix that is not positive "
@@ -122,8 +123,20 @@ def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, reme
     if remedy is Remedy.NONE:
         warn(f"{facts} What it has so far is used. Repair the matrix: repair='clip'.", NotConvergedWarning)
         return dual
-    warn(f"{facts} They were clipped, and it was trained again. repair='clip' does so at once.", NotConvergedWarning)
-    return _solved_repaired(machine, K, y, sample_weight, Repair.CLIP)
+    dual = _solved_repaired(machine, K, y, sample_weight, Repair.CLIP)
+    again = "" if dual.converged else f" Then, {_gave_up(machine)}"
+    warn(
+        f"{facts} They were clipped, and it was trained again; repair='clip' does so at once.{again}",
+        NotConvergedWarning,
+    )
+    return dual
+
+
+def _gave_up(machine: Any) -> str:
+    return (
+        f"libsvm has not converged after {machine.max_iter} iterations. Scale the columns, lower C or raise max_iter; "
+        "what it has so far is used."
+    )
 
 
 def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
@@ -132,10 +145,15 @@ def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | No
     dual = _solved(machine, fixed.matrix, y, sample_weight)
     spread = np.zeros((len(K), dual.coefficients.shape[1]))
     spread[dual.support] = dual.coefficients
-    return Dual(np.arange(len(K)), fixed.rows(spread.T).T, dual.intercepts, dual.converged)
+    return replace(dual, support=np.arange(len(K)), coefficients=fixed.rows(spread.T).T)
 
 
 def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
+    if sample_weight is not None and not sample_weight.all():
+        # libsvm leaves such rows out and numbers the others anew, scikit-learn does not number them back
+        kept = np.flatnonzero(sample_weight)
+        dual = _solved(machine, K[np.ix_(kept, kept)], None if y is None else y[kept], sample_weight[kept])
+        return replace(dual, support=kept[dual.support])
     # Everything was checked on the way here, and checking takes longer than solving where labels are few.
     with (
         warnings.catch_warnings(),
@@ -153,6 +171,7 @@ def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Du
         np.ascontiguousarray(coefficients, dtype=float),
         np.array(intercepts, dtype=float),
         converged=not machine.fit_status_,
+        n_iter=max(1, int(np.max(machine.n_iter_))),
     )
 
 

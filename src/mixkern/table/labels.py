@@ -248,7 +248,10 @@ def _type_name(cell: Any) -> str:
 
 
 def _unsupported(name: str) -> LabelTypeError:
-    return LabelTypeError(f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.")
+    hint = " Complex data not supported." if name.startswith("complex") else ""
+    return LabelTypeError(
+        f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.{hint}"
+    )
 
 
 def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) -> LabelError:

@@ -1,0 +1,70 @@
+"""What all classifiers have in common: labels in, labels out."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length
+
+from mixkern.errors import LabelError, listing
+from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
+from mixkern.solvers.vote import chosen
+from mixkern.table import UNLABELLED, Labels, encode_labels
+
+Ints = NDArray[np.intp]
+
+
+class MixtureClassifier(ClassifierMixin, MixtureMachine):
+    """A machine that learns from a few labels and gives labels back in the type that they came in."""
+
+    class_weight: Any
+
+    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
+        """Give class codes, -1 where unlabelled, and how much each label counts."""
+        labels = encode_labels(one_column(y, self))
+        check_consistent_length(X, labels.codes)
+        weights = weights_of(sample_weight, len(labels.codes))
+        codes = np.array(labels.codes)
+        if weights is not None:
+            codes[weights == 0] = UNLABELLED  # a label that counts nothing; the row still says where rows are
+            lost = [label for i, label in enumerate(labels.classes.tolist()) if not (codes == i).any()]
+            if lost:
+                raise LabelError(f"All labels of class {listing(lost)} have a sample weight of zero. Drop the class.")
+        self._labels = Labels(np.empty(0, dtype=np.intp), labels.classes, labels.dtype)
+        self.classes_ = np.array(labels.classes)
+        return codes, weights
+
+    def _class_weights(self) -> dict[int, float] | str | None:
+        """Give the weights of classes by their codes."""
+        given = self.class_weight
+        if given is None or given == "balanced":
+            return given
+        if not isinstance(given, dict):
+            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
+        known = self.classes_.tolist()
+        strange = [label for label in given if label not in known]
+        if strange:
+            raise LabelError(f"class_weight names {listing(strange)}, but the labels are {listing(known)}.")
+        return {known.index(label): float(weight) for label, weight in given.items()}
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score the classes; the highest is predicted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes one score, positive for the second.
+        """
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Any:
+        """Give the most plausible label of each row.
+
+        Returns
+        -------
+        ndarray or pandas.Categorical of shape (n,)
+            In the type that the labels had.
+        """
+        scores = self.decision_function(X)
+        return self._labels.decode(chosen(scores))

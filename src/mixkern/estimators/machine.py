@@ -1,0 +1,259 @@
+"""From a table to a kernel: what all machines do before they are trained, and whenever they predict."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mixkern.density import CovarianceType, Mixture, VBMixture
+from mixkern.density.resolution import spread
+from mixkern.errors import (
+    DensityChoiceWarning,
+    KernelError,
+    LabelError,
+    LabelTypeError,
+    MixtureError,
+    OptionError,
+    one_of,
+    warn,
+)
+from mixkern.estimators.binding import KernelName, Scale, bound, fills_gaps, gamma_of, named, replaced, sums
+from mixkern.estimators.draw import drawn
+from mixkern.estimators.novelty import Novelty
+from mixkern.kernels import LaplacianKernel
+from mixkern.solvers import Dual
+from mixkern.table import UNLABELLED, TableEncoder, stacked
+
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 5_000  # of a graph: matrices of that size take 200 MB each
+MOST_COLUMNS = 500  # of a full covariance: 20 of them take 40 MB, and each row costs a quarter of a million products
+
+
+class MixtureMachine(BaseEstimator):
+    """What all machines have in common: an encoder, a density of all rows, a kernel, and sums over support vectors.
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder or None
+        How the table was read; ``None`` where it came encoded.
+    density_ : VBMixture or None
+        The estimator of the density; ``None`` where a mixture was given.
+    mixture_ : Mixture
+        The density of all rows.
+    kernel_ : Kernel
+        The kernel with all that it needs.
+    """
+
+    kernel: Any
+    density: Any
+    gamma: Any
+    alpha: Any
+    beta: Any
+    encoder: Any
+    random_state: Any
+
+    # ---------------------------------------------------------------- learning the structure of a table
+
+    def _learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Floats:
+        """Encode every row, fit the density, bind the kernel; give all rows as the kernel reads them, X first."""
+        table = X if X_unlabelled is None else stacked(X, X_unlabelled)
+        values = self._encoded(table)
+        self._learn_density(values, codes)
+        random = check_random_state(self.random_state)
+        self._novelty = Novelty.of(values, random)
+        filled = self._filled(values)
+        kernel = self._bound_kernel(values, filled, random)
+        rows = values if fills_gaps(kernel) else filled
+        self.kernel_ = self._bent(kernel, rows, codes, random)
+        return rows
+
+    def _encoded(self, table: Any) -> Floats:
+        """Read a table for the first time."""
+        if isinstance(self.density, Mixture) or self.encoder == "passthrough":
+            if isinstance(self.encoder, TableEncoder):
+                raise MixtureError(
+                    "A mixture is a density of encoded rows, so X must be encoded already and encoder be None. Give "
+                    "density=VBMixture(...) to learn one from the table."
+                )
+            self.encoder_ = None
+            return self._numbers(table, reset=True)
+        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
+            raise OptionError(f"encoder must be None, a TableEncoder or 'passthrough', but it is {self.encoder!r}.")
+        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        values: Floats = encoder.fit_transform(table)
+        validate_data(self, table, skip_check_array=True)
+        self.encoder_ = encoder
+        return values
+
+    def _numbers(self, X: Any, *, reset: bool) -> Floats:
+        values: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=reset)
+        return values
+
+    def _learn_density(self, values: Floats, codes: Any) -> None:
+        if isinstance(self.density, Mixture):
+            self.density_, self.mixture_ = None, self.density
+            return
+        if self.density is not None and not isinstance(self.density, VBMixture):
+            raise MixtureError(
+                f"density must be None, a VBMixture or a Mixture, but it is a {type(self.density).__name__}. "
+                "A fitted mixture of scikit-learn becomes one so: Mixture.from_sklearn(model)."
+            )
+        density = self._default_density(values) if self.density is None else clone(self.density)
+        if self.encoder_ is not None:
+            density.set_params(n_categorical=len(self.encoder_.categorical_))
+        labels = None
+        if codes is not None:
+            labels = np.full(len(values), UNLABELLED)
+            labels[: len(codes)] = codes
+        n_continuous = values.shape[1] - density.n_categorical
+        self.density_ = density.fit(spread(values, n_continuous, check_random_state(self.random_state)), labels)
+        self.mixture_ = self.density_.mixture_
+
+    def _default_density(self, values: Floats) -> VBMixture:
+        """Give the density for a table that nobody has said anything about."""
+        n, d = len(values), values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
+        kind = CovarianceType.FULL
+        if d > 1 and (n < 2 * (d + 1) or d > MOST_COLUMNS):
+            kind = CovarianceType.DIAG
+            warn(
+                f"{n} rows of {d} continuous columns: too {'few rows' if n < 2 * (d + 1) else 'many columns'} for full "
+                "covariances, so diagonal ones are used. To settle it: "
+                f"density=VBMixture(covariance_type='diag'), or reduce the columns first.",
+                DensityChoiceWarning,
+            )
+        return VBMixture(covariance_type=kind, random_state=self.random_state)
+
+    def _bound_kernel(self, values: Floats, filled: Floats, random: np.random.RandomState) -> Any:
+        """Give the kernel, bound to all that it needs."""
+        if isinstance(self.kernel, str):
+            name = one_of(KernelName, self.kernel, "kernel")
+            kernel = named(name, self.mixture_, self.alpha, self.beta)
+            kernel = replaced(kernel, gamma=self._gamma(kernel, values if fills_gaps(kernel) else filled, random))
+        else:
+            self._refuse_settings()
+            kernel = bound(self.kernel, self.mixture_)
+        return kernel
+
+    def _bent(self, kernel: Any, rows: Floats, codes: Any, random: np.random.RandomState) -> Any:
+        """Bind a kernel to the graph of the rows, where it has one."""
+        if self.kernel == KernelName.LAP:
+            kernel = LaplacianKernel(kernel)
+        if isinstance(kernel, LaplacianKernel) and kernel.rows is None:
+            return kernel.bind(rows[drawn(len(rows), codes, MOST_ROWS, random)])
+        return kernel
+
+    def _refuse_settings(self) -> None:
+        """Refuse settings of a kernel that brings its own."""
+        given = {"gamma": self.gamma not in tuple(Scale), "alpha": self.alpha != 1.0, "beta": self.beta != 1.0}
+        wrong = [name for name, is_given in given.items() if is_given]
+        if wrong:
+            raise KernelError(
+                f"{wrong[0]} is set beside a kernel that has its own. Set it there: kernel={type(self.kernel).__name__}"
+                f"({wrong[0]}={getattr(self, wrong[0])!r})."
+            )
+
+    def _gamma(self, kernel: Any, rows: Floats, random: np.random.RandomState) -> float:
+        if not isinstance(self.gamma, str):
+            return self.gamma
+        if self.gamma not in tuple(Scale):
+            words = " or ".join(repr(str(word)) for word in Scale)
+            raise OptionError(f"gamma must be {words} or a positive number, but it is {self.gamma!r}.")
+        return gamma_of(Scale(self.gamma), kernel, rows, random)
+
+    # ---------------------------------------------------------------- reading rows once it is known
+
+    def _filled(self, values: Floats) -> Floats:
+        """Replace missing numbers by their expectations."""
+        has_gaps = np.isnan(values[:, : self.mixture_.n_continuous]).any()
+        return self.mixture_.conditional_mean(values) if has_gaps else values
+
+    def _known(self, X: Any) -> Floats:
+        """Encode rows of a table that is known."""
+        check_is_fitted(self)
+        return self._numbers(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X)
+
+    # ---------------------------------------------------------------- sums over support vectors
+
+    def _keep(self, dual: Dual, rows: Floats) -> None:
+        """Remember the decision functions as sums of the kernel, or of the one that it is bent from."""
+        self._sum_kernel, self._sum_rows, self._sum_coefficients = self.kernel_, rows[dual.support], dual.coefficients
+        if isinstance(self.kernel_, LaplacianKernel):
+            self._sum_kernel = self.kernel_.base
+            self._sum_rows, self._sum_coefficients = self.kernel_.unbent(self._sum_rows, dual.coefficients)
+        self.support_vectors_ = rows[dual.support]
+        self.dual_coef_ = dual.coefficients
+        self.intercept_ = dual.intercepts
+        self.n_iter_ = dual.n_iter
+
+    def _values(self, X: Any) -> Floats:  # (n, q)
+        """Evaluate the decision functions."""
+        values = self._known(X)
+        rows = values if fills_gaps(self.kernel_) else self._filled(values)
+        return sums(self._sum_kernel, rows, self._sum_rows, self._sum_coefficients) + self.intercept_
+
+    # ---------------------------------------------------------------- what the density says
+
+    def responsibilities(self, X: Any) -> Floats:
+        """Say how probable it is that a row comes from a component of the density.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
+        rows = self._known(X)
+        return self.mixture_.responsibilities(rows)
+
+    def novelty(self, X: Any) -> Floats:
+        """Say how unlike the training rows a row is: the share of them that lie in denser places.
+
+        Rows like those of the training spread evenly between 0 and 1, so refusing what is above 0.99 refuses one in a
+        hundred of them, and nearly everything that comes from nowhere. Of a row with gaps, what is there is compared.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        rows = self._known(X)
+        return self._novelty.of_rows(rows, self.mixture_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def one_column(y: Any, machine: object) -> Any:
+    """Refuse a ``y`` that is not there, and mention a column that could be a vector, as scikit-learn does."""
+    if y is None:
+        raise LabelTypeError(
+            f"{type(machine).__name__} requires y to be passed, but the target y is None. Give one label per row, None "
+            "where there is none."
+        )
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warn("A column-vector y was passed when a 1d array was expected. Pass y.ravel().", DataConversionWarning)
+    return y
+
+
+def weights_of(sample_weight: Any, n: int) -> Floats | None:
+    """Read how much each label counts."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.ndim != 1:
+        raise LabelError(
+            f"Sample weights must be 1D array or scalar, one number per row, but have shape {weights.shape}."
+        )
+    check_consistent_length(weights, np.empty(n))
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise LabelError("sample_weight must hold finite numbers that are not negative.")
+    if not weights.any():
+        raise LabelError("All sample weights are zero: nothing is left to learn from.")
+    return weights

@@ -1,0 +1,197 @@
+"""A support vector machine that has seen all rows before it sees a label."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from mixkern.estimators.classifier import Ints, MixtureClassifier
+from mixkern.estimators.machine import Floats
+from mixkern.solvers import Dual, classifier
+from mixkern.solvers.slope import cross_fitted, slope
+from mixkern.solvers.vote import class_probabilities, class_scores
+
+
+class MixtureSVC(MixtureClassifier):
+    """Classify a table from a handful of labels, by a kernel that has learned from all its rows.
+
+    The table is encoded, a mixture density is fitted to every row, labelled or not, and a support vector machine is
+    trained on the labelled rows with a kernel that measures distances in the units of the components.
+
+    Parameters
+    ----------
+    kernel : {"rwm", "gmm", "rbf", "lap"} or Kernel, default="rwm"
+        How alike two rows are: by the components that are responsible for them (``"rwm"``), by all components
+        (``"gmm"``), by Euclidean distance (``"rbf"``), or that distance bent along the graph of all rows (``"lap"``).
+        Or any kernel of mixkern or scikit-learn, sums and products included; it is bound to the mixture where it has
+        none, and reads rows as ``encoder_`` gives them.
+    density : VBMixture or Mixture, default=None
+        How to learn the density; ``VBMixture(use_labels=True)`` lets it see the labels too. A :class:`Mixture` is used
+        as it is: ``X`` must then be encoded rows, as the mixture describes them. ``None`` is ``VBMixture()``, with
+        diagonal covariances where the table is too wide for full ones.
+    C : float, default=1.0
+        What an error on a labelled row costs.
+    gamma : float, "scale" or "local", default="scale"
+        How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
+        as much.
+    alpha, beta : float, default=1.0
+        Weights of the continuous columns and of the number of differing categories.
+    class_weight : dict or "balanced", default=None
+        What multiplies ``C`` for each label; ``"balanced"`` makes up for different numbers of labels.
+    encoder : TableEncoder or "passthrough", default=None
+        How to read the table; ``None`` is ``TableEncoder()``. With ``"passthrough"`` the rows are taken as they are,
+        and ``density.n_categorical`` says how many columns hold codes.
+    probability : bool, default=True
+        Whether to learn what :meth:`predict_proba` needs: some fifteen more trainings on the labelled rows.
+    repair : {"auto", "none", "clip", "flip", "shift"}, default="auto"
+        What to do about negative eigenvalues of the kernel matrix; ``"auto"`` clips them if libsvm does not converge.
+    tol : float, default=1e-3
+        When libsvm has converged.
+    max_iter : int, default=-1
+        After how many iterations it gives up; -1 is a million, because an indefinite kernel may keep it busy forever.
+    random_state : int, RandomState or None, default=None
+        Which start the density has, and which folds :meth:`predict_proba` is learned from.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+        The labels.
+    encoder_ : TableEncoder or None
+        How the table was read.
+    mixture_ : Mixture
+        The density of all rows.
+    density_ : VBMixture or None
+        Who learned it.
+    kernel_ : Kernel
+        The kernel, with its mixture and its gamma.
+    support_ : ndarray of int, shape (s,)
+        Positions of the support vectors in ``X``.
+    support_vectors_ : ndarray of shape (s, d + e)
+        The encoded rows themselves.
+    n_support_ : ndarray of int, shape (c,)
+        How many there are of each class.
+    dual_coef_, intercept_ : ndarray of shape (s, q) and (q,)
+        The decision functions of the q pairs of classes, positive for the first of a pair.
+    slope_ : float
+        Of the sigmoid that turns decisions into probabilities.
+
+    See Also
+    --------
+    mixkern.LaplacianSVC : with any kernel bent along the graph of all rows.
+    mixkern.search.SVCSearch : finds C and gamma.
+
+    Examples
+    --------
+    >>> from mixkern import MixtureSVC, datasets
+    >>> clouds = datasets.load("clouds")
+    >>> y = clouds.few_labels(per_class=4, random_state=0)  # eight labels, 4992 rows without
+    >>> model = MixtureSVC(random_state=0).fit(clouds.X, y)
+    >>> bool(model.score(clouds.X, clouds.y) > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rwm",
+        *,
+        density: Any = None,
+        C: float = 1.0,
+        gamma: float | str = "scale",
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        encoder: Any = None,
+        probability: bool = True,
+        repair: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.density = density
+        self.C = C
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.class_weight = class_weight
+        self.encoder = encoder
+        self.probability = probability
+        self.repair = repair
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
+        """Learn the density of all rows, then the machine from the labelled ones.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            The table: numbers, categories, gaps.
+        y : array-like of shape (n,)
+            Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
+        sample_weight : array-like of shape (n,), default=None
+            How much each label counts. A row whose label counts nothing is an unlabelled row.
+        X_unlabelled : frame or array-like of shape (m, n_columns), default=None
+            Further rows without labels.
+
+        Returns
+        -------
+        self
+        """
+        codes, weights = self._read_labels(X, y, sample_weight)
+        rows = self._learn_structure(X, X_unlabelled, codes)
+        labelled = np.flatnonzero(codes >= 0)
+        rows, codes = rows[labelled], codes[labelled]
+        K = self.kernel_(rows)
+
+        def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
+            return self._solve(K, codes, None if weights is None else weights[labelled][kept])
+
+        dual = train(K, codes, np.arange(len(codes)))
+        self._keep(dual, rows)
+        self.support_ = labelled[dual.support]
+        self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
+        if self.probability:
+            self.slope_ = slope(cross_fitted(K, codes, train, self.random_state))
+        return self
+
+    def _solve(self, K: Floats, codes: Ints, weights: Floats | None) -> Dual:
+        return classifier(
+            K,
+            codes,
+            C=self.C,
+            sample_weight=weights,
+            class_weight=self._class_weights(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            remedy=self.repair,
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score the classes; the highest is predicted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes one score, positive for the second. For more: votes of all pairs of classes, and less than
+            a third of a vote for how clear they were, as in scikit-learn's ``SVC``.
+        """
+        values = self._values(X)
+        return class_scores(values, len(self.classes_))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Say how probable each class is; the predicted label is always the most probable one.
+
+        Sigmoids of the decisions between pairs of classes, all with one slope, learned from decisions on labelled rows
+        that were left out of the training, and coupled in closed form. With few labels the slope stays near a prior:
+        take the probabilities for a ranking rather than for frequencies.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            Columns in the order of ``classes_``.
+        """
+        values = self._values(X)
+        if not hasattr(self, "slope_"):
+            raise AttributeError("predict_proba needs what probability=True learns in fit.")
+        return class_probabilities(values, self.slope_, len(self.classes_))

@@ -1,0 +1,123 @@
+"""Regression with few targets."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_consistent_length
+
+from mixkern.errors import NoLabelsError
+from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
+from mixkern.solvers import regressor
+from mixkern.table import encode_targets
+
+
+class MixtureSVR(RegressorMixin, MixtureMachine):
+    """Predict numbers for a table of which a few rows have one, by a kernel that has learned from all its rows.
+
+    Parameters
+    ----------
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
+        As in :class:`MixtureSVC`.
+    C : float, default=1.0
+        What an error beyond ``epsilon`` costs.
+    epsilon : float, default=0.1
+        Errors up to this size, in the unit of ``y``, cost nothing.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, intercept_
+        The support vectors and the function that they make.
+    encoder_, density_, mixture_, kernel_
+        As in :class:`MixtureSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixkern import MixtureSVR
+    >>> X = np.linspace(-3, 3, 200)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> y[np.arange(200) % 10 > 0] = np.nan  # every tenth row has a target
+    >>> model = MixtureSVR(C=10, epsilon=0.01, random_state=0).fit(X, y)
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rwm",
+        *,
+        density: Any = None,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        gamma: float | str = "scale",
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        encoder: Any = None,
+        repair: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.density = density
+        self.C = C
+        self.epsilon = epsilon
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.encoder = encoder
+        self.repair = repair
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
+        """Learn the density of all rows, then the machine from those that have a target.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            The table: numbers, categories, gaps.
+        y : array-like of shape (n,)
+            Numbers; ``None``, NaN or ``pandas.NA`` where there is none. -1 is a number.
+        sample_weight : array-like of shape (n,), default=None
+            How much each target counts.
+        X_unlabelled : frame or array-like of shape (m, n_columns), default=None
+            Further rows without targets.
+
+        Returns
+        -------
+        self
+        """
+        targets = encode_targets(one_column(y, self))
+        check_consistent_length(X, targets)
+        weights = weights_of(sample_weight, len(targets))
+        if weights is not None:
+            targets[weights == 0] = np.nan
+            if np.isnan(targets).all():
+                raise NoLabelsError("All rows with a target have a sample weight of zero.")
+        rows = self._learn_structure(X, X_unlabelled)
+        known = np.flatnonzero(~np.isnan(targets))
+        dual = regressor(
+            self.kernel_(rows[known]),
+            targets[known],
+            C=self.C,
+            epsilon=self.epsilon,
+            sample_weight=None if weights is None else weights[known],
+            tol=self.tol,
+            max_iter=self.max_iter,
+            remedy=self.repair,
+        )
+        self._keep(dual, rows[known])
+        self.support_ = known[dual.support]
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Give the number that is expected of each row.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._values(X)[:, 0]
