@@ -17,6 +17,8 @@ PUBLIC = {
         "MixtureOneClassSVM",
         "MixtureSVC",
         "MixtureSVR",
+        "SVCSearch",
+        "SemiSupervisedSplit",
         "TableEncoder",
         "VBMixture",
         "__version__",
@@ -66,6 +68,7 @@ PUBLIC = {
         "repaired",
     },
     "mixkern.plot": {"bound_trace", "density", "density_trials", "gallery", "level_curves", "paper_levels", "scatter"},
+    "mixkern.search": {"Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"},
     "mixkern.solvers": {"Dual", "Remedy", "classifier", "label_folds", "one_class", "pairs", "regressor"},
     "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
     "mixkern.table": {

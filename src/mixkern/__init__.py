@@ -5,6 +5,7 @@ from importlib.metadata import version
 from mixkern import datasets, plot, study
 from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.estimators import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR
+from mixkern.search import SemiSupervisedSplit, SVCSearch
 from mixkern.table import TableEncoder
 
 __version__ = version("mixkern")
@@ -15,6 +16,8 @@ __all__ = [
     "MixtureOneClassSVM",
     "MixtureSVC",
     "MixtureSVR",
+    "SVCSearch",
+    "SemiSupervisedSplit",
     "TableEncoder",
     "VBMixture",
     "__version__",

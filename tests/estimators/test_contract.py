@@ -3,9 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR
+from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR, SVCSearch
 
-MACHINES = [MixtureSVC(), MixtureSVC(kernel="rbf"), LaplacianSVC(), MixtureSVR(), MixtureOneClassSVM()]
+MACHINES = [
+    MixtureSVC(),
+    MixtureSVC(kernel="rbf"),
+    LaplacianSVC(),
+    MixtureSVR(),
+    MixtureOneClassSVM(),
+    SVCSearch(C=[1, 100], gamma=[0.1, 1], cv=2),
+]
 
 
 def exceptions(estimator):

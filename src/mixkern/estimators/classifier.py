@@ -20,7 +20,7 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
 
     class_weight: Any
 
-    def _read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
+    def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Give class codes, -1 where unlabelled, and how much each label counts."""
         labels = encode_labels(one_column(y, self))
         check_consistent_length(X, labels.codes)

@@ -59,8 +59,21 @@ class MixtureMachine(BaseEstimator):
 
     # ---------------------------------------------------------------- learning the structure of a table
 
-    def _learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Floats:
-        """Encode every row, fit the density, bind the kernel; give all rows as the kernel reads them, X first."""
+    def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Floats:
+        """Encode every row, fit the density, bind the kernel: the first half of ``fit``.
+
+        Parameters
+        ----------
+        X, X_unlabelled : frame or array-like
+            The table, and further rows.
+        codes : ndarray of int, shape (n,), default=None
+            Classes of the rows of ``X``, -1 where unlabelled, for a density that uses them.
+
+        Returns
+        -------
+        ndarray of shape (n, d + e)
+            All rows as the kernel reads them, those of ``X`` first.
+        """
         table = X if X_unlabelled is None else stacked(X, X_unlabelled)
         values = self._encoded(table)
         self._learn_density(values, codes)

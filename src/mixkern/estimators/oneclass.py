@@ -83,7 +83,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
         -------
         self
         """
-        rows = self._learn_structure(X, X_unlabelled)
+        rows = self.learn_structure(X, X_unlabelled)
         rows = rows[: len(rows) - (0 if X_unlabelled is None else len(X_unlabelled))]
         weights = weights_of(sample_weight, len(rows))
         dual = one_class(

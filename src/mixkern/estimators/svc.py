@@ -138,14 +138,29 @@ class MixtureSVC(MixtureClassifier):
         -------
         self
         """
-        codes, weights = self._read_labels(X, y, sample_weight)
-        rows = self._learn_structure(X, X_unlabelled, codes)
+        codes, weights = self.read_labels(X, y, sample_weight)
+        return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
+
+    def train(self, rows: Floats, codes: Ints, weights: Floats | None = None) -> Self:
+        """Train on the labelled rows, once the structure is known: the second half of :meth:`fit`.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d + e)
+            As :meth:`learn_structure` gives them.
+        codes, weights : ndarray of shape (n,)
+            As :meth:`read_labels` gives them; rows beyond their length are unlabelled.
+
+        Returns
+        -------
+        self
+        """
         labelled = np.flatnonzero(codes >= 0)
         rows, codes = rows[labelled], codes[labelled]
         K = self.kernel_(rows)
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return self._solve(K, codes, None if weights is None else weights[labelled][kept])
+            return self.solve(K, codes, None if weights is None else weights[labelled][kept])
 
         dual = train(K, codes, np.arange(len(codes)))
         self._keep(dual, rows)
@@ -155,7 +170,8 @@ class MixtureSVC(MixtureClassifier):
             self.slope_ = slope(cross_fitted(K, codes, train, self.random_state))
         return self
 
-    def _solve(self, K: Floats, codes: Ints, weights: Floats | None) -> Dual:
+    def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
+        """Train on a kernel matrix among labelled rows, and keep nothing."""
         return classifier(
             K,
             codes,

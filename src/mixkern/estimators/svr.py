@@ -97,7 +97,7 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
             targets[weights == 0] = np.nan
             if np.isnan(targets).all():
                 raise NoLabelsError("All rows with a target have a sample weight of zero.")
-        rows = self._learn_structure(X, X_unlabelled)
+        rows = self.learn_structure(X, X_unlabelled)
         known = np.flatnonzero(~np.isnan(targets))
         dual = regressor(
             self.kernel_(rows[known]),

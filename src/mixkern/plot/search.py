@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.errors import OptionError
 from mixkern.plot.style import look, new_figure
 
 
@@ -47,3 +49,79 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     ax.set_ylabel(f"{search.criterion} (higher is better)")
     ax.legend(title="other priors", fontsize=8)
     return ax
+
+
+def search_map(
+    search: Any, *, surface: Any = None, alpha: float | None = None, beta: float | None = None, ax: Any = None
+) -> Any:
+    """Draw what a search for C and gamma has visited, over contours of the error.
+
+    Visited settings are grey, the best is red. Contours need trials on a grid; those of a line are drawn over the
+    contours of another search, given as ``surface``, with the line itself.
+
+    Parameters
+    ----------
+    search : SVCSearch
+        After its ``fit``.
+    surface : SVCSearch, default=None
+        An exhaustive search whose errors are drawn as contours, its best as a blue ring; by default ``search`` itself,
+        if it visited a grid.
+    alpha, beta : float, default=None
+        Which slice to draw, where several were searched; by default that of the best.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from mixkern import SVCSearch, datasets, plot
+    >>> iris = datasets.load("iris")
+    >>> y = iris.few_labels(per_class=8, random_state=0)
+    >>> grid = SVCSearch(random_state=0).fit(iris.X, y)
+    >>> line = SVCSearch(strategy="line", random_state=0).fit(iris.X, y)
+    >>> ax = plot.search_map(line, surface=grid)
+    """
+    check_is_fitted(search)
+    if ax is None:
+        ax = new_figure((5.6, 4.6)).subplots()
+    wanted = (search.best_.alpha if alpha is None else alpha, search.best_.beta if beta is None else beta)
+    background = search if surface is None else surface
+    _contours(ax, _slice(background, wanted), background.best_.rating)
+    trials = _slice(search, wanted)
+    gamma, C = np.log10([t.gamma for t in trials]), np.log10([t.C for t in trials])
+    ax.plot(gamma, C, "o", ms=5, color="#808080", mec="white", mew=0.6, label="visited")
+    if surface is not None:
+        order = np.argsort(gamma)
+        ax.plot(gamma[order], C[order], "-", lw=1, color="#808080", zorder=1.5)
+        best = surface.best_
+        ring = {"mfc": "none", "mec": "#0072B2", "mew": 2}
+        ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=13, **ring, label=f"best of all, {best.error:.3f}")
+    best = min(trials, key=lambda t: (t.error, t.log_loss))
+    ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color="#D00000", label=f"best visited, {best.error:.3f}")
+    ax.set_xlabel(r"$\log_{10}\,\gamma$")
+    ax.set_ylabel(r"$\log_{10}\,C$")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, fontsize=8, frameon=False)
+    return ax
+
+
+def _slice(search: Any, wanted: tuple[float, float]) -> list[Any]:
+    """Give the trials with a gamma, of one alpha and one beta."""
+    found = [t for t in search.trials_ if not t.is_linear and np.allclose((t.alpha, t.beta), wanted)]
+    if not found:
+        known = sorted({(t.alpha, t.beta) for t in search.trials_})
+        raise OptionError(f"No trial has alpha and beta {wanted}; there are {known}.")
+    return found
+
+
+def _contours(ax: Any, trials: list[Any], rating: str) -> None:
+    """Fill contours of the error, if the trials are a grid."""
+    gamma, C = (sorted({getattr(t, name) for t in trials}) for name in ("gamma", "C"))
+    errors = {(t.C, t.gamma): t.error for t in trials}
+    if len(errors) < len(gamma) * len(C) or min(len(gamma), len(C)) < 2:
+        return
+    Z = np.array([[errors[c, g] for g in gamma] for c in C])
+    drawn = ax.contourf(np.log10(gamma), np.log10(C), Z, levels=12, cmap="YlGn_r")
+    ax.figure.colorbar(drawn, ax=ax, label=f"error ({rating.replace('_', ' ')})")

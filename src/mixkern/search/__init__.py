@@ -1,0 +1,7 @@
+"""The search for settings, and cross-validation where labels are few."""
+
+from mixkern.search.rating import Rating
+from mixkern.search.split import SemiSupervisedSplit
+from mixkern.search.svc import SearchTrial, Strategy, SVCSearch
+
+__all__ = ["Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"]

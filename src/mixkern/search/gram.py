@@ -1,0 +1,127 @@
+"""Kernel matrices for all settings of a search, from what is computed once."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixkern.errors import KernelError
+from mixkern.estimators.binding import replaced
+from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, RBFKernel, Separation
+from mixkern.search.point import KernelPoint
+
+Floats = NDArray[np.float64]
+
+
+class Grams(ABC):
+    """Matrices among the labelled rows, and between other rows and them."""
+
+    @abstractmethod
+    def among(self, point: KernelPoint) -> Floats:
+        """Give the kernel among the labelled rows."""
+
+    @abstractmethod
+    def towards(self, point: KernelPoint) -> Floats | None:
+        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+
+    @abstractmethod
+    def kernel(self, point: KernelPoint) -> Any:
+        """Give the kernel itself."""
+
+
+class DistanceGrams(Grams):
+    """Of a kernel on distances: the distances are kept, and every setting is an exponential away."""
+
+    def __init__(self, kernel: MixtureKernel | RBFKernel, labelled: Floats, others: Floats | None) -> None:
+        self._kernel, self._labelled, self._others = kernel, labelled, others
+        self._among, self._towards = _separations(kernel, labelled, others)
+
+    def among(self, point: KernelPoint) -> Floats:
+        """Give the kernel among the labelled rows; without gamma, that of a linear machine."""
+        return _matrix(self._among if point.gamma is not None else self._euclidean[0], point)
+
+    def towards(self, point: KernelPoint) -> Floats | None:
+        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        separation = self._towards if point.gamma is not None else self._euclidean[1]
+        return None if separation is None else _matrix(separation, point)
+
+    def kernel(self, point: KernelPoint) -> Any:
+        """Give the kernel itself."""
+        return replaced(self._kernel, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
+
+    def unit(self, alpha: float, beta: float) -> float:
+        """Say how many Euclidean squared distances one of the kernel's own is worth, by their medians."""
+        own, euclidean = (np.median(each.exponent(alpha, beta)) for each in (self._among, self._euclidean[0]))
+        return float(euclidean / own) if own > 0 and euclidean > 0 else 1.0
+
+    @cached_property
+    def _euclidean(self) -> tuple[Separation, Separation | None]:
+        """Euclidean distances between the same rows, gaps filled: where a linear machine lives."""
+        if isinstance(self._kernel, RBFKernel):
+            return self._among, self._towards
+        mixture = self._kernel.mixture
+        assert mixture is not None  # it was bound
+        fill, kernel = mixture.conditional_mean, RBFKernel(n_categorical=len(mixture.categories))
+        return _separations(kernel, fill(self._labelled), None if self._others is None else fill(self._others))
+
+
+class LaplacianGrams(Grams):
+    """Of a bent kernel: the graph and the base kernel are kept while only the ratio changes."""
+
+    def __init__(self, kernel: LaplacianKernel, labelled: Floats, others: Floats | None) -> None:
+        if not isinstance(kernel.base, DistanceKernel):
+            raise _unsupported(kernel.base)
+        self._kernel = kernel
+        self._labelled, self._others = labelled, others
+
+    def among(self, point: KernelPoint) -> Floats:
+        """Give the kernel among the labelled rows."""
+        matrix: Floats = self.kernel(point)(self._labelled)
+        return matrix
+
+    def towards(self, point: KernelPoint) -> Floats | None:
+        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        return None if self._others is None else self.kernel(point)(self._others, self._labelled)
+
+    def kernel(self, point: KernelPoint) -> Any:
+        """Give the kernel itself; the last one is kept, for the next ratio."""
+        base = self._kernel.base
+        wanted = (point.gamma, point.alpha, point.beta)
+        if wanted != (base.gamma, base.alpha, base.beta):
+            base = replaced(base, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
+            self._kernel = replaced(self._kernel, base=base)
+        if point.ratio is not None and point.ratio != self._kernel.ratio:
+            self._kernel = self._kernel.with_ratio(point.ratio)
+        return self._kernel
+
+
+def grams(kernel: Any, labelled: Floats, others: Floats | None) -> Grams:
+    """Give the matrices of a bound kernel."""
+    if isinstance(kernel, LaplacianKernel):
+        return LaplacianGrams(kernel, labelled, others)
+    if isinstance(kernel, (MixtureKernel, RBFKernel)):
+        return DistanceGrams(kernel, labelled, others)
+    raise _unsupported(kernel)
+
+
+def _separations(
+    kernel: DistanceKernel, labelled: Floats, others: Floats | None
+) -> tuple[Separation, Separation | None]:
+    return kernel.separation(labelled), None if others is None else kernel.separation(others, labelled)
+
+
+def _matrix(separation: Separation, point: KernelPoint) -> Floats:
+    if point.gamma is None:
+        # The scalar product, up to what an SVM does not see: of points at distance D it is -D^2 / 2 plus terms of one
+        # point alone, and the coefficients of an SVM add up to zero.
+        return -0.5 * separation.exponent(point.alpha, point.beta)
+    return separation.kernel(point.gamma, point.alpha, point.beta)
+
+
+def _unsupported(kernel: Any) -> KernelError:
+    return KernelError(
+        f"A search needs a kernel with gamma, alpha and beta, but {type(kernel).__name__} has none. Use scikit-learn's "
+        "GridSearchCV with cv=SemiSupervisedSplit()."
+    )

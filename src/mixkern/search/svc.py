@@ -1,0 +1,407 @@
+"""The search for C, gamma and their kin."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, one_of, warn
+from mixkern.estimators import LaplacianSVC, MixtureSVC
+from mixkern.estimators.binding import replaced
+from mixkern.estimators.progress import Progress, Step
+from mixkern.kernels import LaplacianKernel
+from mixkern.optional import optional
+from mixkern.search.gram import DistanceGrams, Grams, grams
+from mixkern.search.point import KernelPoint, kernel_points, line, positive
+from mixkern.search.rating import Judge, Rating
+from mixkern.solvers import Dual
+from mixkern.solvers.fold import fewer_folds, label_folds
+from mixkern.table import UNLABELLED, encode_labels
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's grid
+SHARES = (0.03, 0.1, 0.3, 1.0)  # beta against alpha = 1, for tables with categories
+
+
+class Strategy(StrEnum):
+    """Which settings are visited."""
+
+    GRID = "grid"  # all combinations
+    LINE = "line"  # Keerthi and Lin: the best C of a linear machine, then the line that it defines
+
+
+@dataclass(frozen=True)
+class SearchTrial:
+    """One setting and what it has achieved.
+
+    Attributes
+    ----------
+    C, gamma, alpha, beta : float
+        The setting; gamma is NaN for a linear machine, the first stage of a line.
+    ratio : float
+        Of a bent kernel, NaN for others.
+    rating : str
+        What ``error`` is: ``"optimistic"`` has read labels that nobody would have.
+    error, log_loss, validation_error, confidence, n_support : float
+        See :class:`Scores`.
+    """
+
+    C: float
+    gamma: float
+    alpha: float
+    beta: float
+    ratio: float
+    rating: str
+    error: float
+    log_loss: float
+    validation_error: float
+    confidence: float
+    n_support: float
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is a trial of a linear machine, which finds the line but is not a result."""
+        return bool(np.isnan(self.gamma))
+
+
+class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Find C and gamma, and for tables with categories how much these count, from the few labels that there are.
+
+    The density is fitted and distances are computed once; every trial is an exponential and some trainings on the
+    labelled rows. All trials are kept.
+
+    Parameters
+    ----------
+    estimator : MixtureSVC or LaplacianSVC, default=None
+        What to tune; ``None`` is ``MixtureSVC()``.
+    strategy : {"grid", "line"}, default="grid"
+        All combinations, or Keerthi and Lin's line: the best C of a linear machine, then gamma = C_linear / (2 C), in
+        units of the kernel's median squared distance against the Euclidean one. A third of a square grid's trials.
+    C, gamma : sequence of float, default=(0.001, 0.01, 0.1, 1, 10, 100)
+        Values to try.
+    alpha, beta : sequence of float, default=None
+        Values to try where the table has categories; ``None`` is 1 for alpha, and 0.03, 0.1, 0.3 and 1 for beta. Of
+        settings that make the same kernel, one is tried.
+    ratio : sequence of float, default=None
+        Values to try of :class:`LaplacianSVC`; ``None`` keeps its own.
+    rating : {"validation", "expected_error", "optimistic"}, default="validation"
+        What settings are judged by: the error on labelled rows that were left out; the same plus one minus the mean
+        confidence on unlabelled rows; or the error on both, with labels that :meth:`fit` is given for this purpose.
+        Equal errors are decided by the surprise at the labels that were left out.
+    cv : int, default=4
+        Folds of the labelled rows; fewer where classes have fewer labels.
+    max_unlabelled : int, default=2000
+        Unlabelled rows that settings are judged by at most.
+    random_state : int, RandomState or None, default=None
+        Which folds and which unlabelled rows.
+
+    Attributes
+    ----------
+    best_estimator_ : MixtureSVC or LaplacianSVC
+        Trained with the best settings.
+    best_ : SearchTrial
+        The best trial.
+    best_params_ : dict
+        What to set on the estimator.
+    trials_ : tuple of SearchTrial
+        All of them, in the order of their visits.
+    classes_ : ndarray of shape (c,)
+        The labels.
+
+    Warns
+    -----
+    InterruptedWarning
+        Where Ctrl-C ended the search: the best trial so far is used.
+
+    See Also
+    --------
+    mixkern.plot.search_map : the error over gamma and C.
+
+    Examples
+    --------
+    >>> from mixkern import SVCSearch, datasets
+    >>> wine = datasets.load("wine")
+    >>> search = SVCSearch(strategy="line", random_state=0).fit(wine.X, wine.few_labels(per_class=6, random_state=0))
+    >>> len(search.trials_) <= 12, bool(search.score(wine.X, wine.y) > 0.9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        strategy: str = "grid",
+        C: Sequence[float] = DECADES,
+        gamma: Sequence[float] = DECADES,
+        alpha: Sequence[float] | None = None,
+        beta: Sequence[float] | None = None,
+        ratio: Sequence[float] | None = None,
+        rating: str = "validation",
+        cv: int = 4,
+        max_unlabelled: int = 2_000,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.C = C
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.ratio = ratio
+        self.rating = rating
+        self.cv = cv
+        self.max_unlabelled = max_unlabelled
+        self.random_state = random_state
+
+    # ---------------------------------------------------------------- searching
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_unlabelled: Any = None,
+        optimistic_labels: Any = None,
+    ) -> Self:
+        """Learn the density of all rows, try all settings on the labelled ones, and train with the best.
+
+        Parameters
+        ----------
+        X, y, sample_weight, X_unlabelled
+            As in :meth:`MixtureSVC.fit`.
+        optimistic_labels : array-like of shape (n,), default=None
+            True labels of all rows of ``X``, for ``rating="optimistic"`` and nothing else.
+
+        Returns
+        -------
+        self
+        """
+        rating, strategy = one_of(Rating, self.rating, "rating"), one_of(Strategy, self.strategy, "strategy")
+        machine = self._machine()
+        codes, weights = machine.read_labels(X, y, sample_weight)
+        rows = machine.learn_structure(X, X_unlabelled, codes)
+        labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
+        others, other_codes = self._others(rating, machine, codes, len(rows), optimistic_labels, random)
+        matrices = grams(machine.kernel_, rows[labelled], None if others is None else rows[others])
+
+        def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
+            return machine.solve(K, codes, None if weights is None else weights[labelled][kept])
+
+        folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self._n_folds()), random)
+        if folds.max() < 0:
+            raise LabelError(
+                "Every class has one label only, so none can be left out to judge settings by. Label more."
+            )
+        judge = Judge(rating, codes[labelled], folds, train, other_codes)
+        tour = _Tour(machine, matrices, judge)
+        n_categories = len(machine.mixture_.categories)
+        self.trials_ = self._visit(tour, strategy, n_categories, X, y)
+        self._finish(machine, matrices, rows, codes, weights)
+        return self
+
+    def _machine(self) -> MixtureSVC:
+        machine = MixtureSVC(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
+        if not isinstance(machine, MixtureSVC):
+            raise OptionError(
+                f"estimator must be a MixtureSVC or a LaplacianSVC, but it is a {type(machine).__name__}. For others, "
+                "use scikit-learn's GridSearchCV with cv=SemiSupervisedSplit()."
+            )
+        return machine
+
+    def _n_folds(self) -> int:
+        if not isinstance(self.cv, int) or self.cv < 2:
+            raise OptionError(f"cv must be a whole number, 2 or more, but it is {self.cv!r}.")
+        return self.cv
+
+    def _others(
+        self, rating: Rating, machine: Any, codes: Ints, n_rows: int, labels: Any, random: np.random.RandomState
+    ) -> tuple[Ints | None, Ints | None]:
+        """Choose the unlabelled rows that settings are judged by, with their labels where the rating reads them."""
+        if (labels is not None) != (rating is Rating.OPTIMISTIC):
+            raise LabelError("optimistic_labels and rating='optimistic' go together: give both, or neither.")
+        unlabelled = np.flatnonzero(np.append(codes, np.full(n_rows - len(codes), UNLABELLED)) == UNLABELLED)
+        if rating is Rating.OPTIMISTIC:
+            unlabelled = unlabelled[unlabelled < len(codes)]
+        if rating is Rating.VALIDATION or not len(unlabelled):
+            return None, None
+        if len(unlabelled) > self.max_unlabelled:
+            unlabelled = np.sort(random.choice(unlabelled, self.max_unlabelled, replace=False))
+        if labels is None:
+            return unlabelled, None
+        true = encode_labels(labels, min_classes=1)
+        position = {label: i for i, label in enumerate(machine.classes_.tolist())}
+        if len(true.codes) != len(codes) or not true.is_labelled[unlabelled].all():
+            raise LabelError("optimistic_labels must have a label for every row of X.")
+        of_class = np.array([position.get(label, UNLABELLED) for label in true.classes.tolist()])
+        return unlabelled, of_class[true.codes[unlabelled]]
+
+    def _visit(self, tour: "_Tour", strategy: Strategy, n_categories: int, X: Any, y: Any) -> tuple[SearchTrial, ...]:
+        C, gamma = positive(self.C, "C"), positive(self.gamma, "gamma")
+        alpha = positive(1.0 if self.alpha is None else self.alpha, "alpha", zero=True)
+        beta = positive(SHARES if self.beta is None else self.beta, "beta", zero=True)
+        ratio = self._ratios(tour.machine)
+        if not n_categories:
+            alpha, beta = [1.0], [1.0]
+        if strategy is Strategy.GRID:
+            points = kernel_points(gamma, alpha, beta, ratio)
+            visits, n = tour.grid(points, C), len(points) * len(C)
+        else:
+            shapes = _shapes(alpha, beta)
+            visits, n = tour.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
+        with self._progress("trial", n, X, y) as step:
+            return _collected(visits, step, n)
+
+    def _ratios(self, machine: Any) -> list[float | None]:
+        if self.ratio is None:
+            return [machine.kernel_.ratio if isinstance(machine, LaplacianSVC) else None]
+        if not isinstance(machine, LaplacianSVC):
+            raise OptionError(
+                "ratio is a setting of LaplacianSVC. Search it so: SVCSearch(LaplacianSVC(), ratio=[...])."
+            )
+        return [*positive(self.ratio, "ratio", zero=True)]
+
+    def _finish(self, machine: Any, matrices: Grams, rows: Floats, codes: Ints, weights: Floats | None) -> None:
+        """Train with the best settings, on the density that is there."""
+        self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: (t.error, t.log_loss))
+        best = self.best_
+        settings: dict[str, Any] = {"gamma": best.gamma, "alpha": best.alpha, "beta": best.beta}
+        if not isinstance(machine.kernel, str):
+            settings = {"kernel": _with(machine.kernel, settings)}
+        if isinstance(machine, LaplacianSVC):
+            settings["ratio"] = best.ratio
+        self.best_params_ = {"C": best.C, **settings}
+        ratio = None if np.isnan(best.ratio) else best.ratio
+        machine.set_params(**self.best_params_)
+        machine.kernel_ = matrices.kernel(KernelPoint(best.gamma, best.alpha, best.beta, ratio))
+        self.best_estimator_ = machine.train(rows, codes, weights)
+        self.classes_ = machine.classes_
+
+    # ---------------------------------------------------------------- using what was found
+
+    def to_frame(self) -> Any:
+        """Give all trials as a pandas frame; its column of errors has the name of the rating."""
+        check_is_fitted(self)
+        pandas = optional("pandas", purpose="SVCSearch.to_frame")
+        frame = pandas.DataFrame([asdict(trial) for trial in self.trials_]).drop(columns="rating")
+        if self.best_.rating == Rating.VALIDATION:
+            return frame.drop(columns="error")  # validation_error is there already
+        return frame.rename(columns={"error": f"{self.best_.rating.removesuffix('_error')}_error"})
+
+    def predict(self, X: Any) -> Any:
+        """Give the most plausible label of each row."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score the classes; see :meth:`MixtureSVC.decision_function`."""
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    @available_if(lambda self: self.estimator is None or getattr(self.estimator, "probability", True))
+    def predict_proba(self, X: Any) -> Floats:
+        """Say how probable each class is; see :meth:`MixtureSVC.predict_proba`."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the table."""
+        return self.best_estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Their names, where the table had any."""
+        return self.best_estimator_.feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class _Tour:
+    """The way through the settings, one trial after the other."""
+
+    def __init__(self, machine: Any, matrices: Grams, judge: Judge) -> None:
+        self.machine, self._matrices, self._judge = machine, matrices, judge
+
+    def grid(self, points: Sequence[KernelPoint], C: Sequence[float]) -> Iterator[SearchTrial]:
+        """Try every C with every kernel."""
+        for point in points:
+            yield from self._trials(point, C)
+
+    def lines(
+        self, shapes: Sequence[tuple[float, float]], C: Sequence[float], gamma: Sequence[float]
+    ) -> Iterator[SearchTrial]:
+        """Try a linear machine with every C, then the line of the best."""
+        if not isinstance(self._matrices, DistanceGrams):
+            raise KernelError("A bent kernel has no line of Keerthi and Lin. Use strategy='grid'.")
+        for alpha, beta in shapes:
+            linear = []
+            for trial in self._trials(KernelPoint(None, alpha, beta), C):
+                linear.append(trial)
+                yield trial
+            unit = self._matrices.unit(alpha, beta)
+            best = min(linear, key=lambda trial: (trial.error, trial.log_loss))
+            for c, g in line(best.C * unit, C, gamma):
+                yield from self._trials(KernelPoint(g, alpha, beta), [c])
+
+    def _trials(self, point: KernelPoint, C: Sequence[float]) -> Iterator[SearchTrial]:
+        """Make the kernel matrices of a point once, and judge every C by them."""
+        among, towards = self._matrices.among(point), self._matrices.towards(point)
+        for each in C:
+            self.machine.C = each
+            yield SearchTrial(
+                C=each,
+                gamma=np.nan if point.gamma is None else point.gamma,
+                alpha=point.alpha,
+                beta=point.beta,
+                ratio=np.nan if point.ratio is None else point.ratio,
+                rating=str(self._judge.rating),
+                **asdict(self._judge.scores(among, towards)),
+            )
+
+
+def _collected(visits: Iterator[SearchTrial], step: Step, n: int) -> tuple[SearchTrial, ...]:
+    """Gather trials until there are no more, a callback wants to stop, or the user does."""
+    trials: list[SearchTrial] = []
+    try:
+        for trial in visits:
+            trials.append(trial)
+            if step() and not trial.is_linear:
+                break
+    except KeyboardInterrupt:
+        if all(trial.is_linear for trial in trials):
+            raise
+        warn(f"Stopped after {len(trials)} of {n} trials; the best of them is used.", InterruptedWarning)
+    return tuple(trials)
+
+
+def _shapes(alpha: Sequence[float], beta: Sequence[float]) -> list[tuple[float, float]]:
+    """Give the pairs of alpha and beta that differ in their ratio: C makes up for their size."""
+    pairs = [(a, b) for a in alpha for b in beta if a or b]
+    return list({f"{b / (a + b):.9g}": (a, b) for a, b in reversed(pairs)}.values())[::-1]
+
+
+def _with(kernel: Any, settings: dict[str, Any]) -> Any:
+    """Give a kernel, or the one that it is bent from, with other settings."""
+    if isinstance(kernel, LaplacianKernel):
+        return replaced(kernel, base=replaced(kernel.base, **settings))
+    return replaced(kernel, **settings)
