@@ -1,7 +1,7 @@
 """Run every benchmark."""
 
-from benchmarks import density, kernel, laplacian, table
+from benchmarks import density, kernel, laplacian, predict, search, table
 
 # The kernel first: it measures memory, of which the others leave their mark on the process.
-for each in (kernel, table, density, laplacian):
+for each in (kernel, table, density, laplacian, search, predict):
     each.run()

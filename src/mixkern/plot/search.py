@@ -92,15 +92,16 @@ def search_map(
     _contours(ax, _slice(background, wanted), background.best_.rating)
     trials = _slice(search, wanted)
     gamma, C = np.log10([t.gamma for t in trials]), np.log10([t.C for t in trials])
-    ax.plot(gamma, C, "o", ms=5, color="#808080", mec="white", mew=0.6, label="visited")
+    ax.plot(gamma, C, "o", ms=5, color="#808080", mec="white", mew=0.6, clip_on=False, label="visited")
     if surface is not None:
         order = np.argsort(gamma)
         ax.plot(gamma[order], C[order], "-", lw=1, color="#808080", zorder=1.5)
         best = surface.best_
         ring = {"mfc": "none", "mec": "#0072B2", "mew": 2}
-        ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=13, **ring, label=f"best of all, {best.error:.3f}")
+        ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=13, **ring, clip_on=False, label=f"best of all, {best.error:.3f}")
     best = min(trials, key=lambda t: (t.error, t.log_loss))
-    ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color="#D00000", label=f"best visited, {best.error:.3f}")
+    label = f"best visited, {best.error:.3f}"
+    ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color="#D00000", clip_on=False, label=label)
     ax.set_xlabel(r"$\log_{10}\,\gamma$")
     ax.set_ylabel(r"$\log_{10}\,C$")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, fontsize=8, frameon=False)
