@@ -4,7 +4,14 @@ from importlib.metadata import version
 
 from mixkern import datasets, plot, study
 from mixkern.density import DensitySearch, Mixture, VBMixture
-from mixkern.estimators import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR
+from mixkern.estimators import (
+    LaplacianSVC,
+    MixtureOneClassSVM,
+    MixtureSVC,
+    MixtureSVR,
+    QuasiNewtonS3VC,
+    TransductiveSVC,
+)
 from mixkern.search import SemiSupervisedSplit, SVCSearch
 from mixkern.table import TableEncoder
 
@@ -16,9 +23,11 @@ __all__ = [
     "MixtureOneClassSVM",
     "MixtureSVC",
     "MixtureSVR",
+    "QuasiNewtonS3VC",
     "SVCSearch",
     "SemiSupervisedSplit",
     "TableEncoder",
+    "TransductiveSVC",
     "VBMixture",
     "__version__",
     "datasets",

@@ -3,12 +3,22 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, MixtureSVR, SVCSearch
+from mixkern import (
+    LaplacianSVC,
+    MixtureOneClassSVM,
+    MixtureSVC,
+    MixtureSVR,
+    QuasiNewtonS3VC,
+    SVCSearch,
+    TransductiveSVC,
+)
 
 MACHINES = [
     MixtureSVC(),
     MixtureSVC(kernel="rbf"),
     LaplacianSVC(),
+    TransductiveSVC(),
+    QuasiNewtonS3VC(),
     MixtureSVR(),
     MixtureOneClassSVM(),
     SVCSearch(C=[1, 100], gamma=[0.1, 1], cv=2),

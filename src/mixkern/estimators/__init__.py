@@ -2,7 +2,9 @@
 
 from mixkern.estimators.laplacian import LaplacianSVC
 from mixkern.estimators.oneclass import MixtureOneClassSVM
+from mixkern.estimators.s3vm import QuasiNewtonS3VC
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.estimators.svr import MixtureSVR
+from mixkern.estimators.transductive import TransductiveSVC
 
-__all__ = ["LaplacianSVC", "MixtureOneClassSVM", "MixtureSVC", "MixtureSVR"]
+__all__ = ["LaplacianSVC", "MixtureOneClassSVM", "MixtureSVC", "MixtureSVR", "QuasiNewtonS3VC", "TransductiveSVC"]

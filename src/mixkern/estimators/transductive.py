@@ -1,0 +1,122 @@
+"""Joachims' transductive SVM, for any kernel and several classes."""
+
+from typing import Any
+
+import numpy as np
+
+from mixkern.estimators.classifier import Ints
+from mixkern.estimators.machine import Floats
+from mixkern.estimators.onevsrest import OneVsRestMachine
+from mixkern.estimators.progress import Step
+from mixkern.solvers import Dual
+from mixkern.solvers.transductive import TRANSDUCTIVE_LEVELS, transductive
+
+
+class TransductiveSVC(OneVsRestMachine):
+    """Classify a table by the widest margin that labelled and unlabelled rows leave.
+
+    The unlabelled rows are given labels, as many of each class as its share demands, and labels are switched in pairs
+    while the margin grows (Joachims, 1999). New rows can be predicted as by any machine.
+
+    Parameters
+    ----------
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
+        As in :class:`MixtureSVC`.
+    C : float, default=1.0
+        What an error on a labelled row costs.
+    unlabelled_C : float, default=0.1
+        What an unlabelled row within the margin costs; 0 leaves these rows out.
+    class_shares : dict, default=None
+        Share of each label among all rows; ``None`` takes that among the labelled rows.
+    safe_margin : float, default=None
+        With a number, the machine is compared with the supervised one on labelled rows that are left out, fold by
+        fold. Where it makes more errors, by more than this share of these rows, the supervised machine is used.
+    max_rows : int, default=2000
+        Rows that are learned from: with more, all labelled ones and some others, drawn at random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+        The labels.
+    support_, support_vectors_, dual_coef_, intercept_
+        The support vectors, and the function of each class against the others (of two classes: of the second).
+    fell_back_ : bool
+        Whether the safe mode has chosen the supervised machine.
+    encoder_, density_, mixture_, kernel_
+        As in :class:`MixtureSVC`.
+
+    Notes
+    -----
+    Right where classes are apart, wrong where they overlap or where the shares of the classes are wrong: then rows are
+    pressed into the wrong class. Time grows with the cube of the number of rows.
+
+    Examples
+    --------
+    >>> from mixkern import TransductiveSVC, datasets
+    >>> moons = datasets.load("two_moons")
+    >>> model = TransductiveSVC(random_state=0).fit(moons.X, moons.few_labels(per_class=4, random_state=0))
+    >>> bool(model.score(moons.X, moons.y) > 0.9)
+    True
+    """
+
+    n_levels = TRANSDUCTIVE_LEVELS
+
+    def __init__(
+        self,
+        kernel: Any = "rwm",
+        *,
+        density: Any = None,
+        C: float = 1.0,
+        unlabelled_C: float = 0.1,
+        gamma: float | str = "scale",
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        class_shares: dict[Any, float] | None = None,
+        safe_margin: float | None = None,
+        max_rows: int = 2_000,
+        encoder: Any = None,
+        repair: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.density = density
+        self.C = C
+        self.unlabelled_C = unlabelled_C
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.class_shares = class_shares
+        self.safe_margin = safe_margin
+        self.max_rows = max_rows
+        self.encoder = encoder
+        self.repair = repair
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _matrix(self, rows: Floats, codes: Ints, random: np.random.RandomState) -> tuple[Floats, Ints]:  # noqa: ARG002
+        return self.kernel_(rows), np.arange(len(rows))
+
+    def _binary(
+        self,
+        K: Floats,
+        columns: Ints,  # noqa: ARG002
+        signs: Ints,
+        share: float,
+        *,
+        uses_unlabelled: bool,
+        step: Step | None,
+    ) -> Dual:
+        return transductive(
+            K,
+            signs,
+            C=self.C,
+            unlabelled_C=self.unlabelled_C if uses_unlabelled else 0.0,
+            positive_share=share,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            remedy=self.repair,
+            step=step,
+        )
