@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from mixkern import engine
 from mixkern.engine import reference
 
 from .mixtures import case
@@ -54,3 +55,19 @@ def test_kernel_is_the_formula():
     np.testing.assert_allclose(reference.kernel(*rows.both, **how), expected, rtol=1e-13)
     V = np.arange(6.0).reshape(3, 2)
     np.testing.assert_allclose(reference.kernel_times(*rows.both, V, **how), expected @ V, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "m", "e"), [(0, 3, 2), (1, 1, 1), (7, 5, 3), (4, 6, 0)])
+def test_count_is_a_plain_loop_and_a_verb_of_the_engine(n, m, e):
+    assert engine.count is reference.count
+    assert "count" in engine.__all__
+    random = np.random.RandomState(n)
+    A, B = (random.randint(-1, 3, size=(rows, e)).astype(np.int32) for rows in (n, m))
+    for other in (B, None):
+        found = engine.count(A, other)
+        rows = A if other is None else other
+        assert found.shape == (n, len(rows))
+        for i, a in enumerate(A):
+            for j, b in enumerate(rows):
+                differ = sum(u != v or u < 0 for u, v in zip(a, b, strict=True))
+                assert found[i, j] == (0 if other is None and i == j else differ)

@@ -18,6 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
 from mixkern import Mixture, TableEncoder, VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
+from mixkern.kernels.base import Separation
 
 X, Y_CLASS = datasets.make_two_moons(n=80, random_state=0)
 X.flags.writeable = False
@@ -233,3 +234,65 @@ def test_times_counts_categories():
     rows = np.array([[0.0, 0], [1.0, 1], [2.0, np.nan]])
     kernel = RWMKernel(mixture, 0.3, beta=0.7)
     np.testing.assert_allclose(kernel.times(rows, rows[:2], [1.0, -2.0]), kernel(rows, rows[:2]) @ [1.0, -2.0])
+
+
+# ---------------------------------------------------------------- separation: the kernel before gamma is chosen
+
+COUNTED = Mixture([0.3, 0.7], [[0.0], [2.0]], [[[1.0]], [[0.2]]], categories=[[[0.5, 0.5]] * 2, [[0.2, 0.8]] * 2])
+CODED = np.array([[0.0, 0, 0], [1.0, 1, 1], [0.5, 0, 1], [2.0, np.nan, 0], [np.nan, 1, np.nan]])
+
+
+@each_kernel
+def test_separation_is_the_squared_distance(kernel):
+    for Y in (None, X[:7]):
+        apart = kernel.separation(X, Y)
+        np.testing.assert_allclose(apart.sq_distance, kernel.distance(X, Y) ** 2, rtol=1e-14)
+        assert apart.sq_count is None
+        np.testing.assert_allclose(apart.kernel(kernel.gamma), kernel(X, Y), rtol=1e-10, atol=1e-300)
+        np.testing.assert_allclose(apart.exponent(0.3), 0.3 * apart.sq_distance)
+
+
+@pytest.mark.parametrize("kind", [RWMKernel, GMMKernel])
+@pytest.mark.parametrize(
+    ("gamma", "alpha", "beta"), [(0.5, 1.0, 1.0), (2.0, 0.3, 0.7), (0.1, 0.0, 2.0), (0.1, 3.0, 0.0)]
+)
+def test_any_gamma_alpha_and_beta_is_a_step_from_the_separation(kind, gamma, alpha, beta):
+    apart = kind(COUNTED).separation(CODED)
+    expected = kind(COUNTED, gamma, alpha=alpha, beta=beta)(CODED)
+    np.testing.assert_allclose(apart.kernel(gamma, alpha, beta), expected, rtol=1e-12)
+    between = kind(COUNTED).separation(CODED, CODED[:3])
+    expected = kind(COUNTED, gamma, alpha=alpha, beta=beta)(CODED, CODED[:3])
+    np.testing.assert_allclose(between.kernel(gamma, alpha, beta), expected, rtol=1e-12)
+
+
+def test_the_counts_of_a_separation_by_a_plain_loop():
+    for Y in (None, CODED):
+        found = RWMKernel(COUNTED).separation(CODED, Y).sq_count
+        for i, a in enumerate(CODED):
+            for j, b in enumerate(CODED):
+                differ = sum(u != v for u, v in zip(a[1:], b[1:], strict=True))  # NaN differs from NaN
+                assert found[i, j] == (0 if Y is None and i == j else differ**2)
+
+
+def test_a_separation_is_not_used_up():
+    apart = Separation(np.array([[0.0, 4.0]]), np.array([[0.0, 1.0]]))
+    first = apart.kernel(0.5, 1.0, 2.0)
+    np.testing.assert_allclose(first, [[1.0, np.exp(-0.5 * (4 + 2))]])
+    apart.kernel(3.0)
+    np.testing.assert_array_equal(apart.kernel(0.5, 1.0, 2.0), first)
+    assert apart.sq_distance.tolist() == [[0.0, 4.0]]
+    np.testing.assert_allclose(Separation(np.array([[0.0, 4.0]])).kernel(0.5), [[1.0, np.exp(-2.0)]])
+
+
+def test_a_separation_does_not_depend_on_the_kernels_own_settings():
+    a, b = RWMKernel(COUNTED).separation(CODED), RWMKernel(COUNTED, 7.0, alpha=0.1, beta=9.0).separation(CODED)
+    np.testing.assert_array_equal(a.sq_distance, b.sq_distance)
+    np.testing.assert_array_equal(a.sq_count, b.sq_count)
+
+
+def test_the_separation_of_no_rows_and_of_no_numbers():
+    assert RBFKernel().separation(np.empty((0, 2)), X).sq_distance.shape == (0, 80)
+    codes = np.array([[0.0, 1.0], [1.0, 1.0]])
+    apart = RBFKernel(n_categorical=2).separation(codes)
+    assert apart.sq_distance.tolist() == [[0, 0], [0, 0]]
+    assert apart.sq_count.tolist() == [[0, 1], [1, 0]]

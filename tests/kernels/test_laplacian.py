@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.svm import SVC
 
 from mixkern import VBMixture, datasets
@@ -30,12 +31,22 @@ def literal_laplacian(D, k):
     return np.eye(n) - W / np.sqrt(np.outer(degree, degree))
 
 
+def clipped(base, rows):
+    """The base kernel without the eigenvectors that are negative among rows, for any other rows as well."""
+    values, vectors = np.linalg.eigh(base(rows))
+    N = sum(
+        (np.outer(u, u) / v for v, u in zip(values, vectors.T, strict=True) if v < -1e-11), np.zeros((len(rows),) * 2)
+    )
+    return lambda A, B: base(A, B) - base(A, rows) @ N @ base(rows, B)
+
+
 def literal_kernel(base, rows, A, B, ratio, degree=1, k=7):
     """DESIGN's formula with a plain solve."""
-    G = base(rows)
+    plus = clipped(base, rows)
+    G = plus(rows, rows)
     M = ratio * np.linalg.matrix_power(literal_laplacian(base.distance(rows), k), degree)
     bend = np.linalg.solve(np.eye(len(rows)) + M @ G, M)
-    return base(A, B) - base(A, rows) @ bend @ base(rows, B)
+    return plus(A, B) - plus(A, rows) @ bend @ plus(rows, B)
 
 
 def test_laplacian_against_the_literal_one():
@@ -110,3 +121,71 @@ def test_what_cannot_be():
         LaplacianKernel(RBFKernel(), X, n_neighbors=0)(X)
     with pytest.raises(KernelError, match="no gradient"):
         LaplacianKernel(RBFKernel(), X)(X, eval_gradient=True)
+
+
+# ---------------------------------------------------------------- any base, and sums without the graph
+
+OTHERS = [RBF(0.7), ConstantKernel(2.0) * RBFKernel(2.0), RWMKernel(MIXTURE, 0.5) + RBF(0.5)]
+
+
+@pytest.mark.parametrize("base", [*BASES, *OTHERS], ids=repr)
+@pytest.mark.parametrize("ratio", [0.0, 1.0, 1e3])
+def test_unbent_sums_are_those_of_the_bent_kernel(base, ratio):
+    kernel = LaplacianKernel(base, X, ratio=ratio)
+    V = np.random.RandomState(0).standard_normal((6, 3))
+    rows, coefficients = kernel.unbent(NEW[:6], V)
+    np.testing.assert_array_equal(rows, np.vstack([X, NEW[:6]]))
+    assert coefficients.shape == (len(X) + 6, 3)
+    for new in (NEW, X, X[:1]):
+        np.testing.assert_allclose(base(new, rows) @ coefficients, kernel(new, NEW[:6]) @ V, atol=1e-7)
+
+
+def test_unbent_against_a_plain_solve():
+    base, ratio = RBFKernel(2.0), 3.0
+    M = ratio * literal_laplacian(base.distance(X), 7)
+    V = np.random.RandomState(0).standard_normal((len(NEW), 2))
+    expected = -np.linalg.solve(np.eye(len(X)) + M @ base(X), M @ base(X, NEW) @ V)
+    _, coefficients = LaplacianKernel(base, X, ratio=ratio).unbent(NEW, V)
+    np.testing.assert_allclose(coefficients[: len(X)], expected, atol=1e-9)
+    np.testing.assert_array_equal(coefficients[len(X) :], V)
+
+
+def test_unbent_without_rows_or_coefficients():
+    kernel = LaplacianKernel(RBFKernel(2.0), X)
+    rows, coefficients = kernel.unbent(np.empty((0, 2)), np.empty((0, 2)))
+    assert rows.shape == X.shape
+    assert (coefficients == 0).all()
+    with pytest.raises(NotBoundError, match="no rows for its graph"):
+        LaplacianKernel(RBFKernel()).unbent(NEW, np.ones((9, 1)))
+
+
+@pytest.mark.parametrize("base", OTHERS, ids=repr)
+def test_any_kernel_can_be_bent(base):
+    """Without distances of its own, rows are apart as in the kernel's own space."""
+    G = base(X)
+    apart = np.array([[G[i, i] + G[j, j] - 2 * G[i, j] for j in range(len(X))] for i in range(len(X))])
+    kernel = LaplacianKernel(base, X, ratio=2.0, n_neighbors=5)
+    np.testing.assert_allclose(kernel._apart(X), apart, atol=1e-12)
+    plus = clipped(base, X)
+    M = 2.0 * literal_laplacian(apart, 5)
+    bend = np.linalg.solve(np.eye(len(X)) + M @ plus(X, X), M)
+    expected = plus(NEW, NEW) - plus(NEW, X) @ bend @ plus(X, NEW)
+    np.testing.assert_allclose(kernel(NEW), expected, atol=1e-8)
+    assert definiteness(kernel(X)).smallest > -1e-8
+
+
+def test_a_graph_in_the_kernels_own_space_is_the_graph_of_its_distances():
+    """For one Gaussian, who is alike is who is near."""
+    a = LaplacianKernel(RBFKernel(0.5), X).deformation.power.toarray()
+    b = LaplacianKernel(RBF(1.0), X).deformation.power.toarray()
+    np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_categories_count_in_the_graph():
+    rows = np.column_stack([np.arange(12.0), np.arange(12) % 2])
+    joined = LaplacianKernel(
+        RBFKernel(0.1, beta=50.0, n_categorical=1), rows, n_neighbors=2
+    ).deformation.power.toarray()
+    assert (joined[np.not_equal.outer(rows[:, 1], rows[:, 1])] == 0).all()
+    joined = LaplacianKernel(RBFKernel(0.1, beta=0.0, n_categorical=1), rows, n_neighbors=2).deformation.power.toarray()
+    assert (joined[np.not_equal.outer(rows[:, 1], rows[:, 1])] < 0).any()

@@ -235,10 +235,20 @@ def test_what_converges_is_not_repaired(indefinite, kind):
     """libsvm copes with RWM: its steps go to the edge of the box where the matrix bends down."""
     K, codes, y = indefinite
     ours, scikit = machines(codes, y)[kind]
-    for remedy in (Remedy.AUTO, Remedy.NONE):
+    for remedy in (Remedy.NONE, *([] if kind == "regressor" else [Remedy.AUTO])):
         dual = ours(K, remedy=remedy)
         assert dual.converged
+        assert dual.change == 0
         np.testing.assert_allclose(dual.decision(K)[:, 0], scikit(K), atol=1e-8)
+
+
+def test_numbers_are_never_followed_by_an_indefinite_matrix(indefinite):
+    """libsvm would converge there too, at the edge of its box, far from y."""
+    K, _, y = indefinite
+    dual, clipped = regressor(K, y), regressor(K, y, remedy=Remedy.CLIP)
+    np.testing.assert_array_equal(dual.coefficients, clipped.coefficients)
+    assert dual.change == repaired(K).change > 0
+    assert regressor(RBFKernel(1.0)(np.arange(5.0)[:, None]), np.arange(5.0)).change == 0
 
 
 # ---------------------------------------------------------------- the guard
@@ -253,7 +263,7 @@ def facts(K, max_iter):
     )
 
 
-@each_machine
+@pytest.mark.parametrize("kind", ["classifier", "one_class"])
 def test_auto_clips_where_libsvm_does_not_converge(indefinite, kind):
     K, codes, y = indefinite
     ours, scikit = machines(codes, y, max_iter=5)[kind]

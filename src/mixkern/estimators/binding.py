@@ -1,14 +1,15 @@
 """From a word or a kernel to a kernel that knows the table: its mixture, its rows, its categories, its scale."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Kernel
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from mixkern.density import Mixture
-from mixkern.errors import KernelError
+from mixkern.errors import KernelError, counted
 from mixkern.kernels import DistanceKernel, GMMKernel, LaplacianKernel, MixtureKernel, RBFKernel, RWMKernel
 
 Floats = NDArray[np.float64]
@@ -55,11 +56,30 @@ def bound(kernel: Any, mixture: Mixture) -> Any:
         return kernel.bind(mixture) if kernel.mixture is None else kernel
     if isinstance(kernel, RBFKernel):
         return replaced(kernel, n_categorical=kernel.n_categorical or len(mixture.categories))
-    parts = {name: part for name, part in kernel.get_params(deep=False).items() if isinstance(part, Kernel)}
+    parts = _parts(kernel)
+    if not parts and mixture.categories and not isinstance(kernel, (ConstantKernel, WhiteKernel)):
+        raise KernelError(
+            f"{type(kernel).__name__} of scikit-learn knows no categories, and the table has "
+            f"{counted(len(mixture.categories), 'categorical column')}. Use a kernel of mixkern, such as RBFKernel, or "
+            "drop them."
+        )
     return replaced(kernel, **{name: bound(part, mixture) for name, part in parts.items()}) if parts else kernel
 
 
-def replaced(kernel: Any, **changes: Any) -> Any:
+def with_graph(kernel: Any, rows: Callable[[], Floats]) -> Any:
+    """Give a bent kernel, wherever it is among those that a kernel is made of, the rows of its graph."""
+    if isinstance(kernel, LaplacianKernel):
+        return kernel.bind(rows()) if kernel.rows is None else kernel
+    parts = _parts(kernel)
+    return replaced(kernel, **{name: with_graph(part, rows) for name, part in parts.items()}) if parts else kernel
+
+
+def _parts(kernel: Any) -> dict[str, Any]:
+    """Give the kernels that a kernel is made of."""
+    return {name: part for name, part in kernel.get_params(deep=False).items() if isinstance(part, Kernel)}
+
+
+def replaced(kernel: Any, /, **changes: Any) -> Any:
     """Give the same kernel with other settings."""
     return type(kernel)(**{**kernel.get_params(deep=False), **changes})
 

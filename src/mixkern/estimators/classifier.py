@@ -9,6 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.errors import LabelError, listing
 from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
+from mixkern.estimators.setting import POSITIVE
 from mixkern.solvers.vote import chosen
 from mixkern.table import UNLABELLED, Labels, encode_labels
 
@@ -46,6 +47,9 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
         strange = [label for label in given if label not in known]
         if strange:
             raise LabelError(f"class_weight names {listing(strange)}, but the labels are {listing(known)}.")
+        wrong = [weight for weight in given.values() if not POSITIVE[1](weight)]
+        if wrong:
+            raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
         return {known.index(label): float(weight) for label, weight in given.items()}
 
     def decision_function(self, X: Any) -> Floats:

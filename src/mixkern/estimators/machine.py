@@ -21,12 +21,13 @@ from mixkern.errors import (
     one_of,
     warn,
 )
-from mixkern.estimators.binding import KernelName, Scale, bound, fills_gaps, gamma_of, named, replaced, sums
+from mixkern.estimators.binding import KernelName, Scale, bound, fills_gaps, gamma_of, named, replaced, sums, with_graph
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.novelty import Novelty
+from mixkern.estimators.setting import check_settings
 from mixkern.kernels import LaplacianKernel
 from mixkern.solvers import Dual
-from mixkern.table import UNLABELLED, TableEncoder, stacked
+from mixkern.table import TableEncoder, stacked
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +75,7 @@ class MixtureMachine(BaseEstimator):
         ndarray of shape (n, d + e)
             All rows as the kernel reads them, those of ``X`` first.
         """
+        check_settings(self)
         table = X if X_unlabelled is None else stacked(X, X_unlabelled)
         values = self._encoded(table)
         self._learn_density(values, codes)
@@ -109,6 +111,11 @@ class MixtureMachine(BaseEstimator):
 
     def _learn_density(self, values: Floats, codes: Any) -> None:
         if isinstance(self.density, Mixture):
+            if values.shape[1] != self.density.n_features:
+                raise MixtureError(
+                    f"X has {values.shape[1]} columns, but the mixture describes {self.density.n_features}. Encode the "
+                    "table as the mixture's rows were: encoder.transform(X)."
+                )
             self.density_, self.mixture_ = None, self.density
             return
         if self.density is not None and not isinstance(self.density, VBMixture):
@@ -117,12 +124,14 @@ class MixtureMachine(BaseEstimator):
                 "A fitted mixture of scikit-learn becomes one so: Mixture.from_sklearn(model)."
             )
         density = self._default_density(values) if self.density is None else clone(self.density)
+        if density.random_state is None:
+            density.set_params(random_state=self.random_state)
         if self.encoder_ is not None:
             density.set_params(n_categorical=len(self.encoder_.categorical_))
         labels = None
         if codes is not None:
-            labels = np.full(len(values), UNLABELLED)
-            labels[: len(codes)] = codes
+            known = [*self.classes_.tolist(), None]  # code -1 is the last
+            labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical
         self.density_ = density.fit(spread(values, n_continuous, check_random_state(self.random_state)), labels)
         self.mixture_ = self.density_.mixture_
@@ -156,9 +165,7 @@ class MixtureMachine(BaseEstimator):
         """Bind a kernel to the graph of the rows, where it has one."""
         if self.kernel == KernelName.LAP:
             kernel = LaplacianKernel(kernel)
-        if isinstance(kernel, LaplacianKernel) and kernel.rows is None:
-            return kernel.bind(rows[drawn(len(rows), codes, MOST_ROWS, random)])
-        return kernel
+        return with_graph(kernel, lambda: rows[drawn(len(rows), codes, MOST_ROWS, random)])
 
     def _refuse_settings(self) -> None:
         """Refuse settings of a kernel that brings its own."""
@@ -202,6 +209,7 @@ class MixtureMachine(BaseEstimator):
         self.dual_coef_ = dual.coefficients
         self.intercept_ = dual.intercepts
         self.n_iter_ = dual.n_iter
+        self.repair_change_ = dual.change
 
     def _values(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the decision functions."""
@@ -260,6 +268,8 @@ def weights_of(sample_weight: Any, n: int) -> Floats | None:
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=float)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
     if weights.ndim != 1:
         raise LabelError(
             f"Sample weights must be 1D array or scalar, one number per row, but have shape {weights.shape}."

@@ -21,8 +21,8 @@ class Novelty:
 
     @classmethod
     def of(cls, rows: Floats, random: np.random.RandomState) -> Self:
-        """Draw rows, if there are many."""
-        return cls(rows if len(rows) <= MOST_ROWS else rows[random.choice(len(rows), MOST_ROWS, replace=False)])
+        """Draw rows, if there are many; copy them, because they may be the user's."""
+        return cls(rows[random.choice(len(rows), min(len(rows), MOST_ROWS), replace=False)])
 
     def of_rows(self, X: Floats, mixture: Mixture) -> Floats:  # (n,)
         """Give the share of training rows in denser places, comparing only the columns that a row has.
@@ -38,5 +38,5 @@ class Novelty:
             usual = np.array(complete if len(complete) else self.rows)
             usual[:, is_gap] = np.nan
             log_usual = np.sort(mixture.log_density(usual))
-            share[at] = 1 - np.searchsorted(log_usual, mixture.log_density(X[at])) / len(log_usual)
+            share[at] = 1 - np.searchsorted(log_usual, mixture.log_density(X[at]), side="right") / len(log_usual)
         return share

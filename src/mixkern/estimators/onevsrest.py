@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from mixkern.errors import LabelError, OptionError, listing
+from mixkern.errors import LabelError, listing
 from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.machine import Floats
@@ -106,10 +106,6 @@ class OneVsRestMachine(Progress, MixtureClassifier):
 
     def _is_worse(self, K: Floats, columns: Ints, codes: Ints, shares: Floats, random: np.random.RandomState) -> bool:
         """Compare with the supervised machine, on labelled rows whose labels neither has seen."""
-        if not isinstance(self.safe_margin, (int, float)) or not 0 <= self.safe_margin <= 1:
-            raise OptionError(
-                f"safe_margin must be None or a share of errors from 0 to 1, but is {self.safe_margin!r}."
-            )
         labelled = np.flatnonzero(codes >= 0)
         n_folds = fewer_folds(codes[labelled], SAFE_FOLDS)
         folds = label_folds(codes[labelled], n_folds, random)

@@ -1,13 +1,16 @@
 """A support vector machine that has seen all rows before it sees a label."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
+from mixkern.errors import NotConvergedWarning
 from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.machine import Floats
 from mixkern.solvers import Dual, classifier
-from mixkern.solvers.slope import cross_fitted, slope
+from mixkern.solvers.slope import Train, cross_fitted, slope
 from mixkern.solvers.vote import class_probabilities, class_scores
 
 
@@ -71,8 +74,10 @@ class MixtureSVC(MixtureClassifier):
         How many there are of each class.
     dual_coef_, intercept_ : ndarray of shape (s, q) and (q,)
         The decision functions of the q pairs of classes, positive for the first of a pair.
-    slope_ : float
-        Of the sigmoid that turns decisions into probabilities.
+    slope_ : float or None
+        Of the sigmoid that turns decisions into probabilities; ``None`` without ``probability``.
+    repair_change_ : float
+        How much of the kernel matrix a repair has changed, as a share; 0 without one.
 
     See Also
     --------
@@ -166,9 +171,13 @@ class MixtureSVC(MixtureClassifier):
         self._keep(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        if self.probability:
-            self.slope_ = slope(cross_fitted(K, codes, train, self.random_state))
+        self.slope_ = self._slope(K, codes, train) if self.probability else None
         return self
+
+    def _slope(self, K: Floats, codes: Ints, train: Train) -> float:
+        with warnings.catch_warnings():  # the training on all labels has said it already
+            warnings.simplefilter("ignore", NotConvergedWarning)
+            return slope(cross_fitted(K, codes, train, self.random_state))
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, and keep nothing."""
@@ -195,6 +204,7 @@ class MixtureSVC(MixtureClassifier):
         values = self._values(X)
         return class_scores(values, len(self.classes_))
 
+    @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> Floats:
         """Say how probable each class is; the predicted label is always the most probable one.
 
@@ -208,6 +218,6 @@ class MixtureSVC(MixtureClassifier):
             Columns in the order of ``classes_``.
         """
         values = self._values(X)
-        if not hasattr(self, "slope_"):
-            raise AttributeError("predict_proba needs what probability=True learns in fit.")
+        if self.slope_ is None:
+            raise AttributeError("predict_proba needs what probability=True learns in fit. Fit again.")
         return class_probabilities(values, self.slope_, len(self.classes_))

@@ -1,7 +1,7 @@
 """Kernels from mixtures, as values that any kernel machine can use."""
 
 from mixkern.kernels.base import DistanceKernel, MixtureKernel, Separation
-from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, repaired
+from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, is_definite, repaired
 from mixkern.kernels.gmm import GMMKernel
 from mixkern.kernels.laplacian import LaplacianKernel
 from mixkern.kernels.rbf import RBFKernel
@@ -19,5 +19,6 @@ __all__ = [
     "Repaired",
     "Separation",
     "definiteness",
+    "is_definite",
     "repaired",
 ]

@@ -74,6 +74,24 @@ def definiteness(K: ArrayLike) -> Definiteness:
     )
 
 
+def is_definite(K: Floats) -> bool:
+    """Tell whether a kernel matrix is positive semi-definite within rounding, in a tenth of the report's time.
+
+    >>> is_definite(np.eye(2)), is_definite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (True, False)
+    """
+    try:
+        np.linalg.cholesky(K + rounding_of(K) * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def rounding_of(K: Floats) -> float:
+    """Give the size below which an eigenvalue may be nothing but rounding, without knowing any."""
+    return float(len(K) * np.finfo(float).eps * np.abs(K).sum(axis=1).max(initial=1.0))
+
+
 @dataclass(frozen=True)
 class Repaired:
     """A definite matrix in place of one that was not, and the way for new rows.

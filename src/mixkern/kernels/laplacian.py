@@ -21,6 +21,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import Bounds, DistanceKernel
+from mixkern.kernels.definite import is_definite, rounding_of
 
 Floats = NDArray[np.float64]
 
@@ -59,16 +60,40 @@ def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
 
 @dataclass(frozen=True, eq=False)
 class Deformation:
-    """The graph of all rows, and the base kernel among them: the same for every ratio."""
+    r"""The graph of all rows, and the base kernel among them: the same for every ratio.
+
+    Bending needs a base kernel that is positive semi-definite: I + M G of one that is not may be singular. So the
+    negative eigenvectors of G, with eigenvalues in N, are left out first, among these rows and for new ones alike:
+
+    .. math:: k_+(x, z) = k(x, z) - k_x^T U_- N^{-1} U_-^T k_z
+    """
 
     power: csr_array  # L^p, (n, n)
-    gram: Floats  # G, (n, n)
+    gram: Floats  # G, (n, n), without its negative part
+    negative: tuple[Floats, Floats]  # U_- (n, r) and N (r,); r is 0 for a definite kernel
+
+    @classmethod
+    def of(cls, power: csr_array, gram: Floats) -> Self:
+        """Take the negative part out of a base kernel that has one."""
+        if is_definite(gram):
+            return cls(power, gram, (np.empty((len(gram), 0)), np.empty(0)))
+        values, vectors = np.linalg.eigh(gram)
+        kept = values < -rounding_of(gram)
+        values, vectors = values[kept], vectors[:, kept]
+        return cls(power, gram - (vectors * values) @ vectors.T, (vectors, values))
 
     def factors(self, ratio: float) -> tuple[Floats, NDArray[np.int32]]:
         """Factorise I + M G: a third of the work of solving for all rows, and all that new rows need."""
         system = ratio * (self.power @ self.gram)
         system[np.diag_indices_from(system)] += 1.0
         return lu_factor(system, overwrite_a=True)
+
+    def bend(self, factors: tuple[Floats, NDArray[np.int32]], ratio: float, columns: Floats) -> Floats:
+        """Multiply with what is taken away from k: U_- N^-1 U_-' + P (I + M G)^-1 M P, where P leaves U_- out."""
+        vectors, values = self.negative
+        shadow = vectors.T @ columns  # (r, q)
+        bent = lu_solve(factors, ratio * (self.power @ (columns - vectors @ shadow)), overwrite_b=True)
+        return bent - vectors @ (vectors.T @ bent) + vectors @ (shadow / values[:, None])
 
 
 class LaplacianKernel(Kernel):
@@ -93,7 +118,8 @@ class LaplacianKernel(Kernel):
 
     Notes
     -----
-    Positive semi-definite if the base kernel is. The diagonal is not one. The first call factorises a matrix as large
+    Positive semi-definite: what is negative in the base kernel, among the rows of the graph, is left out before it is
+    bent, unless ``ratio`` is 0. The diagonal is not one. The first call factorises a matrix as large
     as there are rows, and keeps the factors; :meth:`with_ratio` keeps the graph and the base kernel.
 
     Examples
@@ -147,7 +173,7 @@ class LaplacianKernel(Kernel):
         power = laplacian
         for _ in range(self.degree - 1):
             power = csr_array(power @ laplacian)
-        return Deformation(power, self.base(self.rows))
+        return Deformation.of(power, self.base(self.rows))
 
     def _apart(self, rows: ArrayLike) -> Floats:
         """Say how far all rows are apart, by what the base kernel makes of all their columns."""
@@ -160,10 +186,9 @@ class LaplacianKernel(Kernel):
     def _factors(self) -> tuple[Floats, NDArray[np.int32]]:
         return self.deformation.factors(float(self.ratio))
 
-    def _bent(self, left: Floats, right: Floats) -> Floats:
-        """k_x' (I + M G)^-1 M k_z for rows whose base kernels with all rows are left (a, n) and right (b, n)."""
-        pulled = float(self.ratio) * (self.deformation.power @ right.T)
-        return left @ lu_solve(self._factors, pulled, overwrite_b=True)
+    def _bend(self, columns: Floats) -> Floats:
+        """Multiply with the matrix that is taken away between kernels with all rows; (n, q)."""
+        return self.deformation.bend(self._factors, float(self.ratio), columns)
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
         """Kernel between rows, which need not be among those of the graph."""
@@ -171,11 +196,14 @@ class LaplacianKernel(Kernel):
             raise KernelError("LaplacianKernel has no gradient. Search its parameters on a grid.")
         if not 0 <= float(self.ratio) < np.inf:
             raise KernelError(f"ratio must be a number, 0 or more, but it is {self.ratio!r}.")
-        left = self.base(X, self._bound_rows())
+        rows = self._bound_rows()
+        if not self.ratio:
+            return self.base(X, Y)
+        left = self.base(X, rows)
         if Y is None:
-            K = self.base(X) - self._bent(left, left)
+            K = self.base(X) - left @ self._bend(left.T)
             return (K + K.T) / 2
-        return self.base(X, Y) - self._bent(left, self.base(Y, self.rows))
+        return self.base(X, Y) - left @ self._bend(self.base(Y, rows).T)
 
     def unbent(self, Y: ArrayLike, V: ArrayLike) -> tuple[Floats, Floats]:
         """Give rows and coefficients with which the *base* kernel makes the same sums: how a machine predicts.
@@ -195,8 +223,7 @@ class LaplacianKernel(Kernel):
             ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``: no factors, no graph.
         """
         rows, V = np.asarray(self._bound_rows(), dtype=float), np.asarray(V, dtype=float)
-        pulled = float(self.ratio) * (self.deformation.power @ (self.base(rows, Y) @ V))
-        bend = lu_solve(self._factors, pulled, overwrite_b=True)
+        bend = self._bend(self.base(rows, Y) @ V) if self.ratio else np.zeros((len(rows), V.shape[1]))
         return np.vstack([rows, np.asarray(Y, dtype=float)]), np.vstack([-bend, V])
 
     def _bound_rows(self) -> ArrayLike:

@@ -1,8 +1,21 @@
 """Pictures, for people who would rather look than read."""
 
+from mixkern.plot.decision import decision
 from mixkern.plot.density import bound_trace, density
+from mixkern.plot.introduction import introduction
 from mixkern.plot.level import level_curves, paper_levels
 from mixkern.plot.sample import gallery, scatter
-from mixkern.plot.search import density_trials
+from mixkern.plot.search import density_trials, search_map
 
-__all__ = ["bound_trace", "density", "density_trials", "gallery", "level_curves", "paper_levels", "scatter"]
+__all__ = [
+    "bound_trace",
+    "decision",
+    "density",
+    "density_trials",
+    "gallery",
+    "introduction",
+    "level_curves",
+    "paper_levels",
+    "scatter",
+    "search_map",
+]

@@ -98,7 +98,15 @@ def search_map(
         ax.plot(gamma[order], C[order], "-", lw=1, color="#808080", zorder=1.5)
         best = surface.best_
         ring = {"mfc": "none", "mec": "#0072B2", "mew": 2}
-        ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=13, **ring, clip_on=False, label=f"best of all, {best.error:.3f}")
+        ax.plot(
+            np.log10(best.gamma),
+            np.log10(best.C),
+            "o",
+            ms=13,
+            **ring,
+            clip_on=False,
+            label=f"best of all, {best.error:.3f}",
+        )
     best = min(trials, key=lambda t: (t.error, t.log_loss))
     label = f"best visited, {best.error:.3f}"
     ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color="#D00000", clip_on=False, label=label)

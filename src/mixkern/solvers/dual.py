@@ -27,6 +27,8 @@ class Dual:
         Whether the solver reached its tolerance.
     n_iter : int
         Iterations that it took; of several functions, the most.
+    change : float
+        How much of the kernel matrix a repair has changed, in the Frobenius norm, as a share; 0 without one.
     """
 
     support: Ints
@@ -34,6 +36,7 @@ class Dual:
     intercepts: Floats
     converged: bool = True
     n_iter: int = 1
+    change: float = 0.0
 
     def decision(self, K: Floats) -> Floats:  # (n, q)
         """Evaluate the functions where the kernel with all training rows is known, one row of K each."""

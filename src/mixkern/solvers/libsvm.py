@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from mixkern.errors import NotConvergedWarning, one_of, warn
-from mixkern.kernels import Repair, definiteness, repaired
+from mixkern.kernels import Repair, definiteness, is_definite, repaired
 from mixkern.solvers.dual import Dual, Floats, Ints
 
 MAX_ITER = 1_000_000  # where max_iter is -1: endless in scikit-learn; here a few seconds for thousands of rows
@@ -25,7 +25,7 @@ MAX_ITER = 1_000_000  # where max_iter is -1: endless in scikit-learn; here a fe
 class Remedy(StrEnum):
     """What to do about a kernel matrix that is not positive semi-definite."""
 
-    AUTO = "auto"  # nothing; where libsvm does not converge, clip and try again
+    AUTO = "auto"  # clip where it does harm: always for numbers, for classes where libsvm does not converge
     NONE = "none"  # nothing, ever
     CLIP = "clip"
     FLIP = "flip"
@@ -83,6 +83,9 @@ def regressor(
 ) -> Dual:
     """Follow numbers within a tube of width epsilon: the epsilon-SVR. One function."""
     machine = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
+    # On an indefinite matrix libsvm converges, at the edge of its box, to a function that has little to do with y.
+    if remedy == Remedy.AUTO and not is_definite(K):
+        remedy = Remedy.CLIP
     return _guarded(machine, K, y, sample_weight, remedy)
 
 
@@ -145,7 +148,7 @@ def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | No
     dual = _solved(machine, fixed.matrix, y, sample_weight)
     spread = np.zeros((len(K), dual.coefficients.shape[1]))
     spread[dual.support] = dual.coefficients
-    return replace(dual, support=np.arange(len(K)), coefficients=fixed.rows(spread.T).T)
+    return replace(dual, support=np.arange(len(K)), coefficients=fixed.rows(spread.T).T, change=fixed.change)
 
 
 def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:

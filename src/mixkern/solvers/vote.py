@@ -61,6 +61,16 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     -------
     ndarray of shape (n, c)
     """
+    shares = _coupled(values, slope, n_classes)
+    rows, winner, top = np.arange(len(values)), chosen(class_scores(values, n_classes)), shares.argmax(axis=1)
+    shares[rows, winner], shares[rows, top] = shares[rows, top], shares[rows, winner]
+    # Of two equal probabilities, the one of the chosen class is larger by the last bit.
+    is_tie = shares.argmax(axis=1) != winner
+    shares[is_tie, winner[is_tie]] = np.nextafter(shares[is_tie].max(axis=1), 2)
+    return shares
+
+
+def _coupled(values: Floats, slope: float, n_classes: int) -> Floats:
     if n_classes == 2:
         second = expit(-slope * values[:, 0])
         return np.column_stack([1 - second, second])
@@ -70,6 +80,4 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
         inverse[:, j] += 1 / np.maximum(expit(-slope * values[:, q]), SMALLEST)
     shares = 1 / (inverse - (n_classes - 2))
     shares /= shares.sum(axis=1, keepdims=True)
-    rows, winner, top = np.arange(len(values)), chosen(class_scores(values, n_classes)), shares.argmax(axis=1)
-    shares[rows, winner], shares[rows, top] = shares[rows, top], shares[rows, winner]
     return shares

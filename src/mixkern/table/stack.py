@@ -5,7 +5,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from mixkern.errors import ColumnMismatchError, listing, nearest
+from mixkern.errors import ColumnMismatchError, TableError, listing, nearest
 from mixkern.table.frame import column_labels, opened
 
 
@@ -15,11 +15,15 @@ def stacked(X: Any, more: Any) -> Any:
     >>> stacked([[1, "a"]], [[2, "b"], [3, "c"]]).tolist()
     [[1, 'a'], [2, 'b'], [3, 'c']]
     """
-    first, second = opened(X), opened(more)
+    first = opened(X)
+    try:
+        second = opened(more)
+    except TableError as error:
+        raise type(error)(f"Of the further rows: {error}") from error
     labels, others = column_labels(first), column_labels(second)
     if (labels is None) != (others is None) or (labels is not None and type(first) is not type(second)):
         raise ColumnMismatchError(
-            f"X is a {type(first).__name__}, but the further rows are a {type(second).__name__}. "
+            f"X is a {_kind(first)}, but the further rows are a {_kind(second)}. "
             "Give both as frames of the same library, or both as arrays."
         )
     if labels is None or others is None:
@@ -31,6 +35,10 @@ def stacked(X: Any, more: Any) -> Any:
         raise ColumnMismatchError(
             f"The further rows have columns of other types than X ({error}). Convert them to the types of X."
         ) from error
+
+
+def _kind(table: Any) -> str:
+    return f"{type(table).__name__} of {type(table).__module__.partition('.')[0]}"
 
 
 def _stacked_arrays(first: Any, second: Any) -> Any:
