@@ -1,6 +1,5 @@
 """Threads for blocks of rows, and none for the matrix products within a block."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,11 +9,14 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from mixkern.engine.threads import available
+
 
 @contextmanager
 def threads() -> Iterator[ThreadPoolExecutor]:
     """Give a pool of threads; until it is given back, linear algebra keeps to one thread."""
-    with _SingleThreadedAlgebra.shared(), ThreadPoolExecutor(_n_threads()) as pool:
+    n_threads = available()  # asked before the limit is set, because it heeds limits
+    with _SingleThreadedAlgebra.shared(), ThreadPoolExecutor(n_threads) as pool:
         yield pool
 
 
@@ -45,9 +47,3 @@ class _SingleThreadedAlgebra:
 def _libraries() -> ThreadpoolController:
     """Look for the libraries once: it takes as long as a few iterations on a small table."""
     return ThreadpoolController()
-
-
-def _n_threads() -> int:
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(int(limit), available) if limit.isdigit() and int(limit) > 0 else available
