@@ -79,6 +79,7 @@ PUBLIC = {
     },
     "mixkern.plot": {
         "bound_trace",
+        "critical_difference",
         "decision",
         "density",
         "density_trials",
@@ -91,7 +92,19 @@ PUBLIC = {
     },
     "mixkern.search": {"Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"},
     "mixkern.solvers": {"Dual", "Remedy", "classifier", "label_folds", "one_class", "pairs", "regressor"},
-    "mixkern.study": {"DatasetComparison", "DatasetFigures", "compare_data_sets", "published_data_sets"},
+    "mixkern.study": {
+        "Accuracy",
+        "DatasetComparison",
+        "DatasetFigures",
+        "RankTest",
+        "RunTimes",
+        "compare_data_sets",
+        "critical_value",
+        "published_accuracies",
+        "published_data_sets",
+        "published_run_times",
+        "rank_test",
+    },
     "mixkern.table": {
         "CategoricalColumn",
         "ContinuousColumn",

@@ -21,6 +21,7 @@
     ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
     ├── KernelError (ValueError)           rows or matrices that a kernel cannot take
     │   └── NotBoundError                  a kernel that has no mixture yet
+    ├── StudyError (ValueError)            results that cannot be compared, or a store that is not one
     ├── OptionError (ValueError)           a word that is not one of those an option takes
     ├── DatasetError
     │   ├── UnknownDatasetError (ValueError)
@@ -125,6 +126,10 @@ class KernelError(MixkernError, ValueError):
 
 class NotBoundError(KernelError):
     """A kernel that has no mixture yet."""
+
+
+class StudyError(MixkernError, ValueError):
+    """Results that cannot be compared, settings that make no study, or a file that is no store."""
 
 
 class OptionError(MixkernError, ValueError):

@@ -1,6 +1,9 @@
 import hashlib
 from importlib.resources import files
 
+import pytest
+
+from mixkern import study
 from mixkern.study import published_data_sets
 
 
@@ -19,3 +22,23 @@ def test_the_file_is_the_published_one():
 def test_slips_stay_as_published():
     clouds = next(row for row in published_data_sets() if row.title == "Clouds")
     assert clouds.class_percent == (52.2, 50.0)
+
+
+@pytest.mark.parametrize(("experiment", "mean"), [(1, 76.57), (2, 81.48), (3, 87.09)])
+def test_accuracies_have_the_published_means(experiment, mean):
+    table = study.published_accuracies(experiment)
+    assert len(table) == 20
+    assert sum(row["rwm"].percent for row in table.values()) / 20 == pytest.approx(mean, abs=0.006)
+
+
+def test_the_best_of_each_row_is_among_the_bold_ones():
+    for experiment in (1, 2, 3):
+        for row in study.published_accuracies(experiment).values():
+            assert max(row.values(), key=lambda cell: cell.percent).is_best
+
+
+def test_run_times():
+    times = study.published_run_times()
+    assert len(times) == 20
+    assert times["Phoneme"].building["lap"] == pytest.approx(527.3, abs=0.05)
+    assert sum(row.model_estimation for row in times.values()) / 20 == pytest.approx(13.430, abs=0.001)

@@ -1,5 +1,6 @@
 """Pictures, for people who would rather look than read."""
 
+from mixkern.plot.critical import critical_difference
 from mixkern.plot.decision import decision
 from mixkern.plot.density import bound_trace, density
 from mixkern.plot.introduction import introduction
@@ -9,6 +10,7 @@ from mixkern.plot.search import density_trials, search_map
 
 __all__ = [
     "bound_trace",
+    "critical_difference",
     "decision",
     "density",
     "density_trials",
