@@ -41,4 +41,5 @@ def test_run_times():
     times = study.published_run_times()
     assert len(times) == 20
     assert times["Phoneme"].building["lap"] == pytest.approx(527.3, abs=0.05)
-    assert sum(row.model_estimation for row in times.values()) / 20 == pytest.approx(13.430, abs=0.001)
+    # The paper's own row of means says 13.430, which is not the mean of its rows.
+    assert sum(row.model_estimation for row in times.values()) / 20 == pytest.approx(10.701, abs=0.001)
