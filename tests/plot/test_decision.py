@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, datasets
-from mixkern.errors import LabelError, OptionError, TableError
+from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, QuasiNewtonS3VC, datasets
+from mixkern.errors import LabelError, OptionError
 from mixkern.plot.decision import decision
 from mixkern.plot.style import COLOURS
 
@@ -208,6 +208,30 @@ def test_frames_are_as_large_as_what_they_frame(moons):
     assert drawn.get_sizes().max() > 3 * drawn.get_sizes().min()
 
 
+def supported(n_rows, n_support):
+    """Draw a machine whose support vectors are some of the rows."""
+    rows = np.random.default_rng(0).normal(size=(n_rows, 2))
+    model = LogisticRegression().fit(rows, rows[:, 0] > 0)
+    model.support_vectors_ = rows[:n_support]
+    return draw(model, rows)
+
+
+@pytest.mark.parametrize(("n_rows", "n_support"), [(12, 12), (40, 20), (1000, 200)])
+def test_support_vectors_are_framed_where_they_are_few(n_rows, n_support):
+    assert len(points(supported(n_rows, n_support), "support vector")) == n_support
+
+
+@pytest.mark.parametrize(("n_rows", "n_support"), [(13, 13), (40, 21), (1000, 201), (9, 0)])
+def test_frames_around_nearly_everything_are_left_out(n_rows, n_support):
+    assert "support vector" not in labels(supported(n_rows, n_support))
+
+
+def test_landmarks_are_not_framed():
+    model = QuasiNewtonS3VC(random_state=0).fit(X, Y)
+    assert len(model.support_vectors_) == len(X)
+    assert "support vector" not in labels(draw(model, X, Y))
+
+
 def test_many_labels_are_drawn_smaller():
     X, y = datasets.make_two_moons(n=200, random_state=0)
     model = LogisticRegression().fit(X, y)
@@ -329,36 +353,6 @@ def test_models_that_are_not_fitted_or_no_classifiers_are_refused():
     machine = MixtureOneClassSVM(random_state=0).fit(X)
     with pytest.raises(TypeError, match="model must be a classifier, but a MixtureOneClassSVM is none: it has no"):
         draw(machine, X)
-
-
-@pytest.mark.parametrize(
-    ("table", "sentence"),
-    [
-        (np.ones((9, 1)), r"two continuous columns, but X has 1\. Fit the model on two of them\.$"),
-        (np.ones((9, 3)), r"two continuous columns, but X has 3\. Fit the model on two of them: X\[:, \[0, 1\]\]\.$"),
-        (
-            pd.DataFrame(np.ones((9, 3)), columns=["a", "b", "c"]),
-            r"but X has 3\. Fit the model on two of them: X\[\['a', 'b'\]\]\.$",
-        ),
-    ],
-)
-def test_tables_that_are_not_of_two_columns_are_refused(table, sentence, moons):
-    with pytest.raises(TableError, match=sentence):
-        draw(moons, table)
-
-
-def test_categories_are_refused():
-    table = pd.DataFrame({"length": X[:, 0], "town": np.where(X[:, 1] > 0, "Kassel", "Passau")})
-    model = MixtureSVC(probability=False, random_state=0).fit(table, Y)
-    with pytest.raises(TableError, match=r"but 'town' is not continuous\. Fit the model on other columns\."):
-        draw(model, table)
-    with pytest.raises(TableError, match="but 'town' is not continuous"):
-        draw(LogisticRegression().fit(X, TRUTH), table)
-
-
-def test_tables_of_gaps_are_refused(moons):
-    with pytest.raises(TableError, match="X has no row with a number in both columns"):
-        draw(moons, [[np.nan, 1.0], [1.0, np.nan]])
 
 
 @pytest.mark.parametrize("name", ["y", "truth"])

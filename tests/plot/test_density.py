@@ -5,7 +5,7 @@ from scipy.stats import multivariate_normal, norm
 
 from mixkern import Mixture, VBMixture, datasets, plot
 from mixkern.errors import MixtureError
-from mixkern.plot.density import CENTRES, _legend_columns
+from mixkern.plot.component import CENTRES
 
 WEIGHTS = [0.7, 0.3]
 MEANS = [[0.0, 0.0], [3.0, 1.0]]
@@ -236,11 +236,6 @@ def test_units_are_equal_unless_nothing_could_be_seen():
 def test_a_flat_density_has_a_flat_picture():
     flat = plot.density(Mixture([1.0], [[0.0, 0.0]], [[4.0, 1.0]], "diag")).figure
     assert flat.get_figheight() < flat.get_figwidth()
-
-
-@pytest.mark.parametrize(("length", "count", "columns"), [(7, 3, 3), (20, 4, 2), (7, 12, 6), (90, 3, 1)])
-def test_the_legend_stays_within_the_figure(length, count, columns):
-    assert _legend_columns(["x" * length] * count) == columns
 
 
 # ---------------------------------------------------------------- the bound

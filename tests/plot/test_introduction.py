@@ -64,6 +64,24 @@ def test_panels_show_distances_and_decisions(panels, rows):
     assert len({(panel.get_xlim(), panel.get_ylim()) for panel in panels.flat}) == 1
 
 
+def test_the_rows_with_labels_stand_in_place_of_crosses(panels, rows):
+    chosen = rows[0][two_labels(*rows)].tolist()
+    for panel in panels[:, :2].flat:
+        assert "point" not in panel.get_legend_handles_labels()[1]
+        lone = [each.get_offsets()[0].tolist() for each in panel.collections if len(each.get_offsets()) == 1]
+        assert [place for place in lone if place in chosen] == chosen
+
+
+def test_one_legend_explains_all_panels_in_one_line(panels):
+    (legend,) = panels[0, 0].figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[:4] == ["class 0", "class 1", "class 0, labelled", "class 1, labelled"]
+    assert texts[4:] == ["support vector", "boundary", "centre, unit ellipse", "row"]
+    box = legend.get_window_extent()
+    assert box.height < 0.5 * legend.figure.dpi
+    assert box.width < legend.figure.bbox.width
+
+
 def test_euclidean_curves_are_circles_around_their_row(panels, rows):
     for panel, row in zip(panels[0, :2], two_labels(*rows), strict=True):
         (drawn,) = (each for each in panel.collections if isinstance(each, QuadContourSet))

@@ -72,6 +72,16 @@ def test_the_point_the_components_and_the_rows_are_drawn():
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["row", "centre, unit ellipse", "point"]
 
 
+def test_the_mark_of_the_point_is_left_out_or_looks_otherwise():
+    plain = plot.level_curves(RBFKernel(), POINT, mark=False)
+    assert "point" not in plain.get_legend_handles_labels()[1]
+    assert not plain.figure.legends  # nothing is left to be explained
+    ax = plot.level_curves(RWMKernel(PLANE), POINT, mark={"s": 20, "label": "query"})
+    assert centres(ax, "query").tolist() == [list(POINT)]
+    assert next(each for each in ax.collections if each.get_label() == "query").get_sizes() == [20]
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["centre, unit ellipse", "query"]
+
+
 def test_limits_hold_three_deviations_of_the_components_the_rows_and_the_point():
     mixture = Mixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 4.0]]])
     ax = plot.level_curves(RWMKernel(mixture), (7.0, 0.0), X=[[0.0, -14.0]])

@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.plot.style import new_figure
+from mixkern.plot.style import INK, new_figure
 from mixkern.study.statistics import RankTest
-
-INK = "#202020"
 
 
 def critical_difference(test: RankTest, *, alpha: float = 0.05, value: float | None = None, ax: Any = None) -> Any:

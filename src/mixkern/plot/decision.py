@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
@@ -13,30 +12,35 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
-from mixkern.errors import LabelError, OptionError, TableError, listing
+from mixkern.errors import LabelError, OptionError
 from mixkern.optional import optional
-from mixkern.plot.density import CENTRES, MOST_OBLONG, ellipses
-from mixkern.plot.style import UNLABELLED, look, new_figure
+from mixkern.plot.component import grey_components
+from mixkern.plot.legend import fit_figure
+from mixkern.plot.plane import Plane
+from mixkern.plot.style import (
+    INK,
+    LARGE,
+    MARGIN,
+    MEDIUM,
+    SMALL,
+    UNLABELLED,
+    look,
+    new_figure,
+    outlined,
+    units,
+)
 from mixkern.table import UNLABELLED as NO_CLASS
-from mixkern.table import ContinuousColumn, Kind, Labels, encode_labels
-from mixkern.table.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.table import Kind, Labels, encode_labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-INK = "#000000"
-GREY = "#8A8A8A"
 TINT = 0.24  # share of a class's colour in the ground; the rest is white
 BLUR = 1.2  # pixels
-MARGIN = 0.05  # of the width and height, around the rows
-SMALL = 15.0  # square points of print: rows without a label
-LARGE, MEDIUM = 75.0, 26.0  # labelled rows, and those of a table with many
 MANY = 80  # labels, or support vectors: more than these would hide each other
-LARGEST_IN_LEGEND = 60.0
+FEW_FRAMES, MOST_FRAMES = 12, 200  # support vectors that are framed in any case, and at most
 FRAME = 3.2  # area of the square around a support vector, in areas of its point
-WIDTH = 5.2  # inches
-LETTER, HANDLE = 0.068, 0.45  # inches that a legend takes per letter, and for what stands before the text
-BOUNDARY, MARGINS, SUPPORT = "boundary", "margin", "support vector"
+IN_LEGEND = (SMALL, 60.0)  # areas of points there; larger ones would need more room than a line of text
 
 
 def decision(
@@ -83,6 +87,11 @@ def decision(
     -------
     matplotlib.axes.Axes
 
+    Notes
+    -----
+    More than twelve support vectors are not framed if they are most of the rows, or more than 200: frames around nearly
+    everything tell nothing. So it is with the landmarks of :class:`~mixkern.QuasiNewtonS3VC`.
+
     Examples
     --------
     >>> from mixkern import MixtureSVC, datasets, plot
@@ -93,115 +102,29 @@ def decision(
     """
     _check_model(model, margins)
     has_components = _shows_components(model, components)
-    plane = _plane(model, X)
+    plane = Plane.of(model, X)
     given, true = (_labels(each, name, len(plane.places)) for each, name in ((y, "y"), (truth, "truth")))
     groups = (np.asarray(model.classes_), given.classes, true.classes)
     classes = list(dict.fromkeys(label for group in groups for label in group.tolist()))
-    low, high = _box(plane.places)
+    low, high = _box(plane)
     ground = _ground(model, plane, low, high, resolution)
     has_own_figure = ax is None
     if ax is None:
-        ax = new_figure(figsize=(WIDTH, WIDTH)).subplots()
+        ax = new_figure().subplots()
+    # In the order of the legend; what lies on top is said by each zorder.
     _regions(ground, ax)
+    size = MEDIUM if given.is_labelled.sum() > MANY else LARGE
+    _rows(plane, _codes(given, classes), _codes(true, classes), classes, size, ax)
+    _support(plane, model, given.is_labelled, size, ax)
     _boundary(ground, margins, ax)
     if has_components:
-        _components(plane.mixture(model.mixture_), ax)
-    size = MEDIUM if given.is_labelled.sum() > MANY else LARGE
-    _rows(plane.places, _codes(given, classes), _codes(true, classes), classes, size, ax)
-    _support(plane, model, plane.places[given.is_labelled], size, ax)
-    _frame(plane, low, high, ax)
-    ax.set_title(title)
+        grey_components(plane.mixture(model.mixture_), ax)
+    ax.set(title=title, xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    ax.set_aspect(units(ax), adjustable="box")  # other limits would show where no one decided
+    _name_axes(plane, ax)
     if has_own_figure:
-        _fit_figure(ax, high - low)
+        fit_figure(ax, areas=IN_LEGEND)
     return ax
-
-
-# ---------------------------------------------------------------- the table, in its own units
-
-
-@dataclass(frozen=True)
-class _Plane:
-    """Two columns in their own units, and the way to those that the model computes in."""
-
-    table: Any  # the native frame, or an array
-    raws: Sequence[RawColumn]
-    columns: Sequence[ContinuousColumn] | None  # how the model reads them; None where it takes them as they are
-    places: Floats  # (n, 2)
-
-    def own(self, encoded: Floats) -> Floats:
-        """Put encoded rows into the units of the table."""
-        if self.columns is None:
-            return encoded
-        scaled = encoded * [column.deviation for column in self.columns]
-        return (scaled + [column.mean for column in self.columns]) + [column.origin for column in self.columns]
-
-    def mixture(self, encoded: Mixture) -> Mixture:
-        """Put a mixture of encoded rows into the units of the table."""
-        if self.columns is None:
-            return encoded
-        scale = np.array([column.deviation for column in self.columns])
-        return Mixture(encoded.weights, self.own(encoded.means), encoded.full_covariances * np.outer(scale, scale))
-
-    def like(self, places: Floats) -> Any:
-        """Make a table of these places that the model takes: same type, same names; dates are dates again."""
-        cells = [self._cells(j, places[:, j]) for j in (0, 1)]
-        labels = column_labels(self.table)
-        if labels is None:
-            is_moment = any(each.dtype.kind in "mM" for each in cells)
-            return np.column_stack([each.astype(object) for each in cells] if is_moment else cells)
-        if nw.dependencies.is_pandas_dataframe(self.table):  # its labels need not be texts
-            pandas = optional("pandas", purpose="mixkern.plot")
-            return pandas.DataFrame(dict(zip(labels, cells, strict=True)))
-        backend = nw.get_native_namespace(self.table)
-        return nw.from_dict(dict(zip(labels, cells, strict=True)), backend=backend).to_native()
-
-    def _cells(self, j: int, values: Floats) -> Any:
-        if self.columns is None:
-            return values
-        column = self.columns[j]
-        return column.decode(((values - column.origin) - column.mean) / column.deviation)
-
-
-def _plane(model: Any, X: Any) -> _Plane:
-    table = opened(X)
-    raws = raw_columns(table)
-    columns = _columns(model, raws)
-    places = np.column_stack([raw.numbers() for raw in raws])
-    if not np.isfinite(places).all(axis=1).any():
-        raise TableError("X has no row with a number in both columns, so that there is nothing to draw.")
-    return _Plane(table, raws, columns, places)
-
-
-def _columns(model: Any, raws: Sequence[RawColumn]) -> list[ContinuousColumn] | None:
-    """Tell how the model reads the columns, and refuse those that have no place in the plane."""
-    names = [raw.name for raw in raws]
-    if len(raws) != 2:
-        choice = "X[:, [0, 1]]" if raws[0].place.startswith("X[:") else f"X[{names[:2]}]"
-        raise TableError(
-            f"A picture of decisions needs a table of two continuous columns, but X has {len(raws)}. "
-            f"Fit the model on two of them{': ' + choice if len(raws) > 2 else ''}."
-        )
-    encoder = getattr(model, "encoder_", None)
-    if encoder is None:
-        wrong = [raw.name for raw in raws if raw.kind not in (Kind.NUMBER, Kind.INTEGER)]
-        n_categorical = len(getattr(getattr(model, "mixture_", None), "categories", ()))
-        wrong = wrong or names[2 - n_categorical :]
-    else:
-        wrong = list(encoder.categorical_)
-    if wrong:
-        raise TableError(
-            f"A picture of decisions needs a table of two continuous columns, but {listing(wrong)} "
-            f"{'is' if len(wrong) == 1 else 'are'} not continuous. Fit the model on other columns."
-        )
-    return None if encoder is None else [c for c in encoder.columns_ if isinstance(c, ContinuousColumn)]
-
-
-def _box(places: Floats) -> tuple[Floats, Floats]:
-    """Give the corners of what is shown: the rows, and a margin."""
-    there = places[np.isfinite(places).all(axis=1)]
-    low, high = there.min(axis=0), there.max(axis=0)
-    extent = np.where(high > low, high - low, 1.0)  # one row, or a column of equal numbers, has room around it too
-    return low - MARGIN * extent, high + MARGIN * extent
 
 
 # ---------------------------------------------------------------- labels
@@ -246,7 +169,15 @@ def _check_model(model: Any, margins: bool) -> None:
         )
 
 
-def _ground(model: Any, plane: _Plane, low: Floats, high: Floats, resolution: int) -> _Ground:
+def _box(plane: Plane) -> tuple[Floats, Floats]:
+    """Give the corners of what is shown: the rows, and a margin."""
+    there = plane.places[plane.is_there]
+    low, high = there.min(axis=0), there.max(axis=0)
+    extent = np.where(high > low, high - low, 1.0)  # one row, or a column of equal numbers, has room around it too
+    return low - MARGIN * extent, high + MARGIN * extent
+
+
+def _ground(model: Any, plane: Plane, low: Floats, high: Floats, resolution: int) -> _Ground:
     if resolution < 2:
         raise OptionError(f"resolution must be at least 2, but it is {resolution!r}.")
     x, y = (np.linspace(low[j], high[j], resolution) for j in (0, 1))
@@ -297,21 +228,19 @@ def _regions(ground: _Ground, ax: Any) -> None:
 def _boundary(ground: _Ground, margins: bool, ax: Any) -> None:
     n_classes = ground.lead.shape[2]
     # The last class has no boundary that is not another's, too.
-    _lines(ground, [(i, 0.0) for i in range(n_classes - 1)], BOUNDARY, ax, linewidth=1.8, linestyle="solid")
+    _lines(ground, [(i, 0.0) for i in range(n_classes - 1)], ax, label="boundary", linewidth=1.8, linestyle="solid")
     if margins:
-        _lines(ground, [(1, -1.0), (1, 1.0)], MARGINS, ax, linewidth=1.0, linestyle="dashed")
+        _lines(ground, [(1, -1.0), (1, 1.0)], ax, label="margin", linewidth=1.0, linestyle="dashed")
 
 
-def _lines(
-    ground: _Ground, leads: Sequence[tuple[int, float]], label: str, ax: Any, linewidth: float, linestyle: str
-) -> None:
+def _lines(ground: _Ground, leads: Sequence[tuple[int, float]], ax: Any, **style: Any) -> None:
     """Draw where classes are so far ahead, and an empty line for the legend, which does not list contours."""
     inside = [(i, far) for i, far in leads if ground.lead[..., i].min() < far < ground.lead[..., i].max()]
-    style = {"colors": INK, "linewidths": linewidth, "linestyles": linestyle, "zorder": 2.5}
+    lines = {"linewidths": style["linewidth"], "linestyles": style["linestyle"], "zorder": 2.5}
     for i, far in inside:  # of a level that is nowhere matplotlib would warn
-        ax.contour(ground.x, ground.y, ground.lead[..., i], levels=[far], **style)
+        ax.contour(ground.x, ground.y, ground.lead[..., i], levels=[far], colors=INK, **lines)
     if inside:
-        ax.plot([], [], color=INK, linewidth=linewidth, linestyle=linestyle, label=label)
+        ax.plot([], [], color=INK, **style)
 
 
 def _shows_components(model: Any, components: bool | None) -> bool:
@@ -329,62 +258,43 @@ def _has_mixture(kernel: Any) -> bool:
     return any(isinstance(part, Mixture) or _has_mixture(part) for part in parts)
 
 
-def _components(mixture: Mixture, ax: Any) -> None:
-    for ellipse in ellipses(mixture.means, mixture.full_covariances, np.ones(len(mixture.means))):
-        ellipse.set(edgecolor=GREY, linewidth=1.4, zorder=1.5)
-        ax.add_patch(ellipse)
-    ax.scatter(*mixture.means.T, s=40, marker="+", color=GREY, linewidths=1.6, label=CENTRES, zorder=1.6)
-
-
-def _rows(places: Floats, given: Ints, true: Ints, classes: Sequence[Any], size: float, ax: Any) -> None:
+def _rows(plane: Plane, given: Ints, true: Ints, classes: Sequence[Any], size: float, ax: Any) -> None:
     """Draw rows without a label small, in the colours of their true classes if these are known; the others large."""
-    is_there = np.isfinite(places).all(axis=1)
-    is_hidden = is_there & (given == NO_CLASS)
-    rest = places[is_hidden & (true == NO_CLASS)]
-    if len(rest):
-        ax.scatter(*rest.T, s=SMALL, color=UNLABELLED, linewidths=0, label="unlabelled", zorder=1)
+    is_hidden = plane.is_there & (given == NO_CLASS)
+    has_truth = (is_hidden & (true != NO_CLASS)).any()
+
+    def draw(is_drawn: NDArray[np.bool_], **look: Any) -> None:
+        if is_drawn.any():
+            ax.scatter(*plane.places[is_drawn].T, **look)
+
+    draw(is_hidden & (true == NO_CLASS), s=SMALL, color=UNLABELLED, linewidths=0, label="unlabelled", zorder=1)
+    hidden = {"s": SMALL, "edgecolors": INK, "linewidths": 0.25, "zorder": 1.2}
     for code, label in enumerate(classes):
-        hidden = places[is_hidden & (true == code)]
-        if len(hidden):
-            ax.scatter(
-                *hidden.T, s=SMALL, edgecolors=INK, linewidths=0.25, label=f"class {label}", zorder=1.2, **look(code)
-            )
-    has_truth = bool((is_hidden & (true != NO_CLASS)).any())
-    outline = {"edgecolors": INK, "linewidths": 1.4 if size == LARGE else 0.6, "path_effects": halo(size)}
+        draw(is_hidden & (true == code), label=f"class {label}", **hidden, **look(code))
     for code, label in enumerate(classes):
-        labelled = places[is_there & (given == code)]
-        if len(labelled):
-            text = f"class {label}, labelled" if has_truth else f"class {label}"
-            ax.scatter(*labelled.T, s=size, label=text, zorder=4, **outline, **look(code))
+        text = f"class {label}, labelled" if has_truth else f"class {label}"
+        draw(plane.is_there & (given == code), label=text, zorder=4, **outlined(size), **look(code))
 
 
-def _support(plane: _Plane, model: Any, labelled: Floats, size: float, ax: Any) -> None:
+def _support(plane: Plane, model: Any, is_labelled: NDArray[np.bool_], size: float, ax: Any) -> None:
     """Frame support vectors, each as large as it is drawn: machines may learn from rows without a label, too."""
-    rows = np.asarray(getattr(model, "support_vectors_", np.empty((0, 2))), dtype=float)
-    if not len(rows):
-        return
-    places = plane.own(rows)
+    places = plane.own(np.asarray(getattr(model, "support_vectors_", np.empty((0, 2))), dtype=float))
     places = places[np.isfinite(places).all(axis=1)]
-    is_labelled = np.any(np.isclose(places[:, None], labelled).all(axis=2), axis=1)
-    frame = {"marker": "s", "facecolors": "none", "edgecolors": INK, "label": SUPPORT, "zorder": 3.9}
-    sizes = FRAME * np.where(is_labelled, size, SMALL)
-    widths = np.where(is_labelled & (size == LARGE), 1.5, 0.8)
-    rims = halo(size) if len(rows) <= MANY else None  # those of many frames would hide what is in them
-    ax.scatter(*places.T, s=sizes, linewidths=widths, path_effects=rims, **frame)
+    most = np.clip(plane.is_there.sum() / 2, FEW_FRAMES, MOST_FRAMES)
+    if not 0 < len(places) <= most:
+        return
+    is_large = np.any(np.isclose(places[:, None], plane.places[is_labelled]).all(axis=2), axis=1)
+    frame = outlined(size) | {
+        "s": FRAME * np.where(is_large, size, SMALL),
+        "linewidths": np.where(is_large & (size == LARGE), 1.5, 0.8),
+        "facecolors": "none",
+    }
+    if len(places) > MANY:
+        del frame["path_effects"]  # rims of many frames would hide what is in them
+    ax.scatter(*places.T, marker="s", label="support vector", zorder=3.9, **frame)
 
 
-def halo(size: float) -> list[Any]:
-    """Lift large points off the crowd by a white rim."""
-    effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
-    return [effects.withStroke(linewidth=3.6 if size == LARGE else 1.6, foreground="white")]
-
-
-def _frame(plane: _Plane, low: Floats, high: Floats, ax: Any) -> None:
-    """Set limits, units and names of the axes."""
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    width, height = high - low
-    is_oblong = max(width, height) > MOST_OBLONG * min(width, height)
-    ax.set_aspect("auto" if is_oblong else "equal", adjustable="box")  # other limits would show where no one decided
+def _name_axes(plane: Plane, ax: Any) -> None:
     for raw, axis in zip(plane.raws, (ax.xaxis, ax.yaxis), strict=True):
         axis.set_label_text(f"{raw.name} (days)" if raw.kind is Kind.DURATION else raw.name)
         if raw.kind is Kind.DATE:
@@ -392,30 +302,3 @@ def _frame(plane: _Plane, low: Floats, high: Floats, ax: Any) -> None:
             locator = dates.AutoDateLocator(maxticks=6)
             axis.set_major_locator(locator)
             axis.set_major_formatter(dates.ConciseDateFormatter(locator))
-
-
-def _fit_figure(ax: Any, extent: Floats) -> None:
-    """Give a figure of our own the shape of what is in it, and a legend below."""
-    handles, texts = legend_entries(ax)
-    n_columns = max(1, min(len(texts), int(WIDTH / (HANDLE + LETTER * max(map(len, texts))))))
-    n_lines = -(-len(texts) // n_columns)
-    height = 1.0 if ax.get_aspect() == "auto" else np.clip(extent[1] / extent[0], 0.4, 1.6)
-    ax.figure.set_size_inches(WIDTH, 0.8 + 0.22 * n_lines + (WIDTH - 0.8) * height)
-    draw_legend(ax.figure, handles, texts, n_columns)
-
-
-def legend_entries(ax: Any) -> tuple[list[Any], list[str]]:
-    """Give what is to be explained: classes first, lines last."""
-    last = [SUPPORT, BOUNDARY, MARGINS, CENTRES]
-    pairs = list(zip(*ax.get_legend_handles_labels(), strict=True))
-    pairs.sort(key=lambda pair: last.index(pair[1]) + 1 if pair[1] in last else 0)
-    return [handle for handle, _ in pairs], [text for _, text in pairs]
-
-
-def draw_legend(figure: Any, handles: Sequence[Any], texts: Sequence[str], n_columns: int) -> None:
-    """Put a legend below a figure, its large points as large as its lines of text allow."""
-    look = {"frameon": False, "columnspacing": 1.4, "handletextpad": 0.5, "fontsize": "small"}
-    legend = figure.legend(handles, texts, loc="outside lower center", ncols=n_columns, **look)
-    for handle in legend.legend_handles:
-        if hasattr(handle, "set_sizes"):
-            handle.set_sizes(np.clip(handle.get_sizes(), SMALL, LARGEST_IN_LEGEND))

@@ -1,6 +1,5 @@
 """A mixture density in the plane, and the climb that led to it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,14 +10,14 @@ from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
 from mixkern.errors import MixtureError, nearest
 from mixkern.optional import optional
+from mixkern.plot.component import CENTRES, around_centres, ellipses
+from mixkern.plot.legend import fit_figure
 from mixkern.plot.sample import scatter
-from mixkern.plot.style import COLOURS, new_figure
+from mixkern.plot.style import COLOURS, INK, halo, new_figure, units
 from mixkern.table import encode_labels
 
 Floats = NDArray[np.float64]
 
-CENTRES = "centre, unit ellipse"
-INK = "#000000"
 PAPER = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
 CONTOUR = "#93A9BF"
 REACH = 4.0  # deviations that the grid goes beyond each centre
@@ -26,8 +25,6 @@ MASS = 0.99  # probability inside the outermost contour
 FEW, LARGE_POINT = 0.1, 40.0  # a share of labelled rows, and the area of their points where it is no larger
 LARGEST_CENTRE, SMALLEST_CENTRE = 220.0, 25.0  # square points of print
 FAINTEST = 0.35  # opacity of a component of hardly any weight
-WIDTH = 5.2  # inches
-MOST_OBLONG = 4.0  # beyond this ratio of its sides, a picture fills its frame instead of keeping equal units
 
 
 def density(
@@ -84,15 +81,15 @@ def density(
     shown = mixture.marginal(pair)
     has_own_figure = ax is None
     if ax is None:
-        ax = new_figure(figsize=(WIDTH, WIDTH)).subplots()
+        ax = new_figure().subplots()
     _contours(shown, levels, ax)
     if rows is not None:
         _draw_rows(rows, y, ax)
     _components(shown, ax)
-    ax.set_aspect(_aspect(ax), adjustable="box" if has_own_figure else "datalim")
+    ax.set_aspect(units(ax), adjustable="box" if has_own_figure else "datalim")
     ax.set(title=title, xlabel=names[pair[0]], ylabel=names[pair[1]])
     if has_own_figure:
-        _fit_figure(ax)
+        fit_figure(ax, text=_legend_text, areas=(LARGE_POINT, LARGE_POINT))
     return ax
 
 
@@ -225,10 +222,9 @@ def _around(inside: NDArray[np.bool_]) -> slice:
     return slice(max(int(places[0]) - 1, 0), int(places[-1]) + 2)
 
 
-def _ticks(mixture: Mixture, column: int, n_even: int = 120, n_each: int = 21) -> Floats:
+def _ticks(mixture: Mixture, column: int, n_even: int = 120) -> Floats:
     """Give coordinates of a grid that is fine where components are tight, so that none falls between two lines."""
-    centres, deviations = mixture.means[:, column, None], np.sqrt(mixture.variances[:, column, None])
-    around = centres + deviations * np.linspace(-REACH, REACH, n_each)  # (k, n_each)
+    around = around_centres(mixture, column, REACH)
     return np.unique(np.append(np.linspace(around.min(), around.max(), n_even), around))
 
 
@@ -272,67 +268,21 @@ def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
 
 def _components(mixture: Mixture, ax: Any) -> None:
     """Draw an ellipse and a cross for each component, light ones on top; white halos lift them off any ground."""
-    effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
-    halo = [effects.withStroke(linewidth=3, foreground="white", alpha=0.8)]
     order = np.argsort(-mixture.weights, kind="stable")
-    share = mixture.weights[order] / mixture.weights.max()
+    share = mixture.weights / mixture.weights.max()
     opacity = FAINTEST + (1 - FAINTEST) * share
-    for ellipse in ellipses(mixture.means[order], mixture.full_covariances[order], opacity):
-        ellipse.set(path_effects=halo)
-        ax.add_patch(ellipse)
     area = np.maximum(LARGEST_CENTRE * share, SMALLEST_CENTRE)
-    look = {"marker": "x", "color": INK, "linewidths": 2.2, "path_effects": halo, "zorder": 4}
-    ax.scatter(*mixture.means[order].T, s=area, alpha=opacity, label=CENTRES, **look)
+    rim = halo(3, alpha=0.8)
+    drawn = ellipses(mixture, edgecolor=INK, linewidth=1.3, path_effects=rim, zorder=3)
+    for i in order:
+        drawn[i].set_alpha(opacity[i])
+        ax.add_patch(drawn[i])
+    look = {"marker": "x", "color": INK, "linewidths": 2.2, "path_effects": rim, "zorder": 4}
+    ax.scatter(*mixture.means[order].T, s=area[order], alpha=opacity[order], label=CENTRES, **look)
 
 
-def ellipses(means: Floats, covariances: Floats, opacity: Floats) -> list[Any]:
-    """Give an ellipse at Mahalanobis distance one around each mean."""
-    patches = optional("matplotlib.patches", purpose="mixkern.plot")
-    sq_axes, directions = np.linalg.eigh(covariances)  # ascending
-    widths, heights = 2 * np.sqrt(sq_axes[:, 1]), 2 * np.sqrt(sq_axes[:, 0])
-    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
-    look = {"fill": False, "edgecolor": INK, "linewidth": 1.3, "zorder": 3}
-    shapes = zip(means, widths, heights, angles, opacity, strict=True)
-    return [
-        patches.Ellipse(centre, width, height, angle=angle, alpha=alpha, **look)
-        for centre, width, height, angle, alpha in shapes
-    ]
-
-
-def _fit_figure(ax: Any) -> None:
-    """Give a figure of our own the shape of what is in it, and a legend below."""
-    width, height = _extent(ax)
-    if ax.get_aspect() != "auto":
-        ax.figure.set_size_inches(WIDTH, 1.2 + (WIDTH - 0.8) * np.clip(height / width, 0.4, 1.2))
-    handles, labels = ax.get_legend_handles_labels()
-    texts = [label if label in (CENTRES, "unlabelled") else f"class {label}" for label in labels]
-    look = {"frameon": False, "columnspacing": 1.2, "handletextpad": 0.3, "fontsize": "small"}
-    legend = ax.figure.legend(handles, texts, loc="outside lower center", ncols=_legend_columns(texts), **look)
-    for handle in legend.legend_handles:
-        handle.set_sizes([LARGE_POINT])
-
-
-def _legend_columns(texts: Sequence[str]) -> int:
-    """Put all entries in one row if they fit, else into even columns as wide as the longest.
-
-    >>> _legend_columns(["class 0", "class 1"]), _legend_columns(["class Iris versicolor"] * 4)
-    (2, 2)
-    """
-    widths = [0.4 + 0.065 * len(text) for text in texts]  # inches, by the size of small print
-    if sum(widths) <= WIDTH:
-        return len(texts)
-    n_rows = math.ceil(len(texts) / max(1, int(WIDTH / max(widths))))
-    return math.ceil(len(texts) / n_rows)
-
-
-def _extent(ax: Any) -> tuple[float, float]:
-    return float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
-
-
-def _aspect(ax: Any) -> str:
-    """Keep equal units, unless one column spans so much more than the other that nothing could be seen."""
-    width, height = _extent(ax)
-    return "equal" if max(width, height) <= MOST_OBLONG * min(width, height) else "auto"
+def _legend_text(label: str) -> str:
+    return label if label in (CENTRES, "unlabelled") else f"class {label}"
 
 
 # ---------------------------------------------------------------- the climb

@@ -8,15 +8,15 @@ from sklearn.utils import check_random_state
 
 from mixkern import datasets
 from mixkern.estimators import MixtureSVC
-from mixkern.plot.decision import LARGE, decision, draw_legend, halo, legend_entries
+from mixkern.plot.decision import IN_LEGEND, decision
+from mixkern.plot.legend import draw_legend
 from mixkern.plot.level import level_curves
-from mixkern.plot.style import look, new_figure
+from mixkern.plot.style import LARGE, halo, look, new_figure, outlined
 from mixkern.table import UNLABELLED
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-INK = "#000000"
 N_TEST = 10_000  # rows: the accuracy is known to half a per cent
 PANEL = 3.4  # inches
 METHODS = {"rbf": "Euclidean distance", "rwm": "RWM distance"}
@@ -66,7 +66,7 @@ def introduction(*, n: int = 800, random_state: Any = 0) -> Any:
     for (kernel, words), (*near, right) in zip(METHODS.items(), panels, strict=True):
         model = MixtureSVC(kernel, encoder="passthrough", probability=False, random_state=random).fit(X, y)
         for i, panel in enumerate(near):
-            level_curves(model.kernel_, X[chosen[i]], X=X, ax=panel, title=f"{words} from $x_{i + 1}$")
+            level_curves(model.kernel_, X[chosen[i]], X=X, mark=False, ax=panel, title=f"{words} from $x_{i + 1}$")
             _labelled(X[chosen], panel)
         accuracy = model.score(*test)
         decision(model, X, y, truth=truth, ax=right, title=f"{kernel.upper()} kernel: {100 * accuracy:.1f} % correct")
@@ -87,19 +87,15 @@ def two_labels(X: Floats, truth: Ints) -> Ints:
 
 def _labelled(places: Floats, ax: Any) -> None:
     """Draw the two labelled rows in place of the cross that marks where distances begin."""
-    for drawn in ax.collections:
-        if drawn.get_label() == "point":
-            drawn.set_visible(False)
-            drawn.set_label("_point")
     for code, place in enumerate(places):
-        ax.scatter(*place, s=LARGE, edgecolors=INK, linewidths=1.4, path_effects=halo(LARGE), zorder=4, **look(code))
+        ax.scatter(*place, zorder=4, **outlined(LARGE), **look(code))
     _names(places, ax)
 
 
 def _names(places: Floats, ax: Any) -> None:
     for i, place in enumerate(places):
         look = {"xytext": (11, -17), "textcoords": "offset points", "fontsize": 13, "zorder": 6}
-        ax.annotate(f"$x_{i + 1}$", place, path_effects=halo(LARGE), **look)
+        ax.annotate(f"$x_{i + 1}$", place, path_effects=halo(3.6), **look)
 
 
 def _finish(figure: Any, panels: Any, reach: float) -> None:
@@ -107,8 +103,4 @@ def _finish(figure: Any, panels: Any, reach: float) -> None:
     for panel in panels.flat:
         panel.set(xlim=(-reach, reach), ylim=(-reach, reach))
         panel.label_outer()
-    entries: dict[str, Any] = {}
-    for panel in (panels[0, 2], panels[1, 2], panels[1, 0]):
-        handles, texts = legend_entries(panel)
-        entries |= dict(zip(texts, handles, strict=True))
-    draw_legend(figure, list(entries.values()), list(entries), len(entries))
+    draw_legend(figure, panels[0, 2], panels[1, 2], panels[1, 0], areas=IN_LEGEND)

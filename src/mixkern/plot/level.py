@@ -11,21 +11,20 @@ from mixkern.density.describe import as_mixture
 from mixkern.errors import KernelError, MixtureError, OptionError, nearest
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
 from mixkern.optional import optional
-from mixkern.plot.density import CENTRES, ellipses
-from mixkern.plot.style import UNLABELLED, new_figure
+from mixkern.plot.component import around_centres, grey_components
+from mixkern.plot.legend import draw_legend, fit_figure
+from mixkern.plot.style import INK, MARGIN, UNLABELLED, halo, new_figure
 
 Floats = NDArray[np.float64]
 Box = tuple[Floats, Floats]  # lower left and upper right corner
 
 LEVELS = np.arange(0.5, 7.0, 0.5)  # those of the paper
-INK = "#000000"
-GREY = "#808080"
 DARKEST_TO_LIGHTEST = (0.0, 0.8)  # of the colour map; its last yellow is too pale for lines on white
 REACH = 3.0  # deviations around each centre that are shown
-MARGIN = 0.05  # of the width and height
 EDGE = 0.03  # of the width and height: numbers so close to the frame would be cut, and are left out
 FEW_LEVELS = 6  # up to so many, each curve has its number; else every second
-WIDTH, PANEL = 5.2, 4.2  # inches
+PANEL = 4.2  # inches
+CROSS = {"s": 110, "marker": "x", "color": INK, "linewidths": 3.2, "label": "point", "zorder": 4}
 
 _EYE = ((1.0, 0.0), (0.0, 1.0))
 
@@ -82,6 +81,7 @@ def level_curves(
     mixture: Mixture | None = None,
     X: ArrayLike | None = None,
     levels: Sequence[float] | None = None,
+    mark: bool | Mapping[str, Any] = True,
     ax: Any = None,
     title: str = "",
 ) -> Any:
@@ -102,6 +102,8 @@ def level_curves(
         Rows to draw as faint points.
     levels : sequence of float, default=None
         Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
+    mark : bool or dict, default=True
+        Whether to draw the cross; or options of ``ax.scatter`` that change it, such as ``{"marker": "o", "s": 60}``.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; by default a new figure with a legend.
     title : str, default=""
@@ -134,13 +136,12 @@ def level_curves(
     box = _box(start, [] if shown is None else [shown], rows, heights[-1])
     has_own_figure = ax is None
     if ax is None:
-        ax = new_figure(figsize=(WIDTH, WIDTH)).subplots()
+        ax = new_figure().subplots()
     _draw(kernel, start, shown, rows, heights, box, ax)
+    _mark(start, mark, ax)
     ax.set(title=title, xlabel="x0", ylabel="x1")
     if has_own_figure:
-        width, height = box[1] - box[0]
-        ax.figure.set_size_inches(WIDTH, 1.2 + (WIDTH - 0.8) * np.clip(height / width, 0.4, 1.6))
-        _legend(ax)
+        fit_figure(ax)
     return ax
 
 
@@ -181,9 +182,10 @@ def paper_levels(which: str) -> Any:
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     for panel, mixture, (title, make, _) in zip(panels, mixtures, contents, strict=True):
         _draw(make(mixture), start, mixture, None, LEVELS, box, panel)
+        _mark(start, True, panel)
         panel.set(title=title, xlabel="x0")
     panels[0].set_ylabel("x1")
-    _legend(panels[0])
+    draw_legend(figure, panels[0])
     return figure
 
 
@@ -254,15 +256,18 @@ def _draw(
     if rows is not None:
         ax.scatter(*rows.T, s=6, color=UNLABELLED, alpha=0.5, linewidths=0, label="row", zorder=1)
     if mixture is not None:
-        for ellipse in ellipses(mixture.means, mixture.full_covariances, np.ones(len(mixture.means))):
-            ellipse.set(edgecolor=GREY, linewidth=1.6, zorder=1.5)
-            ax.add_patch(ellipse)
-        ax.scatter(*mixture.means.T, s=36, marker="+", color=GREY, linewidths=1.6, label=CENTRES, zorder=1.6)
+        grey_components(mixture, ax)
     _curves(kernel, start, mixture, heights, box, ax)
-    ax.scatter(*start, s=110, marker="x", color=INK, linewidths=3.2, label="point", zorder=4)
     (left, low), (right, high) = box
     ax.set(xlim=(left, right), ylim=(low, high))
     ax.set_aspect("equal", adjustable="box")  # other limits would show where no distance was computed
+
+
+def _mark(start: Floats, mark: bool | Mapping[str, Any], ax: Any) -> None:
+    if isinstance(mark, Mapping):
+        ax.scatter(*start, **{**CROSS, **mark})
+    elif mark:
+        ax.scatter(*start, **CROSS)
 
 
 def _curves(kernel: Any, start: Floats, mixture: Mixture | None, heights: Floats, box: Box, ax: Any) -> None:
@@ -280,28 +285,15 @@ def _curves(kernel: Any, start: Floats, mixture: Mixture | None, heights: Floats
     numbered = heights if len(heights) <= FEW_LEVELS else heights[1::2]
     # Halos, not gaps, make numbers legible: gaps would open where a number lies across another line.
     texts = ax.clabel(lines, levels=numbered[numbered < farthest], inline=False, fmt="%g", fontsize=8, zorder=3)
-    effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
     edge = EDGE * (box[1] - box[0])
     for text in texts:
-        text.set_path_effects([effects.withStroke(linewidth=3, foreground="white")])
+        text.set_path_effects(halo(3))
         place = np.array(text.get_position())
         text.set_visible(bool((place > box[0] + edge).all() and (place < box[1] - edge).all()))
 
 
-def _ticks(
-    start: Floats, mixture: Mixture | None, box: Box, column: int, n_even: int = 201, n_each: int = 21
-) -> Floats:
+def _ticks(start: Floats, mixture: Mixture | None, box: Box, column: int, n_even: int = 201) -> Floats:
     """Give coordinates of a grid that is fine where components are tight, and goes through the point."""
-    low, high = box[0][column], box[1][column]
-    ticks = [np.linspace(low, high, n_even), start[[column]]]
-    if mixture is not None:
-        deviations = np.sqrt(mixture.variances[:, column])
-        fine = np.linspace(-REACH, REACH, n_each)
-        ticks.append(mixture.means[:, column, None] + np.multiply.outer(deviations, fine))
-    return np.unique(np.concatenate([np.ravel(t) for t in ticks]))
-
-
-def _legend(ax: Any) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    look = {"frameon": False, "columnspacing": 1.2, "handletextpad": 0.3, "fontsize": "small"}
-    ax.figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), **look)
+    even = np.linspace(box[0][column], box[1][column], n_even)
+    fine = np.empty(0) if mixture is None else around_centres(mixture, column, REACH).ravel()
+    return np.unique(np.concatenate([even, start[[column]], fine]))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import OptionError
-from mixkern.plot.style import look, new_figure
+from mixkern.plot.style import BEST, COLOURS, GREY, look, new_figure
 
 
 def density_trials(search: Any, *, ax: Any = None) -> Any:
@@ -42,7 +42,7 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
         label = f"weights {'1/k' if alpha is None else f'{alpha:g}'}, mean {beta:g}"
         ax.plot(places, [trial.score for trial in trials], label=label, **look(i))
     best = search.best_
-    ax.plot(values.index(best.precision_prior), best.score, "o", ms=14, mfc="none", mec="#D00000", mew=2, label="best")
+    ax.plot(values.index(best.precision_prior), best.score, "o", ms=14, mfc="none", mec=BEST, mew=2, label="best")
     # One place per value, evenly: some of them may be words.
     ax.set_xticks(range(len(values)), [v if isinstance(v, str) else f"{v:g}" for v in values])
     ax.set_xlabel("precision prior")
@@ -92,12 +92,12 @@ def search_map(
     _contours(ax, _slice(background, wanted), background.best_.rating)
     trials = _slice(search, wanted)
     gamma, C = np.log10([t.gamma for t in trials]), np.log10([t.C for t in trials])
-    ax.plot(gamma, C, "o", ms=5, color="#808080", mec="white", mew=0.6, clip_on=False, label="visited")
+    ax.plot(gamma, C, "o", ms=5, color=GREY, mec="white", mew=0.6, clip_on=False, label="visited")
     if surface is not None:
         order = np.argsort(gamma)
-        ax.plot(gamma[order], C[order], "-", lw=1, color="#808080", zorder=1.5)
+        ax.plot(gamma[order], C[order], "-", lw=1, color=GREY, zorder=1.5)
         best = surface.best_
-        ring = {"mfc": "none", "mec": "#0072B2", "mew": 2}
+        ring = {"mfc": "none", "mec": COLOURS[0], "mew": 2}
         ax.plot(
             np.log10(best.gamma),
             np.log10(best.C),
@@ -109,7 +109,7 @@ def search_map(
         )
     best = min(trials, key=lambda t: (t.error, t.log_loss))
     label = f"best visited, {best.error:.3f}"
-    ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color="#D00000", clip_on=False, label=label)
+    ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color=BEST, clip_on=False, label=label)
     ax.set_xlabel(r"$\log_{10}\,\gamma$")
     ax.set_ylabel(r"$\log_{10}\,C$")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, fontsize=8, frameon=False)

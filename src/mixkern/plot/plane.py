@@ -1,0 +1,100 @@
+"""Two columns of a table in their own units, and the way to those that a model computes in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from mixkern.density import Mixture
+from mixkern.errors import TableError, listing
+from mixkern.optional import optional
+from mixkern.table import ContinuousColumn, Kind
+from mixkern.table.frame import RawColumn, column_labels, opened, raw_columns
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Rows as places in the plane."""
+
+    table: Any  # the native frame, or an array
+    raws: Sequence[RawColumn]
+    columns: Sequence[ContinuousColumn] | None  # how the model reads them; None where it takes them as they are
+    places: Floats  # (n, 2)
+
+    @classmethod
+    def of(cls, model: Any, X: Any) -> "Plane":
+        """Read a table that the model takes; refuse one that has no place in the plane."""
+        table = opened(X)
+        raws = raw_columns(table)
+        _check_columns(model, raws)
+        encoder = getattr(model, "encoder_", None)
+        columns = None if encoder is None else [c for c in encoder.columns_ if isinstance(c, ContinuousColumn)]
+        plane = cls(table, raws, columns, np.column_stack([raw.numbers() for raw in raws]))
+        if not plane.is_there.any():
+            raise TableError("X has no row with a number in both columns, so that there is nothing to draw.")
+        return plane
+
+    @property
+    def is_there(self) -> NDArray[np.bool_]:  # (n,)
+        """Whether a row has numbers in both columns."""
+        return np.all(np.isfinite(self.places), axis=1)
+
+    def own(self, encoded: Floats) -> Floats:
+        """Put encoded rows into the units of the table."""
+        if self.columns is None:
+            return encoded
+        deviation, mean, origin = np.array([(c.deviation, c.mean, c.origin) for c in self.columns]).T
+        return (encoded * deviation + mean) + origin
+
+    def mixture(self, encoded: Mixture) -> Mixture:
+        """Put a mixture of encoded rows into the units of the table."""
+        if self.columns is None:
+            return encoded
+        scale = np.array([column.deviation for column in self.columns])
+        return Mixture(encoded.weights, self.own(encoded.means), encoded.full_covariances * np.outer(scale, scale))
+
+    def like(self, places: Floats) -> Any:
+        """Make a table of these places that the model takes: same type, same names; dates are dates again."""
+        cells = [self._cells(j, places[:, j]) for j in (0, 1)]
+        labels = column_labels(self.table)
+        if labels is None:
+            is_moment = any(each.dtype.kind in "mM" for each in cells)
+            return np.column_stack([each.astype(object) for each in cells] if is_moment else cells)
+        named = dict(zip(labels, cells, strict=True))
+        if nw.dependencies.is_pandas_dataframe(self.table):  # its labels need not be texts
+            return optional("pandas", purpose="mixkern.plot").DataFrame(named)
+        return nw.from_dict(named, backend=nw.get_native_namespace(self.table)).to_native()
+
+    def _cells(self, j: int, values: Floats) -> Any:
+        if self.columns is None:
+            return values
+        column = self.columns[j]
+        return column.decode(((values - column.origin) - column.mean) / column.deviation)
+
+
+def _check_columns(model: Any, raws: Sequence[RawColumn]) -> None:
+    need = "A picture of decisions needs a table of two continuous columns, but"
+    names = [raw.name for raw in raws]
+    if len(raws) != 2:
+        choice = "X[:, [0, 1]]" if raws[0].place.startswith("X[:") else f"X[{names[:2]}]"
+        hint = f": {choice}" if len(raws) > 2 else ""
+        raise TableError(f"{need} X has {len(raws)}. Fit the model on two of them{hint}.")
+    wrong = _not_continuous(model, raws)
+    if wrong:
+        are = "is" if len(wrong) == 1 else "are"
+        raise TableError(f"{need} {listing(wrong)} {are} not continuous. Fit the model on other columns.")
+
+
+def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:
+    """Name the columns that the model does not read as numbers."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None:
+        return list(encoder.categorical_)
+    wrong = [raw.name for raw in raws if raw.kind not in (Kind.NUMBER, Kind.INTEGER)]
+    n_categorical = len(getattr(getattr(model, "mixture_", None), "categories", ()))
+    return wrong or [raw.name for raw in raws[2 - n_categorical :]]

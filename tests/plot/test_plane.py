@@ -1,0 +1,109 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from mixkern import MixtureSVC, datasets
+from mixkern.errors import TableError
+from mixkern.plot.plane import Plane
+
+X, TRUTH = datasets.make_two_moons(n=80, random_state=0)
+Y = np.where(np.arange(80) < 12, TRUTH, -1)
+for shared in (X, TRUTH, Y):
+    shared.flags.writeable = False
+
+
+def fitted(table):
+    return MixtureSVC(probability=False, random_state=0).fit(table, Y)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return fitted(X)
+
+
+def test_encoded_rows_come_back_into_the_units_of_the_table():
+    table = X * [1e-3, 1e4] + [500.0, -3.0]
+    model = fitted(table)
+    plane = Plane.of(model, table)
+    np.testing.assert_allclose(plane.own(model.encoder_.transform(table)), table)
+    np.testing.assert_array_equal(plane.places, table)
+
+
+def test_a_mixture_in_the_units_of_the_table_is_the_same_density():
+    table = X * [1e-2, 50.0] + [1000.0, -7.0]
+    model = fitted(table)
+    shown = Plane.of(model, table).mixture(model.mixture_)
+    log_scale = np.log(table.std(axis=0)).sum()
+    expected = model.mixture_.log_density(model.encoder_.transform(table)) - log_scale
+    np.testing.assert_allclose(shown.log_density(table), expected, rtol=1e-6)
+
+
+def test_models_that_take_numbers_as_they_are_have_one_unit():
+    plane = Plane.of(LogisticRegression().fit(X, TRUTH), X)
+    assert plane.own(X) is X
+    assert plane.like(X).tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(X, columns=["length", "width"]),
+        pd.DataFrame(X, columns=[7, 8]),
+        pl.DataFrame({"length": X[:, 0], "width": X[:, 1]}),
+        X,
+    ],
+    ids=["pandas", "numbered", "polars", "array"],
+)
+def test_places_become_a_table_of_the_same_type_and_names(table):
+    made = Plane.of(fitted(table), table).like(X[:5] + 1)
+    assert type(made) is type(table)
+    assert list(getattr(made, "columns", [])) == list(getattr(table, "columns", []))
+    np.testing.assert_allclose(np.asarray(made), X[:5] + 1)
+
+
+def test_dates_become_dates_again():
+    days = pd.to_datetime("2024-03-01") + pd.to_timedelta(10 * X[:, 0], unit="D")
+    table = pd.DataFrame({"day": days, "wait": pd.to_timedelta(X[:, 1], unit="D")})
+    plane = Plane.of(fitted(table), table)
+    made = plane.like(plane.places)
+    assert abs(made["day"] - table["day"]).max() < pd.Timedelta("1ms")
+    assert abs(made["wait"] - table["wait"]).max() < pd.Timedelta("1ms")
+
+
+def test_rows_with_gaps_are_not_there(moons):
+    assert Plane.of(moons, [[np.nan, 1.0], [1.0, 2.0]]).is_there.tolist() == [False, True]
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (np.ones((9, 1)), r"two continuous columns, but X has 1\. Fit the model on two of them\.$"),
+        (np.ones((9, 3)), r"two continuous columns, but X has 3\. Fit the model on two of them: X\[:, \[0, 1\]\]\.$"),
+        (
+            pd.DataFrame(np.ones((9, 3)), columns=["a", "b", "c"]),
+            r"but X has 3\. Fit the model on two of them: X\[\['a', 'b'\]\]\.$",
+        ),
+    ],
+)
+def test_tables_that_are_not_of_two_columns_are_refused(table, sentence, moons):
+    with pytest.raises(TableError, match=sentence):
+        Plane.of(moons, table)
+
+
+def test_categories_are_refused():
+    table = pd.DataFrame({"length": X[:, 0], "town": np.where(X[:, 1] > 0, "Kassel", "Passau")})
+    model = MixtureSVC(probability=False, random_state=0).fit(table, Y)
+    with pytest.raises(TableError, match=r"but 'town' is not continuous\. Fit the model on other columns\."):
+        Plane.of(model, table)
+    with pytest.raises(TableError, match="but 'town' is not continuous"):
+        Plane.of(LogisticRegression().fit(X, TRUTH), table)
+
+
+def test_tables_of_gaps_are_refused(moons):
+    with pytest.raises(TableError, match="X has no row with a number in both columns"):
+        Plane.of(moons, [[np.nan, 1.0], [1.0, np.nan]])
