@@ -52,7 +52,13 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
 
 
 def search_map(
-    search: Any, *, surface: Any = None, alpha: float | None = None, beta: float | None = None, ax: Any = None
+    search: Any,
+    *,
+    surface: Any = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    ratio: float | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw what a search for C and gamma has visited, over contours of the error.
 
@@ -66,7 +72,7 @@ def search_map(
     surface : SVCSearch, default=None
         An exhaustive search whose errors are drawn as contours, its best as a blue ring; by default ``search`` itself,
         if it visited a grid.
-    alpha, beta : float, default=None
+    alpha, beta, ratio : float, default=None
         Which slice to draw, where several were searched; by default that of the best.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; by default a new figure.
@@ -87,7 +93,8 @@ def search_map(
     check_is_fitted(search)
     if ax is None:
         ax = new_figure((5.6, 4.6)).subplots()
-    wanted = (search.best_.alpha if alpha is None else alpha, search.best_.beta if beta is None else beta)
+    given, best = {"alpha": alpha, "beta": beta, "ratio": ratio}, search.best_
+    wanted = {name: getattr(best, name) if value is None else value for name, value in given.items()}
     background = search if surface is None else surface
     _contours(ax, _slice(background, wanted), background.best_.rating)
     trials = _slice(search, wanted)
@@ -116,12 +123,14 @@ def search_map(
     return ax
 
 
-def _slice(search: Any, wanted: tuple[float, float]) -> list[Any]:
-    """Give the trials with a gamma, of one alpha and one beta."""
-    found = [t for t in search.trials_ if not t.is_linear and np.allclose((t.alpha, t.beta), wanted)]
-    if not found:
-        known = sorted({(t.alpha, t.beta) for t in search.trials_})
-        raise OptionError(f"No trial has alpha and beta {wanted}; there are {known}.")
+def _slice(search: Any, wanted: dict[str, float]) -> list[Any]:
+    """Give the trials with a gamma, of one alpha, one beta and one ratio."""
+    found = [t for t in search.trials_ if not t.is_linear]
+    for name, value in wanted.items():
+        known = sorted({getattr(t, name) for t in found})
+        found = [t for t in found if np.isclose(getattr(t, name), value, equal_nan=True)]
+        if not found:
+            raise OptionError(f"No trial has {name} {value}; there are {known}.")
     return found
 
 

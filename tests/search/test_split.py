@@ -1,0 +1,335 @@
+"""Cross-validation where most rows have no label: laws of the folds, and scikit-learn's own tools on top of them."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+
+from mixkern import Mixture, MixtureSVC, MixtureSVR, SemiSupervisedSplit
+from mixkern.errors import LabelError, LabelTypeError, NoLabelsError
+
+PLANE = Mixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
+MACHINE = MixtureSVC("rbf", density=PLANE, gamma=0.5, probability=False, random_state=0)
+REGRESSOR = MixtureSVR("rbf", density=PLANE, gamma=0.5, C=10.0, random_state=0)
+
+
+def blobs(n=60, per_class=6, gap=4.0):
+    """Rows of two classes in turn, and labels of the first few of each."""
+    random = np.random.RandomState(0)
+    y = np.arange(n) % 2
+    X = random.standard_normal((n, 2)) + gap * y[:, None]
+    X.flags.writeable = False
+    return X, y, np.where(np.arange(n) < 2 * per_class, y, -1)
+
+
+def hand_made(machine, X, y, splitter, is_labelled, groups=None):
+    """Folds of the labelled rows by the splitter; train on the others and on all unlabelled rows, score, repeat."""
+    labelled, others = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+    some = None if groups is None else groups[labelled]
+    scores = []
+    for train, test in splitter.split(labelled, y[labelled], some):
+        kept = np.sort(np.append(labelled[train], others))
+        model = clone(machine).fit(X[kept], y[kept])
+        scores.append(model.score(X[labelled[test]], y[labelled[test]]))
+    return scores
+
+
+X, _, FEW = blobs()
+WORDS = np.array([None if code < 0 else ["ham", "spam"][code] for code in FEW], dtype=object)
+
+
+# ---------------------------------------------------------------- laws
+
+few_labels = (
+    st.lists(st.integers(-1, 3), max_size=30)
+    .map(lambda codes: [*codes, 0, 0])  # so that a row can be left out
+    .flatmap(st.permutations)
+    .map(np.array)
+)
+numbers_of_folds = st.integers(2, 7)
+splits = st.builds(SemiSupervisedSplit, numbers_of_folds, transductive=st.booleans(), random_state=st.integers(0, 99))
+
+
+def rows_of(y):
+    return np.zeros((len(y), 1))
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_each_label_that_is_not_alone_is_tested_once(y, split):
+    tested = Counter(int(row) for _, test in split.split(rows_of(y), y) for row in test)
+    counts = Counter(y.tolist())
+    assert tested == {row: 1 for row, label in enumerate(y.tolist()) if label >= 0 and counts[label] > 1}
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_unlabelled_rows_are_in_every_training_part_or_in_none(y, split):
+    unlabelled = set(np.flatnonzero(y == -1))
+    for train, test in split.split(rows_of(y), y):
+        assert unlabelled & set(train) == (unlabelled if split.transductive else set())
+        assert not unlabelled & set(test)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_every_other_label_is_trained_on(y, split):
+    labelled = set(np.flatnonzero(y >= 0))
+    for train, test in split.split(rows_of(y), y):
+        assert labelled & set(train) == labelled - set(test)
+        assert len(set(train)) == len(train)
+        assert (np.diff(train) > 0).all()
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_every_class_is_in_every_training_part(y, split):
+    for train, test in split.split(rows_of(y), y):
+        assert set(y[train]) >= set(y) - {-1}
+        assert len(test)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_as_many_folds_as_it_says(y, split):
+    n = len(list(split.split(rows_of(y), y)))
+    assert split.get_n_splits(rows_of(y), y) == split.get_n_splits(y=y) == n
+    counts = np.bincount(y[y >= 0])
+    assert n == max(2, min(split.cv, int(counts[counts > 1].mean())))
+    assert split.get_n_splits() == split.cv
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_the_same_rows_every_time(y, split):
+    first, second = ([(a.tolist(), b.tolist()) for a, b in split.split(rows_of(y), y)] for _ in range(2))
+    assert first == second
+    again = SemiSupervisedSplit(split.cv, transductive=split.transductive, random_state=split.random_state)
+    assert first == [(a.tolist(), b.tolist()) for a, b in again.split(rows_of(y), y)]
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(few_labels, splits)
+def test_words_and_gaps_split_like_numbers(y, split):
+    words = np.array([None if code < 0 else "abcd"[code] for code in y], dtype=object)
+    for kind in (words, words.tolist(), pd.Series(words, index=np.arange(len(y))[::-1]), pd.Categorical(words)):
+        for ours, theirs in zip(split.split(rows_of(y), kind), split.split(rows_of(y), y), strict=True):
+            np.testing.assert_array_equal(ours[0], theirs[0])
+            np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.lists(st.none() | st.floats(-9, 9), max_size=25), numbers_of_folds, st.booleans())
+def test_numbers_to_follow_are_dealt_out_evenly(targets, n_folds, transductive):
+    y = np.array([*[np.nan if t is None else t for t in targets], 0.5, 1.5, -1.0])  # -1 is a number among numbers
+    split = SemiSupervisedSplit(n_folds, transductive=transductive)
+    sizes, seen = [], Counter()
+    for train, test in split.split(rows_of(y), y):
+        sizes.append(len(test))
+        seen.update(test.tolist())
+        expected = set(range(len(y))) if transductive else set(np.flatnonzero(~np.isnan(y)))
+        assert set(train) == expected - set(test)
+    assert seen == dict.fromkeys(np.flatnonzero(~np.isnan(y)).tolist(), 1)
+    assert max(sizes) - min(sizes) <= 1
+    assert split.get_n_splits(y=y) == len(sizes) == min(n_folds, len(seen))
+
+
+# ---------------------------------------------------------------- why it is there
+
+
+def test_scikit_learn_alone_calls_minus_one_a_class():
+    """The machine is right everywhere, and its score is the share of the rows that have a label."""
+    X, y, few = blobs(gap=6.0)
+    machine = clone(MACHINE).set_params(gamma=0.02)
+    assert clone(machine).fit(X, few).score(X, y) == 1
+    naive = cross_val_score(machine, X, few, cv=StratifiedKFold(3), error_score="raise")
+    assert naive.mean() == pytest.approx((few >= 0).mean())
+    assert cross_val_score(machine, X, few, cv=SemiSupervisedSplit(3), error_score="raise").mean() == 1
+
+
+def test_scikit_learn_alone_cannot_score_gaps():
+    with pytest.raises(TypeError, match="not supported between instances of 'NoneType' and 'str'"):
+        cross_val_score(MACHINE, X, WORDS, cv=3, error_score="raise")
+
+
+# ---------------------------------------------------------------- scikit-learn's tools
+
+LABELS = {"numbers": FEW, "words": WORDS}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("gap", [1.0, 4.0])
+def test_scores_are_those_of_a_loop_by_hand(kind, gap):
+    X, _, _ = blobs(gap=gap)
+    splitter = StratifiedKFold(3, shuffle=True, random_state=1)
+    ours = cross_val_score(MACHINE, X, LABELS[kind], cv=SemiSupervisedSplit(splitter), error_score="raise")
+    assert ours.tolist() == hand_made(MACHINE, X, LABELS[kind], splitter, FEW >= 0)
+
+
+def test_without_unlabelled_rows_the_loop_is_that_of_scikit_learn():
+    """Other rows are not looked at: the same as cross-validation of the labelled rows alone."""
+    X, _, few = blobs(gap=1.0, per_class=9)
+    splitter = StratifiedKFold(3)
+    ours = cross_val_score(MACHINE, X, few, cv=SemiSupervisedSplit(splitter, transductive=False))
+    theirs = cross_val_score(MACHINE, X[few >= 0], few[few >= 0], cv=splitter)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("y", [FEW, WORDS, pd.Series(WORDS), pd.Series(FEW, index=np.arange(60)[::-1])])
+def test_labels_of_all_kinds_in_frames(y):
+    X, _, _ = blobs(gap=1.0)
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(60) + 7)
+    scores = cross_val_score(MACHINE, frame, y, cv=SemiSupervisedSplit(3), error_score="raise")
+    np.testing.assert_array_equal(scores, cross_val_score(MACHINE, X, FEW, cv=SemiSupervisedSplit(3)))
+
+
+def test_a_grid_finds_what_a_loop_finds():
+    X, _, few = blobs(gap=1.0, per_class=9)
+    values, split = [0.01, 1.0, 100.0], SemiSupervisedSplit(3)
+    search = GridSearchCV(MACHINE, {"gamma": values}, cv=split, error_score="raise").fit(X, few)
+    means = []
+    for gamma in values:
+        parts = list(split.split(X, few))
+        machines = [clone(MACHINE).set_params(gamma=gamma).fit(X[train], few[train]) for train, _ in parts]
+        means.append(np.mean([m.score(X[test], few[test]) for m, (_, test) in zip(machines, parts, strict=True)]))
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], means)
+    assert search.best_params_["gamma"] == values[int(np.argmax(means))]
+    assert len(search.best_estimator_.support_) <= (few >= 0).sum()
+
+
+def test_predictions_of_rows_that_are_never_tested_cannot_be_had():
+    with pytest.raises(ValueError, match="cross_val_predict only works for partitions"):
+        cross_val_predict(MACHINE, X, FEW, cv=SemiSupervisedSplit(3))
+
+
+def test_a_regressor():
+    y = np.where(FEW >= 0, X[:, 0] * 2 + 0.1, np.nan)
+    split = SemiSupervisedSplit(4)
+    scores = cross_val_score(REGRESSOR, X, y, cv=split, error_score="raise")
+    expected = []
+    for train, test in split.split(X, y):
+        expected.append(r2_score(y[test], clone(REGRESSOR).fit(X[train], y[train]).predict(X[test])))
+    np.testing.assert_allclose(scores, expected)
+    search = GridSearchCV(REGRESSOR, {"C": [0.01, 10.0]}, cv=split, error_score="raise").fit(X, y)
+    assert search.best_params_ == {"C": 10.0}
+
+
+# ---------------------------------------------------------------- splitters of scikit-learn
+
+
+def test_leaving_one_out_leaves_out_labelled_rows():
+    split = SemiSupervisedSplit(LeaveOneOut())
+    tests = [test.tolist() for _, test in split.split(X, FEW)]
+    assert tests == [[row] for row in range(12)]
+    assert all(len(train) == 59 for train, _ in split.split(X, FEW))
+
+
+def test_groups_stay_together():
+    groups = np.arange(60) // 4
+    split = SemiSupervisedSplit(GroupKFold(3))
+    for train, test in split.split(X, FEW, groups):
+        known = train[FEW[train] >= 0]
+        assert not set(groups[known]) & set(groups[test])
+        assert set(np.flatnonzero(FEW < 0)) <= set(train)
+    scores = cross_val_score(MACHINE, X, FEW, groups=groups, cv=split, error_score="raise")
+    assert scores.tolist() == hand_made(MACHINE, X, FEW, GroupKFold(3), FEW >= 0, groups)
+    assert split.get_n_splits(X, FEW, groups) == 3
+
+
+def test_groups_may_be_a_list():
+    groups = (np.arange(60) // 4).tolist()
+    a = SemiSupervisedSplit(GroupKFold(3)).split(X, FEW, groups)
+    b = SemiSupervisedSplit(GroupKFold(3)).split(X, FEW, np.array(groups))
+    assert [test.tolist() for _, test in a] == [test.tolist() for _, test in b]
+
+
+def test_pairs_of_rows_as_a_splitter():
+    pairs = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
+    split = SemiSupervisedSplit(pairs)
+    assert [test.tolist() for _, test in split.split(X, FEW)] == [list(range(6, 12)), list(range(6))]
+    assert split.get_n_splits(X, FEW) == 2
+
+
+ALL_ROWS = pytest.mark.xfail(strict=True, reason="get_n_splits shows a splitter all rows, split the labelled ones")
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        pytest.param(LeaveOneOut(), marks=ALL_ROWS),
+        pytest.param(LeaveOneGroupOut(), marks=ALL_ROWS),
+        StratifiedGroupKFold(2),
+        GroupKFold(3),
+    ],
+    ids=lambda splitter: type(splitter).__name__,
+)
+def test_as_many_folds_as_a_splitter_makes_of_the_labelled_rows(splitter):
+    groups = np.arange(60) // 4
+    split = SemiSupervisedSplit(splitter)
+    assert split.get_n_splits(X, FEW, groups) == len(list(split.split(X, FEW, groups)))
+
+
+@ALL_ROWS
+def test_a_grid_that_leaves_one_out():
+    split = SemiSupervisedSplit(LeaveOneOut())
+    search = GridSearchCV(MACHINE, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW)
+    assert search.n_splits_ == 12
+
+
+@pytest.mark.xfail(strict=True, reason="check_cv makes an unshuffled KFold of it, that knows nothing of classes")
+@pytest.mark.parametrize("n", [np.int64(3), np.int32(3)])
+def test_a_number_of_numpy_is_a_number_of_folds(n):
+    ours, expected = ([test.tolist() for _, test in SemiSupervisedSplit(k).split(X, FEW)] for k in (n, 3))
+    assert ours == expected
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+@pytest.mark.parametrize("n", [1, 0, -3, True])
+def test_one_fold_is_none(n):
+    for call in (lambda split: list(split.split(X, FEW)), lambda split: split.get_n_splits(X, FEW)):
+        with pytest.raises(LabelError, match=rf"^cv must be 2 or more, or a splitter, but it is {n}\.$"):
+            call(SemiSupervisedSplit(n))
+
+
+def test_single_labels_cannot_be_left_out():
+    y = [0, 1, 2, -1, -1]
+    for call in (lambda split: list(split.split(rows_of(y), y)), lambda split: split.get_n_splits(y=y)):
+        with pytest.raises(LabelError, match=r"^Every class has one label only, so none can be left out for a test\."):
+            call(SemiSupervisedSplit(2))
+
+
+def test_without_labels():
+    with pytest.raises(NoLabelsError, match=r"^None of the 60 rows is labelled\."):
+        list(SemiSupervisedSplit(2).split(X, np.full(60, -1)))
+    with pytest.raises(NoLabelsError, match=r"^None of the 60 rows is labelled\."):
+        list(SemiSupervisedSplit(2).split(X, [None] * 60))
+    with pytest.raises(LabelTypeError, match="y must be one column of labels"):
+        list(SemiSupervisedSplit(2).split(X, None))
+
+
+def test_labels_that_are_none():
+    with pytest.raises(LabelTypeError, match="y mixes labels of several types: number, text"):
+        list(SemiSupervisedSplit(2).split(rows_of([1] * 4), [1, "a", 1, "a"]))
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[5, 60\]"):
+        list(SemiSupervisedSplit(2).split(X[:5], FEW))
+
+
+def test_it_says_what_it_is():
+    assert repr(SemiSupervisedSplit(4)) == "SemiSupervisedSplit(4, transductive=True, random_state=0)"
