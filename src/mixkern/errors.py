@@ -20,9 +20,9 @@
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
     ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
     ├── KernelError (ValueError)           rows or matrices that a kernel cannot take
-    │   └── NotBoundError                  a kernel that has no mixture yet
+    │   └── NotBoundError                  a kernel that has no mixture, or no rows, yet
     ├── StudyError (ValueError)            results that cannot be compared, or a store that is not one
-    ├── OptionError (ValueError)           a word that is not one of those an option takes
+    ├── OptionError (ValueError)           a setting that an option does not take
     ├── DatasetError
     │   ├── UnknownDatasetError (ValueError)
     │   ├── DamagedDatasetError (OSError)  a packaged file fails its checksum
@@ -125,7 +125,7 @@ class KernelError(MixkernError, ValueError):
 
 
 class NotBoundError(KernelError):
-    """A kernel that has no mixture yet."""
+    """A kernel that has no mixture, or no rows for its graph, yet."""
 
 
 class StudyError(MixkernError, ValueError):
@@ -133,7 +133,7 @@ class StudyError(MixkernError, ValueError):
 
 
 class OptionError(MixkernError, ValueError):
-    """A word that is not one of those that an option takes."""
+    """A setting, word or number, that an option does not take."""
 
 
 class DatasetError(MixkernError):

@@ -274,3 +274,27 @@ def test_rows_a_thousand_deviations_away_still_belong_to_someone(kind, make_post
     statistics = expectation(list(blocks(far, np.empty((2, 0)), None)), posterior, expand=False, pool=pool)
     assert statistics.counts.sum() == pytest.approx(2)
     assert np.isfinite(statistics.log_normaliser)
+
+
+# ---------------------------------------------------------------- rare patterns of gaps
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_rare_patterns_give_what_frequent_ones_do(monkeypatch, kind, make_posterior, pool, expand):
+    """Rows that each miss other columns, taken one pattern at a time or all at once."""
+    random = np.random.default_rng(0)
+    whole = random.normal(size=(90, 5)) + 1
+    X = np.where(random.uniform(size=whole.shape) < 0.3, NAN, whole)
+    codes = random.integers(0, 3, size=(90, 1)).astype(float)
+    weights = random.uniform(0.5, 2, size=90)
+    posterior = make_posterior(kind, whole, 3, codes=codes, n_slots=(4,))
+    found = []
+    for rare, cells in ((0, 2**16), (10**9, 2**16), (10**9, 20), (4, 2**16)):
+        monkeypatch.setattr("mixkern.density.expectation.RARE", rare)
+        monkeypatch.setattr("mixkern.density.expectation.CELLS", cells)
+        table = list(blocks(X, codes, weights, 7))
+        assert sum(block.values.shape[1] for block in table) == 90
+        assert any(block.is_scattered for block in table) == (rare > 0)
+        found.append(expectation(table, posterior, expand=expand, pool=pool))
+    for other in found[1:]:
+        assert_same(found[0], other, rtol=1e-10)

@@ -1,11 +1,13 @@
 import os
+import sys
+from subprocess import run
 
 import pytest
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mixkern import VBMixture, datasets
-from mixkern.density.threads import threads
+from mixkern.density.threads import single_threaded_algebra, threads
 
 
 def blas_threads():
@@ -29,11 +31,80 @@ def test_fits_in_parallel_threads_leave_no_limit_behind():
     assert blas_threads() == before
 
 
-def test_an_error_lifts_the_limit():
+@pytest.mark.parametrize("limit", [threads, single_threaded_algebra])
+def test_an_error_lifts_the_limit(limit):
     before = blas_threads()
-    with pytest.raises(KeyError), threads():
+    with pytest.raises(KeyError), limit():
         raise KeyError
     assert blas_threads() == before
+
+
+def test_the_limit_lasts_until_the_last_has_ended():
+    """The first to begin is the first to end; whoever comes last finds one thread, and leaves what the first found."""
+    before = blas_threads()
+    first, second = single_threaded_algebra(), single_threaded_algebra()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_a_limit_of_the_users_own_stays():
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        with single_threaded_algebra():
+            pass
+        assert blas_threads() == before
+
+
+OVERLAP = """
+from threading import Barrier, Thread
+import numpy, scipy.linalg
+from threadpoolctl import threadpool_info
+from mixkern.density.threads import single_threaded_algebra
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+steps = Barrier(3, timeout=30)
+
+def first():
+    with single_threaded_algebra():
+        steps.wait()
+        steps.wait()
+    steps.wait()
+    steps.wait()
+
+def second():
+    steps.wait()
+    with single_threaded_algebra():
+        steps.wait()
+        steps.wait()
+    steps.wait()
+
+before = blas_threads()
+workers = [Thread(target=first), Thread(target=second)]
+for worker in workers:
+    worker.start()
+steps.wait()  # the first is in
+steps.wait()  # the second is in
+meanwhile = set(blas_threads())
+steps.wait()  # the first is out
+steps.wait()  # the second is out, the first thread is still there
+after = blas_threads()
+for worker in workers:
+    worker.join()
+print(before, meanwhile, after)
+assert meanwhile == {1}, meanwhile
+assert after == before, (before, after)
+"""
+
+
+def test_the_last_thread_lifts_the_limit_that_the_first_has_set():
+    """In a process of its own, where two threads are allowed and nobody has set a limit before."""
+    run([sys.executable, "-c", OVERLAP], check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "2"}, timeout=60)
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,13 @@ def test_mixed_kernel(isa, n):
     np.testing.assert_allclose(found, reference.kernel(*rows.one, **how, codes_A=codes_A), rtol=1e-12)
     assert (np.diag(found) == 1).all()
     assert (found == found.T).all()
+    again = engine.kernel(*rows.one, *rows.one, **how, codes_A=codes_A, codes_B=codes_A, _isa=isa)
+    assert (found == again).all()  # a row is equal to its copy, gaps and all
+    other = np.where(codes_A < 0, -5, codes_A).astype(np.int32)  # a gap, however it is written
+    assert (engine.kernel(*rows.one, *rows.one, **how, codes_A=codes_A, codes_B=other, _isa=isa) == found).all()
+    V = random.standard_normal((len(rows.B), 2))
+    product = engine.kernel_times(*rows.both, V, **how, codes_A=codes_A, codes_B=codes_B, _isa=isa)
+    np.testing.assert_allclose(product, expected @ V, rtol=1e-10, atol=1e-12)
     no_numbers = {"whiteners": np.empty((4, 0)), "gamma": 0.1, "codes_A": codes_A}
     found = engine.kernel(np.empty((n, 0)), rows.shares_A, **no_numbers, _isa=isa)
     np.testing.assert_allclose(found, np.exp(-0.1 * reference.count(codes_A) ** 2), rtol=1e-13)

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 from sklearn.metrics.pairwise import euclidean_distances
 
-from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, VBMixture
+from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, TransductiveSVC, VBMixture
 from mixkern.errors import KernelError, OptionError
 from mixkern.estimators import binding
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
@@ -48,7 +49,8 @@ def literal_scale(model, X, alpha=1.0, beta=1.0):
     apart = []
     for i in range(len(rows)):
         for j in range(i):
-            differ = sum(a != b for a, b in zip(rows[i, d:], rows[j, d:], strict=True))  # NaN differs from all
+            codes = zip(np.nan_to_num(rows[i, d:], nan=-1), np.nan_to_num(rows[j, d:], nan=-1), strict=True)
+            differ = sum(a != b for a, b in codes)  # a gap is a category of its own
             apart.append(alpha * D[i, j] ** 2 + beta * differ**2)
     return 1 / np.median(apart)
 
@@ -81,7 +83,8 @@ def test_gaps_under_rbf_are_filled_first():
     model = fitted("rbf", GAPPY)
     rows = model.mixture_.conditional_mean(model.encoder_.transform(GAPPY))
     sq = euclidean_distances(rows[:, :2]) ** 2
-    differ = (rows[:, None, 2:] != rows[None, :, 2:]).sum(axis=2)
+    codes = np.nan_to_num(rows[:, 2:], nan=-1)
+    differ = (codes[:, None] != codes[None]).sum(axis=2)
     apart = (sq + differ**2)[np.triu_indices(N, 1)]
     assert model.kernel_.gamma == pytest.approx(1 / np.median(apart), rel=1e-10)
 
@@ -116,12 +119,12 @@ def test_a_number_is_taken_as_it_is():
     ("how", "error", "message"),
     [
         ({"gamma": "auto"}, OptionError, r"gamma must be 'scale' or 'local' or a positive number, but it is 'auto'"),
-        ({"gamma": -1.0}, KernelError, r"gamma must be a positive number, but it is -1\.0"),
-        ({"gamma": 0}, KernelError, "gamma must be a positive number, but it is 0"),
-        ({"gamma": None}, KernelError, "gamma must be a positive number, but it is None"),
-        ({"gamma": np.nan}, KernelError, "gamma must be a positive number, but it is nan"),
-        ({"alpha": -1}, KernelError, "alpha must be a non-negative number, but it is -1"),
-        ({"beta": "x"}, KernelError, "beta must be a non-negative number, but it is 'x'"),
+        ({"gamma": -1.0}, OptionError, r"or a positive number, but it is -1\.0"),
+        ({"gamma": 0}, OptionError, "or a positive number, but it is 0"),
+        ({"gamma": None}, OptionError, "or a positive number, but it is None"),
+        ({"gamma": np.nan}, OptionError, "or a positive number, but it is nan"),
+        ({"alpha": -1}, OptionError, "alpha must be a number, 0 or more, but it is -1"),
+        ({"beta": "x"}, OptionError, "beta must be a number, 0 or more, but it is 'x'"),
     ],
 )
 def test_wrong_settings_are_explained(how, error, message):
@@ -189,6 +192,39 @@ def test_an_unbound_kernel_is_bound(word, X):
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
     assert getattr(kernel, "mixture", None) is None
     assert model.kernel is kernel
+
+
+OWN = Mixture([0.5, 0.5], [[0.0, 0.0], [2.0, 2.0]], [np.eye(2), 0.5 * np.eye(2)])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "changes"),
+    [
+        (RWMKernel(gamma=0.3), {"gamma": 30.0}),
+        (RWMKernel(OWN, 0.3), {"gamma": 30.0}),
+        (RWMKernel(OWN, 0.3), {"mixture": Mixture([1.0], [[0.0, 0.0]], [np.diag([9.0, 0.1])])}),
+        (GMMKernel(OWN, 0.3), {"alpha": 30.0}),
+        (RBFKernel(0.3), {"gamma": 30.0}),
+        (RBF(1.0), {"length_scale": 0.1}),
+        (ConstantKernel(2.0) * RBF(1.0), {"k2__length_scale": 0.1, "k1__constant_value": 9.0}),
+        (RWMKernel(OWN, 0.3) + RBFKernel(0.2), {"k1__gamma": 30.0, "k2__gamma": 30.0}),
+        (RWMKernel(OWN, 0.3) ** 2, {"kernel__gamma": 30.0, "exponent": 1}),
+        (LaplacianKernel(RWMKernel(OWN, 0.3), ratio=2.0), {"base__gamma": 30.0, "ratio": 0.0}),
+        (LaplacianKernel(RBFKernel(0.3), NUMBERS, ratio=2.0), {"base__gamma": 30.0, "rows": NUMBERS[:9]}),
+        (LaplacianKernel(RBF(1.0)) + RWMKernel(OWN), {"k1__base__length_scale": 0.1, "k1__ratio": 0.0}),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("machine", [MixtureSVC, MixtureSVR, MixtureOneClassSVM, TransductiveSVC])
+def test_a_kernel_that_is_changed_later_changes_no_prediction(kernel, changes, machine):
+    kernel = clone(kernel)
+    model = fitted(kernel, NUMBERS, machine)
+    score = model.predict if machine is MixtureSVR else model.decision_function
+    before = score(NUMBERS)
+    kernel.set_params(**changes)
+    np.testing.assert_array_equal(score(NUMBERS), before)
+    model.fit(NUMBERS, FEW.astype(float) if machine is MixtureSVR else FEW)
+    assert not np.allclose(score(NUMBERS), before)  # the change would have been seen
 
 
 def test_a_bound_kernel_keeps_its_mixture():

@@ -199,6 +199,19 @@ def test_a_pickle_predicts_alike_and_holds_no_matrix(kernel):
     assert not {"deformation", "_factors"} & set(copy.kernel_.__dict__)  # prediction needs none
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "rwm", RBF(0.3) + RWMKernel()], ids=repr)
+@pytest.mark.parametrize("ratio", [0.0, 10.0])
+def test_a_fitted_machine_keeps_no_matrix(kernel, ratio):
+    model = LaplacianSVC(kernel, ratio=ratio, random_state=0).fit(X, FEW)
+    assert set(model.kernel_.__dict__) == set(model.kernel_.get_params(deep=False))
+    before = model.decision_function(X)
+    model.predict_proba(X)
+    assert "deformation" not in model.kernel_.__dict__
+    rows = model.encoder_.transform(X)  # what a kernel is asked later, it computes anew
+    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(before, -values[:, 0], atol=1e-6)
+
+
 def test_settings_and_copies():
     model = LaplacianSVC("rwm", ratio=5.0, n_neighbors=3, degree=2, max_rows=100, density=VBMixture(3))
     copy = clone(model)

@@ -7,7 +7,17 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
-from mixkern import LaplacianSVC, Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, TableEncoder, VBMixture
+from mixkern import (
+    LaplacianSVC,
+    Mixture,
+    MixtureOneClassSVM,
+    MixtureSVC,
+    MixtureSVR,
+    QuasiNewtonS3VC,
+    TableEncoder,
+    TransductiveSVC,
+    VBMixture,
+)
 from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
@@ -386,3 +396,35 @@ def test_the_table_stays_as_it_is():
     MixtureSVC("rbf", random_state=0).fit(table, y).predict_proba(table)
     pd.testing.assert_frame_equal(table, before)
     np.testing.assert_array_equal(y, few())
+
+
+# ---------------------------------------------------------------- before any work is done
+
+
+@pytest.mark.parametrize(
+    "machine", [MixtureSVC, LaplacianSVC, MixtureSVR, MixtureOneClassSVM, TransductiveSVC, QuasiNewtonS3VC]
+)
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"kernel": "rwn"}, r"^kernel must be one of 'rwm', 'gmm', 'rbf', 'lap', but it is 'rwn'"),
+        ({"gamma": "auto"}, r"^gamma must be 'scale' or 'local' or a positive number, but it is 'auto'\.$"),
+        ({"repair": "cut"}, r"^repair must be one of 'auto', 'none', 'clip', 'flip', 'shift', but it is 'cut'"),
+        ({"tol": -1.0}, r"^tol must be a positive number, but it is -1\.0\.$"),
+    ],
+    ids=["kernel", "gamma", "repair", "tol"],
+)
+def test_wrong_words_are_refused_before_the_density_is_learned(machine, how, why, monkeypatch):
+    def fit(*arguments):
+        raise AssertionError("the density was fitted")
+
+    monkeypatch.setattr(VBMixture, "fit", fit)
+    model = machine(random_state=0)
+    rows, y = np.random.RandomState(0).standard_normal((20, 2)), np.arange(20) % 2
+    with pytest.raises(AssertionError, match="the density was fitted"):
+        model.fit(rows, y)
+    if next(iter(how)) not in model.get_params():
+        assert (machine, *how) == (QuasiNewtonS3VC, "repair")
+        return
+    with pytest.raises(OptionError, match=why):
+        model.set_params(**how).fit(rows, y)

@@ -18,57 +18,133 @@ def sample(n, seed, gaps=0.0):
     return rows
 
 
-def literal_novelty(row, training, mixture):
-    """The share of training rows in denser places, in the columns that the row has."""
+NONE = np.empty((0, 2))
+
+
+def literal_novelty(row, training, drawn, mixture):
+    """The share of usual rows in denser places, in the columns that the row has."""
     gap = np.isnan(row)
-    complete = [other for other in training if not np.isnan(other[~gap]).any()] or list(training)
+    usual = [other for other in training if not np.isnan(other[~gap]).any()]
+    if len(usual) < 200 and len(drawn):
+        usual = drawn
     own, denser = mixture.log_density(row[None])[0], 0
-    for other in complete:
+    for other in usual:
         shown = np.where(gap, np.nan, other)
         denser += mixture.log_density(shown[None])[0] > own
-    return denser / len(complete)
+    return denser / len(usual)
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.4])
-def test_novelty_is_a_plain_loop(gaps):
-    training, new = sample(30, 0, gaps), sample(25, 1, gaps)
-    new = new[~np.isnan(new).all(axis=1)]
-    found = Novelty.of(training, np.random.RandomState(0)).of_rows(new, MIXTURE)
-    expected = [literal_novelty(row, training, MIXTURE) for row in new]
+@pytest.mark.parametrize(("n", "gaps"), [(30, 0.0), (250, 0.0), (30, 0.4), (300, 0.1), (300, 0.4)])
+def test_novelty_is_a_plain_loop(n, gaps, monkeypatch):
+    monkeypatch.setattr(novelty, "MOST_ROWS", 400)
+    training, new = sample(n, 0, gaps), sample(12, 1, 0.3)
+    judge = Novelty.of(training, MIXTURE, np.random.RandomState(0))
+    assert judge.drawn.shape == (400 if gaps else 0, 2)
+    found = judge.of_rows(new, MIXTURE)
+    expected = [literal_novelty(row, training, judge.drawn, MIXTURE) for row in new]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    alone = [Novelty(training).of_rows(row[None], MIXTURE)[0] for row in new]
+    alone = [Novelty(training, judge.drawn).of_rows(row[None], MIXTURE)[0] for row in new]
     np.testing.assert_array_equal(alone, found)
 
 
-def test_where_no_row_has_all_the_others_all_are_asked():
+def test_with_gaps_rows_are_drawn_from_the_mixture():
+    judge = Novelty.of(sample(50, 0, 0.2), MIXTURE, np.random.RandomState(0))
+    assert judge.drawn.shape == (2000, 2)
+    assert not np.isnan(judge.drawn).any()
+    np.testing.assert_array_equal(judge.drawn, MIXTURE.sample(2000, np.random.RandomState(0))[0])
+    assert judge.rows.shape == (50, 2)
+    assert Novelty.of(sample(50, 0), MIXTURE, np.random.RandomState(0)).drawn.shape == (0, 2)
+
+
+def test_two_hundred_complete_rows_are_enough():
+    """All of them are denser than the row. With one less, drawn rows are asked: here far away, so none is denser."""
+    row, drawn = np.array([[-2.0, np.nan]]), np.full((10, 2), 50.0)
+    rows = np.full((300, 2), np.nan)
+    rows[:200, 0] = 0.0
+    assert Novelty(rows, drawn).of_rows(row, MIXTURE) == 1.0
+    rows[0, 0] = np.nan
+    assert Novelty(rows, drawn).of_rows(row, MIXTURE) == 0.0
+    assert Novelty(rows, NONE).of_rows(row, MIXTURE) == 1.0  # without drawn rows, these few have to do
+
+
+def test_drawn_rows_lose_the_columns_that_a_row_lacks():
     training = np.array([[0.0, np.nan], [1.0, np.nan], [5.0, np.nan]])
-    found = Novelty(training).of_rows(np.array([[np.nan, 0.0], [np.nan, 50.0]]), MIXTURE)
-    assert found.shape == (2,)
-    assert np.isfinite(found).all()
+    drawn = MIXTURE.sample(2000, 0)[0]
+    new = np.array([[np.nan, 0.0], [np.nan, 50.0]])
+    found = Novelty(training, drawn).of_rows(new, MIXTURE)
+    marginal = MIXTURE.log_density(np.column_stack([np.full(2000, np.nan), drawn[:, 1]]))
+    assert found[0] == pytest.approx((marginal > MIXTURE.log_density(new[:1])).mean())
+    assert found[1] == 1.0
+
+
+def test_ties_count_as_not_denser():
+    rows = np.array([[0.0, 0.0]] * 3 + [[9.0, 9.0]])
+    assert Novelty(rows, NONE).of_rows(rows[:1], MIXTURE) == 0.0
+    assert Novelty(rows, NONE).of_rows(rows[-1:], MIXTURE) == 0.75
+    assert Novelty(rows, NONE).of_rows(np.array([[np.nan, np.nan]]), MIXTURE) == 0.0
 
 
 def test_training_rows_stay_as_they_are():
-    training = sample(10, 0)
-    before = training.copy()
-    Novelty(training).of_rows(np.array([[np.nan, 1.0]]), MIXTURE)
-    np.testing.assert_array_equal(training, before)
+    training, drawn = sample(10, 0, 0.2), sample(10, 1)
+    before = training.copy(), drawn.copy()
+    Novelty(training, drawn).of_rows(np.array([[np.nan, 1.0]]), MIXTURE)
+    np.testing.assert_array_equal(training, before[0])
+    np.testing.assert_array_equal(drawn, before[1])
 
 
 def test_many_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(novelty, "MOST_ROWS", 20)
     training = sample(100, 0)
-    some = Novelty.of(training, np.random.RandomState(0))
+    some = Novelty.of(training, MIXTURE, np.random.RandomState(0))
     assert some.rows.shape == (20, 2)
     assert {tuple(row) for row in some.rows} <= {tuple(row) for row in training}
-    assert Novelty.of(training[:20], np.random.RandomState(0)).rows.shape == (20, 2)
+    assert Novelty.of(training[:20], MIXTURE, np.random.RandomState(0)).rows.shape == (20, 2)
 
 
+@pytest.mark.parametrize("training_gaps", [0.0, 0.3])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-def test_fresh_rows_of_the_same_kind_spread_evenly(gaps):
+def test_fresh_rows_of_the_same_kind_spread_evenly(gaps, training_gaps):
     """Its expectation: a quantile. The rows are fresh, and the mixture knows where they come from."""
     fresh = sample(400, 1, gaps)
     fresh = fresh[~np.isnan(fresh).all(axis=1)]  # of a row of gaps, nothing is known
-    assert kstest(Novelty(sample(1500, 0)).of_rows(fresh, MIXTURE), "uniform").pvalue > 0.01
+    judge = Novelty.of(sample(1500, 0, training_gaps), MIXTURE, np.random.RandomState(0))
+    assert kstest(judge.of_rows(fresh, MIXTURE), "uniform").pvalue > 0.01
+
+
+def wide(d):
+    """A mixture of three components in many columns."""
+    random = np.random.RandomState(0)
+    factors = random.standard_normal((3, d, d)) / np.sqrt(2 * d)
+    covariances = factors @ np.swapaxes(factors, 1, 2) + 0.5 * np.eye(d)
+    return Mixture(np.full(3, 1 / 3), 2 * random.standard_normal((3, d)), covariances)
+
+
+def with_gaps(rows, seed, share=0.2):
+    rows = rows.copy()
+    rows[np.random.RandomState(seed).uniform(size=rows.shape) < share] = np.nan
+    return rows
+
+
+@pytest.mark.parametrize("d", [10, 30])
+def test_one_in_a_hundred_is_refused_where_a_fifth_is_missing(d):
+    """Of 2,000 fresh rows, under the density that they come from: 1.0 % (10 columns), 0.9 % (30), give or take 0.3."""
+    mixture, refused = wide(d), []
+    for seed in range(0, 40, 10):
+        training, fresh = (with_gaps(mixture.sample(n, seed + i)[0], seed + i) for i, n in enumerate((1000, 500)))
+        judge = Novelty.of(training, mixture, np.random.RandomState(seed))
+        refused.append(judge.of_rows(fresh, mixture) > 0.99)
+    assert np.mean(refused) == pytest.approx(0.01, abs=0.006)
+
+
+@pytest.mark.parametrize("d", [10, 30])
+def test_few_are_refused_under_a_density_that_was_learned(d):
+    """Of 1,000 fresh rows, under one of 1,000 rows with gaps: 1.0 % (10 columns) and 1.3 % (30)."""
+    mixture = wide(d)
+    training, fresh = (with_gaps(mixture.sample(n, i)[0], i) for i, n in enumerate((1000, 1000)))
+    few = np.where(np.arange(1000) < 20, np.arange(1000) % 2, -1)
+    model = MixtureSVC(random_state=0, probability=False, density=VBMixture(3, random_state=0)).fit(training, few)
+    assert 0.003 < (model.novelty(fresh) > 0.99).mean() < 0.04
+    assert (model.novelty(fresh[:50] + 20) == 1.0).all()
 
 
 @pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC, MixtureSVR, MixtureOneClassSVM])
@@ -101,9 +177,6 @@ def test_a_category_from_nowhere_is_new():
     model = MixtureSVC(random_state=0).fit(table, np.where(np.arange(60) < 8, np.arange(60) % 2, -1))
     with pytest.warns(UserWarning, match="'c': 'x'"):
         assert model.novelty(pd.DataFrame({"a": [0.0], "c": ["x"]})) > 0.9
-
-
-TIES = "rows of equal density count as denser, so what every training row looks like is as new as can be"
 
 
 def test_what_every_row_looks_like_is_not_new():

@@ -389,3 +389,19 @@ def test_a_kernel_under_a_laplacian_is_repaired_too():
     new = np.random.RandomState(0).uniform(-5, 5, size=(20, 2))
     expected = plain.decision_function(fixed.rows(model.kernel_(new, X)))
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "rwm"])
+def test_labels_that_count_next_to_nothing_do_not_spoil_probabilities(kernel):
+    """Half of the labels are wrong, at a weight of one in a thousand million: the slope is that without them."""
+    X, y = datasets.make_two_moons(n=120, random_state=0)
+    half = np.arange(120) % 2 == 0
+    density = VBMixture(4, random_state=0).fit(X).mixture_
+    how = {"density": density, "gamma": 1.0, "random_state": 0}
+    wrong, weights = np.where(half, 1 - y, y), np.where(half, 1e-9, 1.0)
+    found = MixtureSVC(kernel, **how).fit(X, wrong, weights)
+    expected = MixtureSVC(kernel, **how).fit(X, np.where(half, -1, y))
+    spoilt = MixtureSVC(kernel, **how).fit(X, wrong)
+    assert found.slope_ == pytest.approx(expected.slope_, rel=0.2)  # the folds are others
+    assert spoilt.slope_ < found.slope_ / 2
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=0.1)

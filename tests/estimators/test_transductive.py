@@ -124,11 +124,17 @@ def test_one_warning_for_each_class_that_did_not_converge():
     assert model.predict(X).shape == y.shape
 
 
-@pytest.mark.xfail(strict=True, reason="the solver does not set Dual.change, so repair_change_ is 0")
-def test_it_says_how_much_a_repair_has_changed():
+@pytest.mark.parametrize("how", ["clip", "flip", "shift", "none"])
+@pytest.mark.parametrize("c", [2, 3])
+def test_it_says_how_much_a_repair_has_changed(how, c):
     X, _, few, mixture = wild()
-    model = TransductiveSVC(RWMKernel(gamma=0.3), density=mixture, repair="clip").fit(X, few)
-    assert model.repair_change_ == pytest.approx(repaired(RWMKernel(mixture, 0.3)(X), "clip").change)
+    if c == 3:
+        few = np.where((few == 1) & (X[:, 0] > 0), 2, few)
+    model = TransductiveSVC(RWMKernel(gamma=0.3), density=mixture, repair=how).fit(X, few)
+    assert len(model.classes_) == c
+    expected = 0.0 if how == "none" else repaired(RWMKernel(mixture, 0.3)(X), how).change
+    assert model.repair_change_ == pytest.approx(expected)
+    assert TransductiveSVC(RWMKernel(gamma=0.3), density=PLANE).fit(X, few).repair_change_ == 0
 
 
 def test_settings_by_default():

@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
 
 from mixkern import Mixture, TableEncoder, VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
-from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
+from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.kernels.base import Separation
 
 X, Y_CLASS = datasets.make_two_moons(n=80, random_state=0)
@@ -144,8 +144,65 @@ def test_categories_are_counted_and_squared():
     K = RWMKernel(mixture, 0.5, alpha=0.8, beta=0.3)(rows)
     assert K[0, 1] == pytest.approx(np.exp(-0.5 * (0.8 * 1 + 0.3 * 2**2)))
     assert K[0, 2] == pytest.approx(np.exp(-0.5 * 0.3))
-    assert K[0, 3] == pytest.approx(np.exp(-0.5 * 0.3))  # a gap differs from everything
+    assert K[0, 3] == pytest.approx(np.exp(-0.5 * 0.3))  # a gap is a category of its own
     assert (np.diag(K) == 1).all()
+
+
+@st.composite
+def gappy_rows(draw):
+    """Rows of two numbers and two categories, some missing and some equal, of two tables."""
+    random = np.random.RandomState(draw(st.integers(0, 10**6)))
+    n, m = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    rows = np.column_stack([2 * random.standard_normal((n + m, 2)), random.randint(3, size=(n + m, 2))])
+    rows[random.uniform(size=rows.shape) < draw(st.sampled_from([0.0, 0.3, 0.8]))] = np.nan
+    rows = rows[random.randint(len(rows), size=len(rows))]  # with repetition
+    return rows[:n], rows[n:]
+
+
+MIXED = Mixture(
+    [0.3, 0.7],
+    [[0.0, 1.0], [2.0, -1.0]],
+    [np.eye(2), [[0.5, 0.2], [0.2, 0.3]]],
+    categories=[[[0.2, 0.5, 0.3], [0.6, 0.2, 0.2]]] * 2,
+)
+GRAPH = np.column_stack([np.random.RandomState(1).standard_normal((15, 2)), np.arange(30).reshape(15, 2) % 3])
+GRAPH[::4, 2] = np.nan
+BLOCKS = {
+    "rwm": RWMKernel(MIXED, 0.3, beta=0.5),
+    "gmm": GMMKernel(MIXED, 0.3, beta=0.5),
+    "rbf": RBFKernel(0.3, beta=0.5, n_categorical=2),
+    "sum": RWMKernel(MIXED, 0.3) + 2.0 * GMMKernel(MIXED, 0.1),
+    "bent rwm": LaplacianKernel(RWMKernel(MIXED, 0.3, beta=0.5), GRAPH, ratio=2.0, n_neighbors=3),
+    "bent rbf": LaplacianKernel(RBFKernel(0.3, n_categorical=2), GRAPH, ratio=2.0, n_neighbors=3),
+    "unbent": LaplacianKernel(GMMKernel(MIXED, 0.3), ratio=0.0),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(tables=gappy_rows())
+def test_two_tables_are_a_block_of_both_together(name, tables):
+    """Whatever is missing: a kernel knows rows by what is in them, never by where they stand."""
+    kernel, (A, B) = BLOCKS[name], tables
+    if "rbf" in name:  # it has no density, so it takes gaps among categories only
+        A, B = (np.column_stack([np.nan_to_num(rows[:, :2]), rows[:, 2:]]) for rows in (A, B))
+    K, n = kernel(np.vstack([A, B])), len(A)
+    np.testing.assert_allclose(kernel(A, B), K[:n, n:], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel(B, A), K[n:, :n], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel(A), K[:n, :n], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel(A, A), K[:n, :n], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kernel.diag(A), np.diag(K)[:n], rtol=1e-9, atol=1e-9)
+    if hasattr(kernel, "times"):
+        np.testing.assert_allclose(kernel.times(A, B, np.ones(len(B))), K[:n, n:].sum(axis=1), rtol=1e-9)
+
+
+def test_a_missing_category_equals_a_missing_one():
+    rows = np.array([[0.0, 0.0, np.nan, np.nan], [0.0, 0.0, np.nan, 1.0], [0.0, 0.0, 0.0, np.nan]])
+    for kind, how in ((RWMKernel, (MIXED, 0.5)), (GMMKernel, (MIXED, 0.5)), (RBFKernel, (0.5,))):
+        kernel = kind(*how, n_categorical=2) if kind is RBFKernel else kind(*how)
+        expected = np.exp(-0.5 * np.array([[0, 1, 1], [1, 0, 4], [1, 4, 0]]))
+        for Y in (None, rows, rows.copy()):
+            np.testing.assert_allclose(kernel(rows, Y), expected, rtol=1e-12)
 
 
 def test_only_the_products_with_gamma_matter():
@@ -270,8 +327,8 @@ def test_the_counts_of_a_separation_by_a_plain_loop():
         found = RWMKernel(COUNTED).separation(CODED, Y).sq_count
         for i, a in enumerate(CODED):
             for j, b in enumerate(CODED):
-                differ = sum(u != v for u, v in zip(a[1:], b[1:], strict=True))  # NaN differs from NaN
-                assert found[i, j] == (0 if Y is None and i == j else differ**2)
+                pairs = zip(np.nan_to_num(a[1:], nan=-1), np.nan_to_num(b[1:], nan=-1), strict=True)
+                assert found[i, j] == sum(u != v for u, v in pairs) ** 2  # a gap equals a gap
 
 
 def test_a_separation_is_not_used_up():

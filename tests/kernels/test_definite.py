@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mixkern import Mixture, VBMixture, datasets
 from mixkern.errors import KernelError, OptionError
@@ -83,6 +85,44 @@ def test_repairs_literally():
     np.testing.assert_allclose(repaired(K, "clip").matrix, clipped, atol=1e-12)
     np.testing.assert_allclose(repaired(K, "flip").matrix, flipped, atol=1e-12)
     np.testing.assert_allclose(repaired(K, "shift").matrix, K - values[0] * np.eye(8), atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(1, 12), st.integers(0, 12), st.integers(0, 10**6))
+def test_repairs_literally_whatever_the_rank(n, rank, seed):
+    """Among the eigenvalues are zeros, where the eigenvectors are anybody's guess: what comes out is not."""
+    random = np.random.RandomState(seed)
+    B = random.standard_normal((n, min(rank, n)))
+    K = (B * random.choice([-1, 1], size=B.shape[1])) @ B.T
+    K = (K + K.T) / 2
+    values, vectors = np.linalg.eigh(K)
+    for how, fixed_values in (("clip", np.maximum(values, 0)), ("flip", np.abs(values))):
+        fixed = repaired(K, how)
+        np.testing.assert_allclose(fixed.matrix, (vectors * fixed_values) @ vectors.T, atol=1e-10)
+        np.testing.assert_allclose(fixed.rows(K), fixed.matrix, atol=1e-10)
+        np.testing.assert_allclose(fixed._vectors.T @ fixed._vectors, np.eye(fixed._vectors.shape[1]), atol=1e-12)
+        assert fixed._factor == {"clip": 1, "flip": 2}[how]
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e-2])
+@pytest.mark.parametrize("how", ["clip", "flip", "shift"])
+def test_a_matrix_that_is_singular_within_rounding(how, gamma):
+    """Half of the eigenvalues are nothing but rounding, and many of them equal."""
+    K = RBFKernel(gamma)(np.random.RandomState(0).standard_normal((300, 3)))
+    fixed = repaired(K, how)
+    np.testing.assert_allclose(fixed.matrix, K, atol=1e-11)
+    assert definiteness(fixed.matrix).is_definite
+    assert fixed.change < 1e-12
+
+
+@pytest.mark.parametrize("how", ["clip", "flip"])
+def test_new_rows_are_seen_through_the_eigenvectors_that_are_left(how):
+    K, new = random_symmetric(), np.random.RandomState(1).standard_normal((5, 8))
+    values, vectors = np.linalg.eigh(K)
+    signs = np.where(values > 0, 1.0, 0.0 if how == "clip" else -1.0)
+    fixed = repaired(K, how)
+    np.testing.assert_allclose(fixed.rows(new), new @ (vectors * signs) @ vectors.T, atol=1e-12)
+    assert fixed._vectors.shape == (8, (values < 0).sum())
 
 
 @pytest.mark.parametrize("how", ["clip", "flip"])

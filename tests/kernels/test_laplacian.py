@@ -93,6 +93,61 @@ def test_another_ratio_reuses_the_graph(base):
     np.testing.assert_allclose(other(NEW, X), LaplacianKernel(base, X, ratio=50.0)(NEW, X), atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ratio": 50.0},
+        {"n_neighbors": 3},
+        {"degree": 2},
+        {"rows": X[:40]},
+        {"base": RBFKernel(0.5)},
+        {"base__gamma": 9.0},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_other_settings_make_another_kernel(changes, is_part):
+    """What was computed with the old ones is forgotten, in a sum as well."""
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=1.0)
+    before = kernel(NEW, X)
+    assert "deformation" in kernel.__dict__
+    if is_part:
+        (kernel + RBFKernel(1.0)).set_params(**{f"k1__{name}": value for name, value in changes.items()})
+    else:
+        assert kernel.set_params(**changes) is kernel
+    assert not {"deformation", "_factors"} & set(kernel.__dict__)
+    fresh = LaplacianKernel(RBFKernel(2.0), X, ratio=1.0)
+    expected = clone(fresh).set_params(**changes)(NEW, X)
+    np.testing.assert_array_equal(kernel(NEW, X), expected)
+    assert not np.allclose(before, expected, atol=1e-6)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        kernel.set_params(gama=1.0)
+
+
+def test_another_theta_makes_another_kernel():
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=1.0, ratio_bounds=(1e-3, 1e3))
+    kernel(NEW)
+    kernel.theta = np.log([5.0])
+    expected = LaplacianKernel(RBFKernel(2.0), X, ratio=5.0)(NEW)
+    np.testing.assert_allclose(kernel(NEW), expected, atol=1e-10)
+
+
+@each_base
+def test_ratio_zero_needs_no_graph(base):
+    kernel = LaplacianKernel(base, ratio=0.0)
+    np.testing.assert_array_equal(kernel(NEW, X), base(NEW, X))
+    np.testing.assert_array_equal(kernel.diag(NEW), base.diag(NEW))
+    kernel = LaplacianKernel(base, X, ratio=0.0)
+    kernel(NEW)
+    assert "deformation" not in kernel.__dict__
+
+
+def test_sums_with_ratio_zero_need_no_graph():
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=0.0)
+    kernel.unbent(NEW, np.ones((len(NEW), 1)))
+    assert "deformation" not in kernel.__dict__
+
+
 def test_two_labels_are_enough_for_two_moons():
     rows, y = datasets.make_two_moons(n=300, random_state=0)
     labelled = [int((y == 0).argmax()), int((y == 1).argmax())]
@@ -134,8 +189,8 @@ def test_unbent_sums_are_those_of_the_bent_kernel(base, ratio):
     kernel = LaplacianKernel(base, X, ratio=ratio)
     V = np.random.RandomState(0).standard_normal((6, 3))
     rows, coefficients = kernel.unbent(NEW[:6], V)
-    np.testing.assert_array_equal(rows, np.vstack([X, NEW[:6]]))
-    assert coefficients.shape == (len(X) + 6, 3)
+    np.testing.assert_array_equal(rows, np.vstack([X, NEW[:6]]) if ratio else NEW[:6])
+    assert coefficients.shape == (len(rows), 3)
     for new in (NEW, X, X[:1]):
         np.testing.assert_allclose(base(new, rows) @ coefficients, kernel(new, NEW[:6]) @ V, atol=1e-7)
 

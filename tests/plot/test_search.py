@@ -210,3 +210,15 @@ def test_slices_of_a_bent_kernel(monkeypatch):
         wanted = search.best_.ratio if ratio is None else ratio
         assert drawn["xyz"][2].tolist() == surfaces[wanted]
         assert points(ax, "visited") == places([t for t in search.trials_ if t.ratio == wanted])
+    with pytest.raises(OptionError, match=r"^No trial has ratio 5\.0; there are \[0\.0, 1000\.0\]\.$"):
+        plot.search_map(search, ratio=5.0)
+
+
+def test_a_table_of_words_has_no_alpha():
+    frame = pd.DataFrame(np.random.RandomState(0).choice(list("uvw"), (60, 3)), columns=list("abc"))
+    search = searched(MixtureSVC("rbf", probability=False), frame, beta=[1.0])
+    ax = plot.search_map(search)
+    assert points(ax, "visited") == places(search.trials_)
+    assert len(contours(ax)) == 1
+    with pytest.raises(OptionError, match=r"^No trial has alpha 1\.0; there are \[0\.0\]\.$"):
+        plot.search_map(search, alpha=1.0)

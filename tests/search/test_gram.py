@@ -9,9 +9,10 @@ from sklearn.svm import SVC
 from mixkern import MixtureSVC, TableEncoder, VBMixture
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
-from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
+from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
 from mixkern.search.gram import DistanceGrams, LaplacianGrams, grams
 from mixkern.search.point import KernelPoint
+from mixkern.solvers import classifier
 
 N = 50
 LINEAR = KernelPoint(None)
@@ -115,13 +116,53 @@ def test_without_gamma_it_is_the_linear_machine(name, alpha):
     np.testing.assert_array_equal(ours.support_, theirs.support_)
 
 
+@pytest.mark.parametrize("kind", ["numbers", "gaps"])
 @pytest.mark.parametrize("name", ["rbf", "gmm", "rwm"])
-def test_the_linear_machine_fills_gaps(name):
-    kernel, rows, mixture = bound(name, "gaps")
-    filled = mixture.conditional_mean(rows)
+@pytest.mark.parametrize("alpha", [1.0, 0.3])
+def test_without_gamma_it_is_scalar_products_about_the_mean(name, kind, alpha):
+    """Of the labelled rows, gaps filled; and of other rows with the labelled ones, about the same mean."""
+    kernel, rows, mixture = bound(name, kind)
+    numbers = mixture.conditional_mean(rows)[:, :2]
+    centred = numbers - numbers[:20].mean(axis=0)
     matrices = grams(kernel, rows[:20], rows[20:])
-    D2 = ((filled[:20, None, :2] - filled[None, :20, :2]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(matrices.among(KernelPoint(None, 1.0, 0.0)), -D2 / 2, atol=1e-12)
+    point = KernelPoint(None, alpha, 0.0)
+    np.testing.assert_allclose(matrices.among(point), alpha * centred[:20] @ centred[:20].T, atol=1e-12)
+    np.testing.assert_allclose(matrices.towards(point), alpha * centred[20:] @ centred[:20].T, atol=1e-12)
+    report = definiteness(matrices.among(point))
+    assert report.is_definite
+    assert report.rank == 2
+
+
+@pytest.mark.parametrize("name", ["rbf", "rwm"])
+@pytest.mark.parametrize(
+    "point", [KernelPoint(None), KernelPoint(None, 0.5, 0.1), KernelPoint(None, 0.0, 1.0)], ids=str
+)
+def test_with_categories_it_is_minus_half_of_what_is_centred(name, point):
+    """-1/2 J D^2 J, where D^2 counts numbers and categories; J takes out the mean of the labelled rows."""
+    kernel, rows, mixture = bound(name, "mixed")
+    numbers = mixture.conditional_mean(rows)[:, :2]
+    D2 = point.alpha * ((numbers[:, None] - numbers[None, :20]) ** 2).sum(axis=2)
+    D2 += point.beta * (rows[:, None, 2:] != rows[None, :20, 2:]).sum(axis=2) ** 2
+    J = np.eye(20) - 1 / 20
+    matrices = grams(kernel, rows[:20], rows[20:])
+    np.testing.assert_allclose(matrices.among(point), -0.5 * J @ D2[:20] @ J, atol=1e-12)
+    np.testing.assert_allclose(matrices.towards(point), -0.5 * (D2[20:] - D2[:20].mean(axis=0)) @ J, atol=1e-12)
+
+
+@pytest.mark.parametrize("remedy", ["auto", "none", "clip", "flip", "shift"])
+@pytest.mark.parametrize("kind", ["numbers", "gaps"])
+@pytest.mark.parametrize("name", ["rbf", "rwm"])
+def test_no_repair_changes_the_linear_machine(name, kind, remedy):
+    kernel, rows, mixture = bound(name, kind)
+    numbers = mixture.conditional_mean(rows)[:, :2]
+    y, point = np.arange(20) % 2, KernelPoint(None, 1.0, 0.0)
+    matrices = grams(kernel, rows[:20], rows[20:])
+    for C in (0.1, 10.0):
+        ours = classifier(matrices.among(point), y, C=C, tol=1e-10, remedy=remedy)
+        theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(numbers[:20], y)
+        expected = -theirs.decision_function(numbers[20:])  # ours are positive for the first class
+        np.testing.assert_allclose(ours.decision(matrices.towards(point))[:, 0], expected, atol=1e-5)
+        assert ours.change < 1e-12
 
 
 def test_the_linear_machine_sees_one_category_as_columns_of_ones():
@@ -167,7 +208,7 @@ def test_a_unit_is_a_ratio_of_medians(name, alpha, beta):
     own, euclidean = [], []
     counts, own_distance = differing(codes), kernel.distance(rows)
     for i in range(N):
-        for j in range(N):
+        for j in range(i + 1, N):
             own.append(alpha * own_distance[i, j] ** 2 + beta * counts[i, j] ** 2)
             euclidean.append(alpha * ((filled[i, :2] - filled[j, :2]) ** 2).sum() + beta * counts[i, j] ** 2)
     assert grams(kernel, rows, None).unit(alpha, beta) == pytest.approx(np.median(euclidean) / np.median(own))
@@ -178,6 +219,15 @@ def differing(codes):
     kernel = RBFKernel(n_categorical=codes.shape[1])
     rows = np.where(codes < 0, np.nan, codes)
     return np.sqrt(kernel.separation(rows).sq_count)
+
+
+def test_a_row_says_nothing_of_its_distance_to_itself():
+    """Two pairs of equal rows: a third of the pairs, and half of the cells of the matrix."""
+    mixture = Mixture([0.5, 0.5], [[0.0], [5.0]], [[[4.0]], [[4.0]]])
+    rows = np.array([[0.0], [0.0], [5.0], [5.0]])
+    matrices = grams(RWMKernel(mixture), rows, None)
+    assert matrices.unit(1.0, 1.0) == pytest.approx(4.0)
+    assert grams(RWMKernel(mixture), rows[1:3], None).unit(1.0, 1.0) == pytest.approx(4.0)
 
 
 def test_the_euclidean_unit_is_one():

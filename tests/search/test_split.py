@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    KFold,
     LeaveOneGroupOut,
     LeaveOneOut,
     StratifiedGroupKFold,
@@ -134,10 +135,15 @@ def test_words_and_gaps_split_like_numbers(y, split):
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
-@given(st.lists(st.none() | st.floats(-9, 9), max_size=25), numbers_of_folds, st.booleans())
+@given(
+    st.lists(st.none() | st.floats(-9, 9), max_size=25) | st.lists(st.none() | st.integers(-2, 2), max_size=25),
+    numbers_of_folds,
+    st.booleans(),
+)
 def test_numbers_to_follow_are_dealt_out_evenly(targets, n_folds, transductive):
-    y = np.array([*[np.nan if t is None else t for t in targets], 0.5, 1.5, -1.0])  # -1 is a number among numbers
-    split = SemiSupervisedSplit(n_folds, transductive=transductive)
+    """Fractions or whole numbers; -1 is one of them."""
+    y = np.array([*[np.nan if t is None else t for t in targets], 1.0, 2.0, -1.0])
+    split = SemiSupervisedSplit(n_folds, regression=True, transductive=transductive)
     sizes, seen = [], Counter()
     for train, test in split.split(rows_of(y), y):
         sizes.append(len(test))
@@ -217,9 +223,10 @@ def test_predictions_of_rows_that_are_never_tested_cannot_be_had():
         cross_val_predict(MACHINE, X, FEW, cv=SemiSupervisedSplit(3))
 
 
-def test_a_regressor():
-    y = np.where(FEW >= 0, X[:, 0] * 2 + 0.1, np.nan)
-    split = SemiSupervisedSplit(4)
+@pytest.mark.parametrize("of", [lambda x: 2 * x + 0.1, np.rint], ids=["fractions", "whole"])
+def test_a_regressor(of):
+    y = np.where(FEW >= 0, of(X[:, 0]), np.nan)
+    split = SemiSupervisedSplit(4, regression=True)
     scores = cross_val_score(REGRESSOR, X, y, cv=split, error_score="raise")
     expected = []
     for train, test in split.split(X, y):
@@ -227,6 +234,26 @@ def test_a_regressor():
     np.testing.assert_allclose(scores, expected)
     search = GridSearchCV(REGRESSOR, {"C": [0.01, 10.0]}, cv=split, error_score="raise").fit(X, y)
     assert search.best_params_ == {"C": 10.0}
+
+
+def test_whole_numbers_are_classes_unless_they_are_to_be_followed():
+    y = np.array([-1, -1, 0, 0, 1, 1])
+    followed, told_apart = (
+        sorted(int(row) for _, test in SemiSupervisedSplit(2, regression=kind).split(rows_of(y), y) for row in test)
+        for kind in (True, False)
+    )
+    assert followed == [0, 1, 2, 3, 4, 5]
+    assert told_apart == [2, 3, 4, 5]
+    assert SemiSupervisedSplit(5, regression=True).get_n_splits(y=y) == 5
+    assert SemiSupervisedSplit(5).get_n_splits(y=y) == 2
+
+
+def test_numbers_to_follow_with_a_splitter():
+    y = np.where(FEW >= 0, np.rint(X[:, 0]) - 1, np.nan)
+    split = SemiSupervisedSplit(KFold(3), regression=True)
+    assert [test.tolist() for _, test in split.split(X, y)] == [[*range(4)], [*range(4, 8)], [*range(8, 12)]]
+    scores = cross_val_score(REGRESSOR, X, y, cv=split, error_score="raise")
+    assert scores.tolist() == pytest.approx(hand_made(REGRESSOR, X, y, KFold(3), FEW >= 0))
 
 
 # ---------------------------------------------------------------- splitters of scikit-learn
@@ -258,54 +285,78 @@ def test_groups_may_be_a_list():
     assert [test.tolist() for _, test in a] == [test.tolist() for _, test in b]
 
 
-def test_pairs_of_rows_as_a_splitter():
-    pairs = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
-    split = SemiSupervisedSplit(pairs)
-    assert [test.tolist() for _, test in split.split(X, FEW)] == [list(range(6, 12)), list(range(6))]
-    assert split.get_n_splits(X, FEW) == 2
-
-
-ALL_ROWS = pytest.mark.xfail(strict=True, reason="get_n_splits shows a splitter all rows, split the labelled ones")
+@pytest.mark.parametrize(
+    ("splitter", "n"),
+    [(LeaveOneOut(), 12), (KFold(4), 4), (StratifiedKFold(3), 3)],
+    ids=lambda each: type(each).__name__,
+)
+def test_as_many_folds_as_a_splitter_makes_of_the_labelled_rows(splitter, n):
+    split = SemiSupervisedSplit(splitter)
+    assert split.get_n_splits(X, FEW) == split.get_n_splits(y=WORDS) == len(list(split.split(X, FEW))) == n
 
 
 @pytest.mark.parametrize(
-    "splitter",
-    [
-        pytest.param(LeaveOneOut(), marks=ALL_ROWS),
-        pytest.param(LeaveOneGroupOut(), marks=ALL_ROWS),
-        StratifiedGroupKFold(2),
-        GroupKFold(3),
-    ],
-    ids=lambda splitter: type(splitter).__name__,
+    ("splitter", "n"),
+    [(LeaveOneGroupOut(), 3), (StratifiedGroupKFold(2), 2), (GroupKFold(3), 3)],
+    ids=lambda each: type(each).__name__,
 )
-def test_as_many_folds_as_a_splitter_makes_of_the_labelled_rows(splitter):
-    groups = np.arange(60) // 4
+@pytest.mark.parametrize("kind", [np.array, list])
+def test_as_many_folds_as_a_splitter_makes_of_the_labelled_groups(splitter, n, kind):
+    groups = kind(np.arange(60) // 4)  # 15 of them, and labels in three
     split = SemiSupervisedSplit(splitter)
-    assert split.get_n_splits(X, FEW, groups) == len(list(split.split(X, FEW, groups)))
+    assert split.get_n_splits(X, FEW, groups) == len(list(split.split(X, FEW, groups))) == n
 
 
-@ALL_ROWS
+def test_a_splitter_without_labels_says_what_it_can():
+    assert SemiSupervisedSplit(KFold(4)).get_n_splits() == 4
+    assert SemiSupervisedSplit(LeaveOneOut()).get_n_splits(X) == 60
+
+
 def test_a_grid_that_leaves_one_out():
     split = SemiSupervisedSplit(LeaveOneOut())
     search = GridSearchCV(MACHINE, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW)
     assert search.n_splits_ == 12
+    scores = [search.cv_results_[f"split{i}_test_score"][0] for i in range(12)]
+    assert scores == hand_made(MACHINE, X, FEW, LeaveOneOut(), FEW >= 0)
 
 
-@pytest.mark.xfail(strict=True, reason="check_cv makes an unshuffled KFold of it, that knows nothing of classes")
-@pytest.mark.parametrize("n", [np.int64(3), np.int32(3)])
+def test_a_grid_that_leaves_one_group_out():
+    groups = np.arange(60) // 4
+    split = SemiSupervisedSplit(LeaveOneGroupOut())
+    search = GridSearchCV(MACHINE, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW, groups=groups)
+    assert search.n_splits_ == 3
+    scores = [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
+    assert scores == hand_made(MACHINE, X, FEW, LeaveOneGroupOut(), FEW >= 0, groups)
+
+
+@pytest.mark.parametrize("n", [np.int64(3), np.int32(3), np.uint8(3)])
 def test_a_number_of_numpy_is_a_number_of_folds(n):
     ours, expected = ([test.tolist() for _, test in SemiSupervisedSplit(k).split(X, FEW)] for k in (n, 3))
     assert ours == expected
+    assert SemiSupervisedSplit(n).get_n_splits() == SemiSupervisedSplit(n).get_n_splits(y=FEW) == 3
 
 
 # ---------------------------------------------------------------- what it refuses
 
 
-@pytest.mark.parametrize("n", [1, 0, -3, True])
-def test_one_fold_is_none(n):
-    for call in (lambda split: list(split.split(X, FEW)), lambda split: split.get_n_splits(X, FEW)):
-        with pytest.raises(LabelError, match=rf"^cv must be 2 or more, or a splitter, but it is {n}\.$"):
-            call(SemiSupervisedSplit(n))
+PAIRS = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [1, 0, -3, True, np.int64(1), None, 2.5, 3.0, "3", "kfold", PAIRS, iter(PAIRS)],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_what_makes_no_folds(cv):
+    why = f"cv must be 2 or more, or a splitter, but it is {cv!r}."
+    for call in (
+        lambda split: list(split.split(X, FEW)),
+        lambda split: split.get_n_splits(X, FEW),
+        lambda split: split.get_n_splits(),
+    ):
+        with pytest.raises(LabelError) as caught:
+            call(SemiSupervisedSplit(cv))
+        assert str(caught.value) == why
 
 
 def test_single_labels_cannot_be_left_out():
@@ -331,5 +382,25 @@ def test_labels_that_are_none():
         list(SemiSupervisedSplit(2).split(X[:5], FEW))
 
 
+def test_numbers_to_follow_must_be_asked_for():
+    y = np.where(FEW >= 0, X[:, 0], np.nan)
+    for call in (lambda split: list(split.split(X, y)), lambda split: split.get_n_splits(y=y)):
+        with pytest.raises(LabelTypeError, match="continuous values, not classes"):
+            call(SemiSupervisedSplit(2))
+
+
+def test_numbers_that_nobody_can_follow():
+    with pytest.raises(NoLabelsError, match=r"^None of the 60 rows has a target\."):
+        list(SemiSupervisedSplit(2, regression=True).split(X, np.full(60, np.nan)))
+    with pytest.raises(LabelTypeError, match=r"^y must hold numbers, None or NaN where there is none, but it holds"):
+        list(SemiSupervisedSplit(2, regression=True).split(X, WORDS))
+    with pytest.raises(LabelError, match="none can be left out for a test"):
+        list(SemiSupervisedSplit(2, regression=True).split(rows_of([1] * 3), [None, 0.5, None]))
+
+
 def test_it_says_what_it_is():
-    assert repr(SemiSupervisedSplit(4)) == "SemiSupervisedSplit(4, transductive=True, random_state=0)"
+    assert repr(SemiSupervisedSplit(4)) == "SemiSupervisedSplit(4, regression=False, transductive=True, random_state=0)"
+    other = SemiSupervisedSplit(LeaveOneOut(), regression=True, transductive=False, random_state=None)
+    assert repr(other) == "SemiSupervisedSplit(LeaveOneOut(), regression=True, transductive=False, random_state=None)"
+    with pytest.raises(TypeError, match="positional argument"):
+        SemiSupervisedSplit(4, True)

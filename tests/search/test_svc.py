@@ -231,14 +231,31 @@ def test_without_categories_there_is_nothing_to_weigh():
     assert {(t.alpha, t.beta) for t in search.trials_} == {(1.0, 1.0)}
 
 
-@pytest.mark.xfail(strict=True, reason="gamma * alpha tells kernels apart even where there is no column of numbers")
-def test_no_kernel_is_tried_twice_where_all_columns_are_categories():
-    random = np.random.RandomState(0)
-    frame = pd.DataFrame(random.choice(list("uvw"), (40, 3)), columns=list("abc"))
-    how = {"C": [1.0], "gamma": [0.1, 1.0], "beta": [0.1, 1.0]}
-    estimator = MixtureSVC("rbf", probability=False, random_state=0)
-    search = SVCSearch(estimator, **how, random_state=0).fit(frame, np.arange(40) % 2)
-    assert len(search.trials_) == 3
+def words(n=40):
+    """Categories and nothing else; two classes, all labelled."""
+    return pd.DataFrame(np.random.RandomState(0).choice(list("uvw"), (n, 3)), columns=list("abc")), np.arange(n) % 2
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [MixtureSVC("rbf"), MixtureSVC("rwm"), MixtureSVC(RBFKernel()), MixtureSVC("lap"), LaplacianSVC("rbf")],
+    ids=["rbf", "rwm", "kernel", "lap", "bent"],
+)
+@pytest.mark.parametrize("alpha", [None, [0.5, 1.0], [0.0]], ids=str)
+def test_no_kernel_is_tried_twice_where_all_columns_are_categories(estimator, alpha):
+    frame, y = words()
+    how = {"C": [1.0], "gamma": [0.1, 1.0], "alpha": alpha, "beta": [0.1, 1.0]}
+    search = SVCSearch(estimator, **how, random_state=0).fit(frame, y)
+    assert [(t.gamma, t.alpha, t.beta) for t in search.trials_] == [(0.1, 0.0, 0.1), (0.1, 0.0, 1.0), (1.0, 0.0, 1.0)]
+    again = clone(estimator).set_params(random_state=0, **search.best_params_).fit(frame, y)
+    np.testing.assert_allclose(search.decision_function(frame), again.decision_function(frame), atol=1e-9)
+
+
+def test_categories_alone_have_one_line():
+    frame, y = words()
+    search = SVCSearch(MixtureSVC("rwm"), strategy="line", C=[0.1, 1.0], random_state=0).fit(frame, y)
+    assert {(t.alpha, t.beta) for t in search.trials_} == {(0.0, 0.03)}
+    assert [t.is_linear for t in search.trials_][:3] == [True, True, False]
 
 
 # ---------------------------------------------------------------- the line
@@ -263,11 +280,31 @@ def test_the_line_starts_from_the_best_linear_machine(kernel, C_values):
     best = min(linear, key=lambda t: (t.error, t.log_loss))
     labelled = X[few >= 0]
     own = machine(kernel).fit(X, few).kernel_.distance(labelled) ** 2
-    unit = np.median(((labelled[:, None] - labelled[None]) ** 2).sum(axis=2)) / np.median(own)
+    upper = np.triu_indices(len(labelled), 1)
+    unit = np.median(((labelled[:, None] - labelled[None]) ** 2).sum(axis=2)[upper]) / np.median(own[upper])
     assert unit == pytest.approx(1.0) if kernel == "rbf" else unit != pytest.approx(1.0)
     assert [2 * t.C * t.gamma for t in line] == pytest.approx([best.C * unit] * len(line))
     assert not search.best_.is_linear
     assert search.best_ is min(line, key=lambda t: (t.error, t.log_loss))
+
+
+@pytest.mark.parametrize("repair", ["none", "clip", "flip", "shift"])
+@pytest.mark.parametrize("kernel", ["rbf", "rwm"])
+def test_the_linear_machine_is_linear_under_every_repair(kernel, repair):
+    X, _, few = blobs(gap=1.2, per_class=9)
+    values = [0.01, 0.1, 1.0, 10.0]
+    how = {"strategy": "line", "C": values, "cv": 3, "random_state": 5, "rating": "expected_error"}
+    search = SVCSearch(machine(kernel, repair=repair, tol=1e-8), **how).fit(X, few)
+    plain = SVCSearch(machine(kernel, tol=1e-8), **how).fit(X, few)
+    parts = list(SemiSupervisedSplit(3, transductive=False, random_state=5).split(X, few))
+    for trial, same in zip(search.trials_[:4], plain.trials_[:4], strict=True):
+        n_wrong = 0
+        for train, test in parts:
+            linear = SVC(kernel="linear", C=trial.C, tol=1e-8, break_ties=True).fit(X[train], few[train])
+            n_wrong += (linear.predict(X[test]) != few[test]).sum()
+        assert trial.is_linear
+        assert trial.validation_error == pytest.approx(n_wrong / 27)
+        assert (trial.log_loss, trial.confidence) == pytest.approx((same.log_loss, same.confidence), rel=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "rwm", "gmm"])
@@ -409,10 +446,35 @@ def test_both_or_neither():
             SVCSearch(machine(), rating=rating).fit(X, FEW, optimistic_labels=TRUE)
 
 
-@pytest.mark.parametrize("labels", [TRUE[:40], np.append(TRUE, 0), FEW], ids=["short", "long", "gaps"])
-def test_optimistic_labels_that_are_not_there(labels):
+def test_optimistic_labels_that_are_not_there():
     with pytest.raises(LabelError, match=r"^optimistic_labels must have a label for every row of X\.$"):
-        SVCSearch(machine(), rating="optimistic").fit(X, FEW, optimistic_labels=labels)
+        SVCSearch(machine(), rating="optimistic").fit(X, FEW, optimistic_labels=FEW)
+
+
+@pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
+@pytest.mark.parametrize("labels", [TRUE[:40], np.append(TRUE, 0)], ids=["short", "long"])
+def test_optimistic_labels_of_another_length(labels, y):
+    with pytest.raises(LabelError, match=rf"^optimistic_labels has {len(labels)} labels, but X has 80 rows\.$"):
+        SVCSearch(machine(), rating="optimistic").fit(X, y, optimistic_labels=labels)
+
+
+@pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
+def test_optimistic_labels_of_another_type(y):
+    why = (
+        r"^None of optimistic_labels, '0', '1', '2', is a label of y, 0, 1, 2\. Give them in the same type\.$",
+        r"^None of optimistic_labels, 0, 1, 2, is a label of y, 'ant', 'bee', 'cat'\. Give them in the same type\.$",
+    )
+    with pytest.raises(LabelError, match=why[0]):
+        SVCSearch(machine(), rating="optimistic", **SOME).fit(X, y, optimistic_labels=TRUE.astype(str))
+    named = np.array([None if code < 0 else str(NAMES[code]) for code in y], dtype=object)
+    with pytest.raises(LabelError, match=why[1]):
+        SVCSearch(machine(), rating="optimistic", **SOME).fit(X, named, optimistic_labels=TRUE)
+
+
+def test_optimistic_labels_of_rows_that_are_all_labelled():
+    search = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, TRUE, optimistic_labels=TRUE)
+    plain = SVCSearch(machine(), **SOME, random_state=0).fit(X, TRUE)
+    assert [t.error for t in search.trials_] == [t.error for t in plain.trials_]
 
 
 @pytest.mark.parametrize(
@@ -447,18 +509,53 @@ def test_further_rows_are_rows_without_labels():
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
-def test_weights_are_those_of_labels():
+@pytest.mark.parametrize("rating", ["validation", "optimistic"])
+def test_weights_are_those_of_labels(rating):
+    """A row that is left out counts as much as its label; an unlabelled row counts one."""
     weights = np.random.RandomState(0).uniform(0.1, 4, 80)
-    search = SVCSearch(machine(), **SOME, cv=3, random_state=5).fit(X, FEW, weights)
+    labels = TRUE if rating == "optimistic" else None
+    search = SVCSearch(machine(), rating=rating, **SOME, cv=3, random_state=5).fit(
+        X, FEW, weights, optimistic_labels=labels
+    )
     split = SemiSupervisedSplit(3, transductive=False, random_state=5)
+    total, hidden = weights[FEW >= 0].sum(), FEW < 0
     for trial in search.trials_:
-        n_wrong = 0
+        wrong = 0
         for train, test in split.split(X, FEW):
             fitted = machine(C=trial.C, gamma=trial.gamma).fit(X[train], FEW[train], weights[train])
-            n_wrong += (fitted.predict(X[test]) != FEW[test]).sum()
-        assert trial.error == pytest.approx(n_wrong / 21)
+            wrong += weights[test] @ (fitted.predict(X[test]) != FEW[test])
+        assert trial.validation_error == pytest.approx(wrong / total)
+        if rating == "validation":
+            assert trial.error == trial.validation_error
+        else:
+            fitted = machine(C=trial.C, gamma=trial.gamma).fit(X, FEW, weights)
+            n_wrong = (fitted.predict(X[hidden]) != TRUE[hidden]).sum()
+            assert trial.error == pytest.approx((wrong + n_wrong) / (total + hidden.sum()))
     again = machine(**search.best_params_).fit(X, FEW, weights)
     np.testing.assert_allclose(search.decision_function(X), again.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("how", [SOME, {"strategy": "line", "C": [0.1, 1.0, 10.0]}], ids=["grid", "line"])
+def test_labels_of_almost_no_weight_count_almost_nothing(how):
+    """Every third label is a lie; told so, a search sees no error, and untold it sees that of the lies at least."""
+    X, y, few = blobs(c=2, per_class=15, gap=8.0)
+    lies = (few >= 0) & (np.arange(80) % 3 == 0)
+    said = np.where(lies, 1 - y, few)
+    weights = np.where(lies, 1e-9, 1.0)
+    told = SVCSearch(machine("rbf"), **how, random_state=0).fit(X, said, weights)
+    untold = SVCSearch(machine("rbf"), **how, random_state=0).fit(X, said)
+    assert told.best_.validation_error < 1e-8
+    assert told.best_.log_loss < 0.2
+    assert untold.best_.validation_error > 0.3
+    assert untold.best_.log_loss > 0.5
+    assert told.score(X, y) == 1
+
+
+def test_weights_of_one_are_no_weights():
+    a = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, np.ones(80))
+    b = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
+    assert table_of(a) == table_of(b)
+    assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
 
 
 def test_a_weight_of_zero_is_an_unlabelled_row():
@@ -561,6 +658,25 @@ def test_the_same_seed_the_same_search():
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
     c = SVCSearch(**SOME, rating="expected_error", random_state=4).fit(X, FEW)
     assert table_of(a) != table_of(c)
+
+
+@pytest.mark.parametrize("estimator", [MixtureSVC(), LaplacianSVC()], ids=["mixture", "bent"])
+def test_a_seed_reaches_an_estimator_that_has_none(estimator):
+    how = {"rating": "expected_error", **SOME}
+    a, b = (SVCSearch(estimator, **how, random_state=3).fit(X, FEW) for _ in range(2))
+    assert table_of(a) == table_of(b)
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    assert a.best_estimator_.random_state == 3
+    assert estimator.random_state is None
+    given = clone(estimator).set_params(random_state=3)
+    assert table_of(SVCSearch(given, **how, random_state=3).fit(X, FEW)) == table_of(a)
+
+
+def test_an_estimator_keeps_a_seed_of_its_own():
+    search = SVCSearch(MixtureSVC(random_state=7, probability=False), **SOME, random_state=3).fit(X, FEW)
+    assert search.best_estimator_.random_state == 7
+    other = SVCSearch(MixtureSVC(random_state=7, probability=False), **SOME, random_state=4).fit(X, FEW)
+    np.testing.assert_array_equal(other.best_estimator_.mixture_.means, search.best_estimator_.mixture_.means)
 
 
 # ---------------------------------------------------------------- Ctrl-C
@@ -671,28 +787,84 @@ def test_a_progress_bar(capsys):
 # ---------------------------------------------------------------- what it refuses
 
 
+WHOLE = r"must be a whole number, {} or more, but it is {}\.$"
+NO_LINE = r"^A bent kernel has no line of Keerthi and Lin\. Use strategy='grid'\.$"
+
+
 @pytest.mark.parametrize(
     ("how", "error", "why"),
     [
         ({"rating": "optimist"}, OptionError, r"^rating must be one of 'validation', .*Did you mean 'optimistic'\?$"),
         ({"strategy": "random"}, OptionError, r"^strategy must be one of 'grid', 'line', but it is 'random'\.$"),
-        ({"cv": 1}, OptionError, r"^cv must be a whole number, 2 or more, but it is 1\.$"),
-        ({"cv": 2.5}, OptionError, r"^cv must be a whole number, 2 or more, but it is 2\.5\.$"),
+        ({"cv": 1}, OptionError, "^cv " + WHOLE.format(2, 1)),
+        ({"cv": np.int64(1)}, OptionError, "^cv " + WHOLE.format(2, r"np\.int64\(1\)")),
+        ({"cv": 2.5}, OptionError, "^cv " + WHOLE.format(2, r"2\.5")),
+        ({"cv": True}, OptionError, "^cv " + WHOLE.format(2, "True")),
+        ({"cv": None}, OptionError, "^cv " + WHOLE.format(2, "None")),
+        ({"cv": SemiSupervisedSplit(3)}, OptionError, "^cv " + WHOLE.format(2, r"SemiSupervisedSplit\(3, .*\)")),
+        ({"max_unlabelled": 0}, OptionError, "^max_unlabelled " + WHOLE.format(1, 0)),
+        ({"max_unlabelled": -1}, OptionError, "^max_unlabelled " + WHOLE.format(1, -1)),
+        ({"max_unlabelled": 2.5}, OptionError, "^max_unlabelled " + WHOLE.format(1, r"2\.5")),
+        ({"max_unlabelled": None}, OptionError, "^max_unlabelled " + WHOLE.format(1, "None")),
         ({"C": []}, OptionError, r"^C must be numbers to try, none of them negative, but it is \[\]\.$"),
         ({"C": [0.0, 1.0]}, OptionError, r"^C must be positive numbers to try, but it is \[0\.0, 1\.0\]\.$"),
+        ({"C": "auto"}, OptionError, r"^C must be numbers to try, but it is 'auto'\.$"),
         ({"gamma": [-1.0]}, OptionError, r"^gamma must be numbers to try, none of them negative"),
+        ({"gamma": "scale"}, OptionError, r"^gamma must be numbers to try, but it is 'scale'\.$"),
+        ({"gamma": ["scale", 1.0]}, OptionError, r"^gamma must be numbers to try, but it is \['scale', 1\.0\]\.$"),
+        ({"gamma": None}, OptionError, r"^gamma must be numbers to try, but it is None\.$"),
+        ({"alpha": "much"}, OptionError, r"^alpha must be numbers to try, but it is 'much'\.$"),
         ({"beta": [np.nan]}, OptionError, r"^beta must be numbers to try"),
+        ({"beta": "little"}, OptionError, r"^beta must be numbers to try, but it is 'little'\.$"),
         ({"ratio": [1.0]}, OptionError, r"^ratio is a setting of LaplacianSVC\. Search it so: SVCSearch\(LaplacianSVC"),
+        (
+            {"estimator": MixtureSVC("lap"), "ratio": [1.0]},
+            OptionError,
+            r"^ratio is a setting of LaplacianSVC\. Search it so: SVCSearch\(LaplacianSVC",
+        ),
+        (
+            {"estimator": LaplacianSVC(), "ratio": [-1.0]},
+            OptionError,
+            r"^ratio must be numbers to try, none of them neg",
+        ),
+        (
+            {"estimator": LaplacianSVC(), "ratio": "all"},
+            OptionError,
+            r"^ratio must be numbers to try, but it is 'all'\.$",
+        ),
         ({"estimator": SVC()}, OptionError, r"^estimator must be a MixtureSVC or a LaplacianSVC, but it is a SVC\."),
         ({"estimator": TransductiveSVC()}, OptionError, "but it is a TransductiveSVC. For others, use scikit-learn's"),
-        ({"estimator": machine(RBFKernel() + RWMKernel())}, KernelError, "gamma, alpha and beta, but Sum has none"),
-        ({"estimator": bent(), "strategy": "line"}, KernelError, r"^A bent kernel has no line of Keerthi and Lin\."),
+        ({"estimator": LaplacianSVC(), "strategy": "line"}, KernelError, NO_LINE),
+        ({"estimator": LaplacianSVC(RWMKernel()), "strategy": "line"}, KernelError, NO_LINE),
+        ({"estimator": MixtureSVC("lap"), "strategy": "line"}, KernelError, NO_LINE),
+        ({"estimator": MixtureSVC(LaplacianKernel(RBFKernel())), "strategy": "line"}, KernelError, NO_LINE),
+        (
+            {"estimator": MixtureSVC(density=VBMixture(use_labels=True))},
+            LabelError,
+            r"^A density that uses labels has seen those that are left out .* or use scikit-learn's GridSearchCV with",
+        ),
     ],
     ids=lambda each: "-".join(each) if isinstance(each, dict) else "",
 )
-def test_settings_that_cannot_be(how, error, why):
+def test_settings_that_cannot_be_are_refused_before_any_work(how, error, why, monkeypatch):
+    def worked(self, *rows):
+        raise AssertionError("a density was fitted")
+
+    monkeypatch.setattr(VBMixture, "fit", worked)
     with pytest.raises(error, match=why):
-        SVCSearch(**{"estimator": machine(), **how}).fit(X, FEW)
+        SVCSearch(**how).fit(X, FEW)
+
+
+def test_work_would_be_noticed(monkeypatch):
+    """What the last test rests on: without a reason to refuse, a density is fitted first."""
+    calls = counting(monkeypatch, VBMixture, "fit")
+    SVCSearch(**SOME, random_state=0).fit(X, FEW)
+    assert calls == [80]
+
+
+def test_kernels_without_a_gamma():
+    with pytest.raises(KernelError, match="gamma, alpha and beta, but Sum has none"):
+        SVCSearch(machine(RBFKernel() + RWMKernel())).fit(X, FEW)
 
 
 def test_single_labels_cannot_judge():
@@ -701,26 +873,19 @@ def test_single_labels_cannot_judge():
         SVCSearch(machine()).fit(X, few)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="min() of no trials: 'min() arg is an empty sequence'")
-def test_weights_of_nothing():
-    frame, _, few = mixed()
-    with pytest.raises(OptionError):
-        SVCSearch(MixtureSVC("rbf", random_state=0), **SOME, alpha=[0.0], beta=[0.0]).fit(frame, few)
+@pytest.mark.parametrize("strategy", ["grid", "line"])
+@pytest.mark.parametrize("table", [mixed, words], ids=["mixed", "words"])
+def test_weights_of_nothing(table, strategy):
+    frame, *_, few = table()
+    how = {"strategy": strategy, "alpha": [0.0], "beta": [0.0]}
+    with pytest.raises(OptionError, match=r"^alpha and beta are both 0: nothing is left that rows could differ in\.$"):
+        SVCSearch(MixtureSVC("rbf", random_state=0), **SOME, **how).fit(frame, few)
 
 
-@pytest.mark.xfail(strict=True, reason="the mean over no rows is NaN, and a negative number is NumPy's error")
-@pytest.mark.parametrize("limit", [0, -1, 2.5])
-def test_judging_by_no_rows(limit):
-    with pytest.raises(OptionError, match="max_unlabelled"):
-        SVCSearch(machine(), rating="expected_error", max_unlabelled=limit, **SOME).fit(X, FEW)
-
-
-@pytest.mark.xfail(strict=True, reason="isinstance(cv, int): a whole number of NumPy is refused for not being one")
-def test_a_number_of_numpy_is_a_number_of_folds():
-    SVCSearch(machine(), **SOME, cv=np.int64(3), random_state=0).fit(X, FEW)
-
-
-@pytest.mark.xfail(strict=True, reason="no label of y is among them, so every row counts as wrong, and nobody is told")
-def test_optimistic_labels_of_another_type():
-    with pytest.raises(LabelError, match="optimistic_labels"):
-        SVCSearch(machine(), rating="optimistic", **SOME).fit(X, FEW, optimistic_labels=TRUE.astype(str))
+@pytest.mark.parametrize("n", [np.int64(3), np.int32(3)])
+def test_a_number_of_numpy_is_a_number(n):
+    how = {"rating": "expected_error", **SOME, "random_state": 0}
+    ours = SVCSearch(machine(), **how, cv=n, max_unlabelled=n).fit(X, FEW)
+    plain = SVCSearch(machine(), **how, cv=3, max_unlabelled=3).fit(X, FEW)
+    assert table_of(ours) == table_of(plain)
+    assert [t.error for t in ours.trials_] == [t.error for t in plain.trials_]

@@ -33,5 +33,6 @@ def test_without_support_only_the_intercepts_are_left():
 def test_a_value():
     dual = Dual(np.array([0]), np.array([[1.0]]), np.array([0.0]))
     assert dual.converged
+    assert not dual.is_interrupted
     with pytest.raises(dataclasses.FrozenInstanceError):
         dual.converged = False

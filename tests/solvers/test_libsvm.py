@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from mixkern import VBMixture, datasets
 from mixkern.errors import NotConvergedWarning
 from mixkern.kernels import RBFKernel, Repair, RWMKernel, definiteness, repaired
-from mixkern.solvers import Remedy, classifier, one_class, pairs, regressor
-from mixkern.solvers.libsvm import MAX_ITER
+from mixkern.solvers import Dual, Remedy, classifier, one_class, pairs, regressor
+from mixkern.solvers.libsvm import MAX_ITER, for_given_rows
 
 
 def _shuffled(X, codes):
@@ -354,6 +354,26 @@ def test_a_repaired_matrix_may_not_converge_either(indefinite, remedy):
 def test_the_words_are_those_of_the_repairs_and_two_more():
     assert [str(each) for each in Remedy] == ["auto", "none", "clip", "flip", "shift"]
     assert {str(each) for each in Remedy} - {"auto", "none"} == {str(each) for each in Repair}
+
+
+@pytest.mark.parametrize("how", ["clip", "flip", "shift"])
+def test_a_dual_for_given_rows_by_a_plain_loop(how):
+    """Two functions over some rows of a repaired matrix; new rows come as they are."""
+    random = np.random.RandomState(0)
+    A = random.standard_normal((7, 7))
+    K, new = (A + A.T) / 2, random.standard_normal((3, 7))
+    fixed = repaired(K, how)
+    coefficients = random.standard_normal((3, 2))
+    dual = Dual(np.array([4, 1, 6]), coefficients, np.array([0.5, -1.0]), n_iter=9, is_interrupted=True)
+    given = for_given_rows(dual, fixed)
+    rows = fixed.rows(new)
+    for x in range(3):
+        for q in range(2):
+            f = sum(rows[x, i] * dual.coefficients[s, q] for s, i in enumerate(dual.support)) + dual.intercepts[q]
+            assert given.decision(new)[x, q] == pytest.approx(f)
+    assert (given.change, given.n_iter, given.is_interrupted) == (fixed.change, 9, True)
+    assert given.support.tolist() == list(range(7))
+    assert dual.support.tolist() == [4, 1, 6]
 
 
 def test_nothing_that_was_given_is_changed(indefinite):

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import Parallel, delayed
 from scipy.optimize import check_grad, minimize
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mixkern import VBMixture, datasets
 from mixkern.errors import InterruptedWarning, NotConvergedWarning
@@ -240,11 +242,60 @@ def stopper(last):
 def test_interrupted():
     K, _, signs = moons()
     with pytest.warns(InterruptedWarning, match="full weight"):
-        first = decisions(K, signs, step=stopper(1))
+        first = solved(K, signs, step=stopper(1))
     with pytest.warns(InterruptedWarning):
-        last = decisions(K, signs, step=stopper(QUASI_NEWTON_LEVELS))
-    np.testing.assert_allclose(last, decisions(K, signs))
-    assert np.abs(first - last).max() > 0.1
+        last = solved(K, signs, step=stopper(QUASI_NEWTON_LEVELS))
+    whole = solved(K, signs)
+    np.testing.assert_allclose(last.decision(K), whole.decision(K))
+    assert np.abs(first.decision(K) - last.decision(K)).max() > 0.1
+    assert [dual.is_interrupted for dual in (first, last, whole)] == [True, True, False]
+
+
+def test_interrupted_within_a_descent(monkeypatch):
+    """What the last finished descent has found is used, and the next one knows of no interrupt."""
+    K, _, signs = moons()
+    module = sys.modules[quasi_newton.__module__]
+    count, minimize_once = [], module.minimize
+
+    def interrupted(*arguments, **options):
+        count.append(1)
+        if len(count) == 3:
+            raise KeyboardInterrupt
+        return minimize_once(*arguments, **options)
+
+    monkeypatch.setattr(module, "minimize", interrupted)
+    with pytest.warns(InterruptedWarning, match="full weight"):
+        dual = solved(K, signs)
+    assert dual.is_interrupted
+    assert np.isfinite(dual.decision(K)).all()
+    assert not solved(K, signs).is_interrupted
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_problems_in_parallel_threads_leave_no_limit_behind():
+    """Each would put back what it found, which is the others' limit; so all have one in common."""
+    K, _, signs = moons()
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        work = (delayed(solved)(K, signs, C=0.1 * (1 + i)) for i in range(24))
+        duals = Parallel(6, backend="threading")(work)
+        assert blas_threads() == before
+    np.testing.assert_allclose(duals[9].decision(K), solved(K, signs).decision(K), atol=1e-6)
+
+
+def test_linear_algebra_keeps_to_one_thread_meanwhile():
+    K, _, signs = moons()
+    seen = []
+    before = blas_threads()
+    solved(K, signs, step=lambda: seen.append(set(blas_threads())))
+    assert blas_threads() == before
+    with pytest.warns(InterruptedWarning):
+        solved(K, signs, step=stopper(1))
+    assert blas_threads() == before
+    assert seen == [{1}] * QUASI_NEWTON_LEVELS
 
 
 def test_nothing_to_return_before_the_first_descent(monkeypatch):

@@ -7,11 +7,12 @@ centre; :func:`is_expandable` tells. The careful way takes differences from each
 their expectation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,32 +23,54 @@ from mixkern.density.posterior import Posterior
 from mixkern.density.statistics import Statistics
 
 LOSS = 1e-9  # error of ln rho_nk that the expanded square may cause
+RARE = 16  # rows of one pattern of gaps from which its matrices are worth computing once for all of them
+CELLS = 2**16  # of the matrices of rare patterns in a block, for each component
+
+Spread = Callable[[Floats], Floats]  # from the shares of rows to the summed covariance of their gaps
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that miss the same columns, ready for the E-step."""
+    """Rows that miss the same columns, or as many, ready for the E-step."""
 
-    values: Floats  # (d, n), column by column; NaN in the missing columns
+    values: Floats  # (d, n), column by column; NaN where missing
     codes: Floats  # (e, n)
     weights: Floats | None  # (n,)
-    observed: Positions
-    missing: Positions
+    missing: Positions  # (m,) for all rows, or (n, m) where each row misses others
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether each row misses columns of its own."""
+        return self.missing.ndim == 2
 
 
 def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
-    """Cut a table into blocks of rows that miss the same columns."""
-    for rows, observed, missing in gap_patterns(X):
+    """Cut a table into blocks of rows that miss the same columns; of rare patterns, of rows that miss as many."""
+
+    def block(at: Any, missing: Positions) -> Block:
+        return Block(
+            values=np.ascontiguousarray(X[at].T),
+            codes=np.ascontiguousarray(codes[at].T),
+            weights=None if weights is None else weights[at],
+            missing=missing,
+        )
+
+    rare: list[Positions] = [np.arange(0)]
+    for rows, _, missing in gap_patterns(X):
+        if len(missing) and len(rows) < RARE:
+            rare.append(rows)
+            continue
         is_all = len(rows) == len(X)
         for start in range(0, len(rows), size):
-            at = slice(start, start + size) if is_all else rows[start : start + size]
-            yield Block(
-                values=np.ascontiguousarray(X[at].T),
-                codes=np.ascontiguousarray(codes[at].T),
-                weights=None if weights is None else weights[at],
-                observed=observed,
-                missing=missing,
-            )
+            yield block(slice(start, start + size) if is_all else rows[start : start + size], missing)
+    scattered = np.sort(np.concatenate(rare))
+    n_missing = np.isnan(X[scattered]).sum(axis=1)
+    for m in np.unique(n_missing):
+        rows = scattered[n_missing == m]
+        step = int(max(1, min(size, CELLS // m**2)))
+        for start in range(0, len(rows), step):
+            at = rows[start : start + step]
+            yield block(at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
 
 
 def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:
@@ -65,7 +88,7 @@ def expectation(table: Sequence[Block], posterior: Posterior, *, expand: bool, p
     theta = _parameters(posterior) if expand else None
 
     def statistics(block: Block) -> Statistics:
-        if theta is None or len(block.missing):
+        if theta is None or block.missing.size:
             return (
                 careful_statistics(block, posterior).about(origins) if expand else careful_statistics(block, posterior)
             )
@@ -85,21 +108,20 @@ def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
     is_diagonal = posterior.precisions.ndim == 2
     log_rho = posterior.log_constants[:, None] + _log_categories(block, posterior)
     deviations = np.empty((k, d, block.values.shape[1]))
-    spreads = np.zeros(posterior.precisions.shape)
-    fill = _fill_diagonal if is_diagonal else _fill_matrix
+    fill = _fill_diagonal if is_diagonal else _fill_scattered if block.is_scattered else _fill_matrix
+    spreads: list[Spread] = []
     for j in range(k):
-        sq_distance, log_volume = fill(block, posterior, j, deviations[j], spreads[j])
+        sq_distance, log_volume, spread = fill(block, posterior, j, deviations[j])
         log_rho[j] += log_volume - 0.5 * sq_distance
+        spreads.append(spread)
     shares, log_normaliser = _responsibilities(log_rho, block.weights)
-    counts = shares.sum(axis=1)
     if is_diagonal:
-        squares = np.einsum("kn,kdn->kd", shares, deviations**2) + counts[:, None] * spreads
+        squares = np.einsum("kn,kdn->kd", shares, deviations**2)
     else:
-        squares = (
-            np.matmul(deviations * shares[:, None, :], np.swapaxes(deviations, 1, 2)) + counts[:, None, None] * spreads
-        )
+        squares = np.matmul(deviations * shares[:, None, :], np.swapaxes(deviations, 1, 2))
+    squares += np.array([spread(share) for spread, share in zip(spreads, shares, strict=True)])
     return Statistics(
-        counts=counts,
+        counts=shares.sum(axis=1),
         sums=np.einsum("kn,kdn->kd", shares, deviations),
         squares=squares,
         origins=posterior.means,
@@ -108,31 +130,59 @@ def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
     )
 
 
-def _fill_matrix(block: Block, posterior: Posterior, k: int, deviation: Floats, spread: Floats) -> tuple[Floats, float]:
-    """Write x - m_k, gaps at their conditional mean, and the covariance of the gaps.
+def _fill_matrix(
+    block: Block, posterior: Posterior, k: int, deviation: Floats
+) -> tuple[Floats, float | Floats, Spread]:
+    """Write x - m_k into deviation, gaps at their conditional mean.
 
-    Returns the squared distance of each row, and the ln volume that integrating the gaps out adds.
+    Returns the squared distance of each row, the ln volume that integrating the gaps out adds, and their covariance.
     """
-    precision, observed, missing = posterior.precisions[k], block.observed, block.missing
+    precision, missing = posterior.precisions[k], block.missing
+    observed = np.delete(np.arange(len(precision)), missing)
     deviation[observed] = block.values[observed] - posterior.means[k, observed, None]
-    log_volume = 0.0
+    covariance, log_volume = np.zeros_like(precision), 0.0
     if len(missing):
         within = precision[np.ix_(missing, missing)]
         deviation[missing] = -np.linalg.solve(within, precision[np.ix_(missing, observed)] @ deviation[observed])
-        spread[np.ix_(missing, missing)] = np.linalg.inv(within)
+        covariance[np.ix_(missing, missing)] = np.linalg.inv(within)
         log_volume = 0.5 * (len(missing) * LOG_2PI - float(np.linalg.slogdet(within)[1]))
-    return np.einsum("dn,dn->n", deviation, precision @ deviation), log_volume
+    sq_distance = np.einsum("dn,dn->n", deviation, precision @ deviation)
+    return sq_distance, log_volume, lambda shares: shares.sum() * covariance
+
+
+def _fill_scattered(
+    block: Block, posterior: Posterior, k: int, deviation: Floats
+) -> tuple[Floats, float | Floats, Spread]:
+    """Do the same where each row misses columns of its own: a small matrix for each, all at once."""
+    precision, missing = posterior.precisions[k], block.missing  # (d, d), (n, m)
+    d, (n, m) = len(precision), missing.shape
+    rows = np.arange(n)[:, None]
+    deviation[:] = block.values - posterior.means[k, :, None]
+    deviation[missing, rows] = 0.0
+    within = precision[missing[:, :, None], missing[:, None, :]]  # (n, m, m)
+    inverse = np.linalg.inv(within)
+    pull = (precision @ deviation)[missing, rows]  # (n, m): Lambda_mo (x - m)_o
+    deviation[missing, rows] = -np.einsum("nij,nj->ni", inverse, pull)
+    log_volume = 0.5 * (m * LOG_2PI - np.linalg.slogdet(within)[1])
+    cells = (missing[:, :, None] * d + missing[:, None, :]).ravel()
+
+    def spread(shares: Floats) -> Floats:
+        weighted = (shares[:, None, None] * inverse).ravel()
+        summed: Floats = np.bincount(cells, weights=weighted, minlength=d * d).astype(float).reshape(d, d)
+        return summed
+
+    return np.einsum("dn,dn->n", deviation, precision @ deviation), log_volume, spread
 
 
 def _fill_diagonal(
-    block: Block, posterior: Posterior, k: int, deviation: Floats, spread: Floats
-) -> tuple[Floats, float]:
-    precision, observed, missing = posterior.precisions[k], block.observed, block.missing
-    deviation[observed] = block.values[observed] - posterior.means[k, observed, None]
-    deviation[missing] = 0.0
-    spread[missing] = 1 / precision[missing]
-    log_volume = 0.5 * float(np.sum(LOG_2PI - np.log(precision[missing])))
-    return precision @ deviation**2, log_volume
+    block: Block, posterior: Posterior, k: int, deviation: Floats
+) -> tuple[Floats, float | Floats, Spread]:
+    """Do the same where columns are independent: a gap is expected at the mean."""
+    precision = posterior.precisions[k]
+    is_gap = np.isnan(block.values)
+    deviation[:] = np.where(is_gap, 0.0, block.values - posterior.means[k, :, None])
+    log_volume = 0.5 * (LOG_2PI - np.log(precision)) @ is_gap
+    return precision @ deviation**2, log_volume, lambda shares: (is_gap @ shares) / precision
 
 
 def _parameters(posterior: Posterior) -> Floats:  # (k, p)

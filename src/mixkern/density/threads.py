@@ -1,10 +1,10 @@
 """Threads for blocks of rows, and none for the matrix products within a block."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -16,31 +16,36 @@ from mixkern.engine.threads import available
 def threads() -> Iterator[ThreadPoolExecutor]:
     """Give a pool of threads; until it is given back, linear algebra keeps to one thread."""
     n_threads = available()  # asked before the limit is set, because it heeds limits
-    with _SingleThreadedAlgebra.shared(), ThreadPoolExecutor(n_threads) as pool:
+    with single_threaded_algebra(), ThreadPoolExecutor(n_threads) as pool:
         yield pool
 
 
-class _SingleThreadedAlgebra:
-    """A limit that belongs to the whole process: the first of several fits sets it, the last one lifts it."""
+@contextmanager
+def single_threaded_algebra() -> Iterator[None]:
+    """Keep linear algebra to one thread: a limit of the whole process, so the first sets it and the last lifts it."""
+    with _LOCK:
+        _USERS.append(None)
+        if len(_USERS) == 1:
+            _in_passing(lambda: _LIMITS.append(_libraries().limit(limits=1, user_api="blas")))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _USERS.pop()
+            if not _USERS:
+                _in_passing(lambda: _LIMITS.pop().restore_original_limits())
 
-    _lock = Lock()
-    _n_users = 0
-    _limit: Any = None
 
-    @classmethod
-    @contextmanager
-    def shared(cls) -> Iterator[None]:
-        with cls._lock:
-            cls._n_users += 1
-            if cls._n_users == 1:
-                cls._limit = _libraries().limit(limits=1, user_api="blas")
-        try:
-            yield
-        finally:
-            with cls._lock:
-                cls._n_users -= 1
-                if cls._n_users == 0:
-                    cls._limit.restore_original_limits()
+_LOCK = Lock()
+_USERS: list[None] = []
+_LIMITS: list[Any] = []
+
+
+def _in_passing(work: Callable[[], object]) -> None:
+    """Work in a thread that ends at once: threadpoolctl heeds nobody else while a thread lives that has set a limit."""
+    passing = Thread(target=work)
+    passing.start()
+    passing.join()
 
 
 @cache

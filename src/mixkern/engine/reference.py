@@ -33,13 +33,11 @@ def distance(
 
 
 def count(codes_A: Codes, codes_B: Codes | None = None) -> Floats:
-    """Count the categories that differ. A gap, a negative code, differs from everything; a row never from itself."""
+    """Count the categories that differ. A gap, any negative code, is a category of its own."""
     other = codes_A if codes_B is None else codes_B
     C = np.zeros((len(codes_A), len(other)))
     for a, b in zip(codes_A.T, other.T, strict=True):
-        C += (a[:, None] != b[None, :]) | (a < 0)[:, None]
-    if codes_B is None:
-        np.fill_diagonal(C, 0.0)
+        C += np.maximum(a, -1)[:, None] != np.maximum(b, -1)[None, :]
     return C
 
 

@@ -118,8 +118,7 @@ def kernel(
     gamma, alpha, beta : float
         Decay, and the parts of the two kinds of features in it; not negative.
     codes_A, codes_B : array of int32, shapes (n, e) and (m, e), optional
-        Categories, compared for equality. A negative code is a gap: it differs from every code, gaps included. Only
-        where B is None does a row know itself, and the diagonal is exactly one in spite of gaps.
+        Categories, compared for equality. A negative code is a gap, and gaps are a category of their own.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def named(name: KernelName, mixture: Mixture, alpha: float, beta: float) -> Dist
 
 
 def bound(kernel: Any, mixture: Mixture) -> Any:
-    """Give a kernel, and those that it is made of, the mixture and the categories that they have been waiting for."""
+    """Give a copy of a kernel that has, as those that it is made of, the mixture and categories that it waits for."""
     if not isinstance(kernel, Kernel):
         hint = " Pass an instance: kernel=RWMKernel()." if isinstance(kernel, type) else ""
         raise KernelError(
@@ -53,7 +53,7 @@ def bound(kernel: Any, mixture: Mixture) -> Any:
             f"scikit-learn, but it is {kernel!r}.{hint}"
         )
     if isinstance(kernel, MixtureKernel):
-        return kernel.bind(mixture) if kernel.mixture is None else kernel
+        return kernel.bind(mixture if kernel.mixture is None else kernel.mixture)
     if isinstance(kernel, RBFKernel):
         return replaced(kernel, n_categorical=kernel.n_categorical or len(mixture.categories))
     parts = _parts(kernel)
@@ -63,7 +63,7 @@ def bound(kernel: Any, mixture: Mixture) -> Any:
             f"{counted(len(mixture.categories), 'categorical column')}. Use a kernel of mixkern, such as RBFKernel, or "
             "drop them."
         )
-    return replaced(kernel, **{name: bound(part, mixture) for name, part in parts.items()}) if parts else kernel
+    return replaced(kernel, **{name: bound(part, mixture) for name, part in parts.items()})
 
 
 def with_graph(kernel: Any, rows: Callable[[], Floats]) -> Any:

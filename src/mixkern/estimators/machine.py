@@ -1,6 +1,7 @@
 """From a table to a kernel: what all machines do before they are trained, and whenever they predict."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,9 @@ from mixkern.errors import (
 from mixkern.estimators.binding import KernelName, Scale, bound, fills_gaps, gamma_of, named, replaced, sums, with_graph
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.novelty import Novelty
-from mixkern.estimators.setting import check_settings
+from mixkern.estimators.setting import POSITIVE, Rule, check_settings
 from mixkern.kernels import LaplacianKernel
-from mixkern.solvers import Dual
+from mixkern.solvers import Dual, Remedy
 from mixkern.table import TableEncoder, stacked
 
 Floats = NDArray[np.float64]
@@ -57,6 +58,7 @@ class MixtureMachine(BaseEstimator):
     beta: Any
     encoder: Any
     random_state: Any
+    _own_rules: ClassVar[Mapping[str, Rule]] = {}
 
     # ---------------------------------------------------------------- learning the structure of a table
 
@@ -75,17 +77,28 @@ class MixtureMachine(BaseEstimator):
         ndarray of shape (n, d + e)
             All rows as the kernel reads them, those of ``X`` first.
         """
-        check_settings(self)
+        self._check_settings()
         table = X if X_unlabelled is None else stacked(X, X_unlabelled)
         values = self._encoded(table)
         self._learn_density(values, codes)
         random = check_random_state(self.random_state)
-        self._novelty = Novelty.of(values, random)
+        self._novelty = Novelty.of(values, self.mixture_, random)
         filled = self._filled(values)
         kernel = self._bound_kernel(values, filled, random)
         rows = values if fills_gaps(kernel) else filled
         self.kernel_ = self._bent(kernel, rows, codes, random)
         return rows
+
+    def _check_settings(self) -> None:
+        """Refuse settings before any work is done."""
+        check_settings(self, self._own_rules)
+        if isinstance(self.kernel, str):
+            one_of(KernelName, self.kernel, "kernel")
+        if self.gamma not in tuple(Scale) and not POSITIVE[1](self.gamma):
+            words = " or ".join(repr(str(word)) for word in Scale)
+            raise OptionError(f"gamma must be {words} or a positive number, but it is {self.gamma!r}.")
+        if hasattr(self, "repair"):
+            one_of(Remedy, self.repair, "repair")
 
     def _encoded(self, table: Any) -> Floats:
         """Read a table for the first time."""
@@ -178,12 +191,7 @@ class MixtureMachine(BaseEstimator):
             )
 
     def _gamma(self, kernel: Any, rows: Floats, random: np.random.RandomState) -> float:
-        if not isinstance(self.gamma, str):
-            return self.gamma
-        if self.gamma not in tuple(Scale):
-            words = " or ".join(repr(str(word)) for word in Scale)
-            raise OptionError(f"gamma must be {words} or a positive number, but it is {self.gamma!r}.")
-        return gamma_of(Scale(self.gamma), kernel, rows, random)
+        return gamma_of(Scale(self.gamma), kernel, rows, random) if isinstance(self.gamma, str) else self.gamma
 
     # ---------------------------------------------------------------- reading rows once it is known
 
@@ -205,6 +213,7 @@ class MixtureMachine(BaseEstimator):
         if isinstance(self.kernel_, LaplacianKernel):
             self._sum_kernel = self.kernel_.base
             self._sum_rows, self._sum_coefficients = self.kernel_.unbent(self._sum_rows, dual.coefficients)
+            self.kernel_ = replaced(self.kernel_)  # without the matrices, which no prediction needs
         self.support_vectors_ = rows[dual.support]
         self.dual_coef_ = dual.coefficients
         self.intercept_ = dual.intercepts
@@ -232,8 +241,9 @@ class MixtureMachine(BaseEstimator):
     def novelty(self, X: Any) -> Floats:
         """Say how unlike the training rows a row is: the share of them that lie in denser places.
 
-        Rows like those of the training spread evenly between 0 and 1, so refusing what is above 0.99 refuses one in a
-        hundred of them, and nearly everything that comes from nowhere. Of a row with gaps, what is there is compared.
+        Rows like those of the training spread evenly between 0 and 1, so refusing what is above 0.99 refuses about one
+        in a hundred of them (some more, where few rows of many columns were learned from), and nearly everything that
+        comes from nowhere. Of a row with gaps, what is there is compared.
 
         Returns
         -------

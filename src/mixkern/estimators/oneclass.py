@@ -18,7 +18,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
     nu : float, default=0.5
-        Upper bound of the share of rows that are left outside, lower bound of the share of support vectors.
+        About the share of rows that are left outside, and the least share of support vectors.
 
     Attributes
     ----------

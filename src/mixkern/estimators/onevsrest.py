@@ -1,6 +1,7 @@
 """Machines that push the boundary away from unlabelled rows, one class against the others."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.machine import Floats
 from mixkern.estimators.progress import Progress, Step
+from mixkern.estimators.setting import POSITIVE
 from mixkern.solvers import Dual
 from mixkern.solvers.fold import NEVER, fewer_folds, label_folds
 from mixkern.solvers.vote import chosen
@@ -34,7 +36,14 @@ class OneVsRestMachine(Progress, MixtureClassifier):
 
     @abstractmethod
     def _binary(
-        self, K: Floats, columns: Ints, signs: Ints, share: float, *, uses_unlabelled: bool, step: Step | None
+        self,
+        K: Floats,
+        columns: Ints,
+        signs: Ints,
+        share: float,
+        *,
+        uses_unlabelled: bool,
+        step: Callable[[], object] | None,
     ) -> Dual:
         """Tell one class from the others, with or without the help of unlabelled rows."""
 
@@ -56,55 +65,63 @@ class OneVsRestMachine(Progress, MixtureClassifier):
         self
         """
         codes, _ = self.read_labels(X, y, None)
-        shares = self._shares(codes[codes >= 0])
+        known = self._known_shares()
         rows = self.learn_structure(X, X_unlabelled, codes)
         codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
+        shares = _unlabelled_shares(codes, known, len(self.classes_))
         random = check_random_state(self.random_state)
         kept = drawn(len(rows), codes, self.max_rows, random)
         rows, codes = rows[kept], codes[kept]
         K, columns = self._matrix(rows, codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         with self._progress("level", n_problems * self.n_levels, X, y) as step:
-            dual = self._trained(K, columns, codes, shares, step)
-        self.fell_back_ = self.safe_margin is not None and self._is_worse(K, columns, codes, shares, random)
+            dual = self._trained(K, columns, codes, shares, _stopping(step))
+        is_compared = self.safe_margin is not None and not dual.is_interrupted
+        self.fell_back_ = is_compared and self._is_worse(K, columns, codes, known, random)
         if self.fell_back_:
             dual = self._trained(K, columns, codes, shares, None, uses_unlabelled=False)
         self._keep(dual, rows)
         self.support_ = kept[dual.support]
         return self
 
-    def _shares(self, codes: Ints) -> Floats:  # (c,)
-        """Give the share of each class: what the user knows, or that among the labels."""
-        counts = np.bincount(codes, minlength=len(self.classes_))
+    def _known_shares(self) -> Floats | None:  # (c,)
+        """Give the share of each class among all rows, where the user knows it."""
         if self.class_shares is None:
-            return counts / counts.sum()
+            return None
         known = self.classes_.tolist()
         if not isinstance(self.class_shares, dict) or set(self.class_shares) != set(known):
             raise LabelError(
                 f"class_shares must be a dict with a share for each of {listing(known)}, but is {self.class_shares!r}."
             )
-        shares = np.array([float(self.class_shares[label]) for label in known])
-        if not np.isclose(shares.sum(), 1) or (shares <= 0).any():
+        given = list(self.class_shares.values())
+        shares = np.array([self.class_shares[label] if all(map(POSITIVE[1], given)) else np.nan for label in known])
+        if not np.isclose(shares.sum(), 1):
             raise LabelError(f"class_shares must be positive and add up to one, but they are {self.class_shares!r}.")
         return shares
 
     def _trained(
-        self, K: Floats, columns: Ints, codes: Ints, shares: Floats, step: Step | None, *, uses_unlabelled: bool = True
+        self,
+        K: Floats,
+        columns: Ints,
+        codes: Ints,
+        shares: Floats,
+        step: Callable[[], object] | None,
+        *,
+        uses_unlabelled: bool = True,
     ) -> Dual:
         """Solve one binary problem for each class, or one for two classes; put the functions side by side."""
         n_classes = len(self.classes_)
         duals = []
         for label in [1] if n_classes == 2 else range(n_classes):
             signs = np.where(codes == UNLABELLED, 0, np.where(codes == label, 1, -1))
-            steps = _Steps(step)
-            dual = self._binary(
-                K, columns, signs, float(shares[label]), uses_unlabelled=uses_unlabelled, step=steps.next
-            )
+            dual = self._binary(K, columns, signs, float(shares[label]), uses_unlabelled=uses_unlabelled, step=step)
             duals.append(dual)
-            uses_unlabelled = uses_unlabelled and not steps.is_stopped
+            uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
         return _side_by_side(duals, K.shape[0])
 
-    def _is_worse(self, K: Floats, columns: Ints, codes: Ints, shares: Floats, random: np.random.RandomState) -> bool:
+    def _is_worse(
+        self, K: Floats, columns: Ints, codes: Ints, known: Floats | None, random: np.random.RandomState
+    ) -> bool:
         """Compare with the supervised machine, on labelled rows whose labels neither has seen."""
         labelled = np.flatnonzero(codes >= 0)
         n_folds = fewer_folds(codes[labelled], SAFE_FOLDS)
@@ -116,8 +133,11 @@ class OneVsRestMachine(Progress, MixtureClassifier):
             out = labelled[folds == fold]
             hidden = np.array(codes)
             hidden[out] = UNLABELLED
+            shares = _unlabelled_shares(hidden, known, len(self.classes_))
             for i, uses_unlabelled in enumerate((True, False)):
                 dual = self._trained(K, columns, hidden, shares, None, uses_unlabelled=uses_unlabelled)
+                if dual.is_interrupted:
+                    return False
                 values = K[np.ix_(out, np.searchsorted(columns, dual.support))] @ dual.coefficients + dual.intercepts
                 n_wrong[i] += (chosen(_scores(values)) != codes[out]).sum()
         return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
@@ -134,21 +154,14 @@ class OneVsRestMachine(Progress, MixtureClassifier):
         return _scores(values)
 
 
-class _Steps:
-    """Counts on behalf of a callback, and remembers whether it, or the user, has ended the work."""
-
-    def __init__(self, step: Step | None) -> None:
-        self._step = step
-        self.is_stopped = False
-
-    def next(self) -> bool:
-        if self._step is None:
-            return False
-        self.is_stopped = True  # unless the callback returns, and has nothing against going on
-        if self._step():
-            raise KeyboardInterrupt
-        self.is_stopped = False
-        return False
+def _unlabelled_shares(codes: Ints, known: Floats | None, n_classes: int) -> Floats:  # (c,)
+    """Give the share of each class among the unlabelled rows: what the labelled ones leave of it."""
+    counts = np.bincount(codes[codes >= 0], minlength=n_classes)
+    n_unlabelled = int((codes == UNLABELLED).sum())
+    if known is None or not n_unlabelled:
+        return counts / counts.sum()
+    left = np.maximum(known * len(codes) - counts, 0.0)
+    return left / left.sum() if left.any() else known
 
 
 def _scores(values: Floats) -> Floats:
@@ -167,4 +180,16 @@ def _side_by_side(duals: list[Dual], n: int) -> Dual:
         np.concatenate([dual.intercepts for dual in duals]),
         converged=all(dual.converged for dual in duals),
         n_iter=max(1, *(dual.n_iter for dual in duals)),
+        change=max(dual.change for dual in duals),
+        is_interrupted=any(dual.is_interrupted for dual in duals),
     )
+
+
+def _stopping(step: Step) -> Callable[[], None]:
+    """Turn a callback's wish to stop into what the user's own would be."""
+
+    def next_step() -> None:
+        if step():
+            raise KeyboardInterrupt
+
+    return next_step

@@ -1,13 +1,14 @@
 """The semi-supervised SVM by continuous descent, for any kernel and several classes."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mixkern.estimators.classifier import Ints
 from mixkern.estimators.machine import Floats
 from mixkern.estimators.onevsrest import OneVsRestMachine
-from mixkern.estimators.progress import Step
+from mixkern.estimators.setting import COUNT, Rule
 from mixkern.solvers import Dual
 from mixkern.solvers.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
 
@@ -66,6 +67,7 @@ class QuasiNewtonS3VC(OneVsRestMachine):
     """
 
     n_levels = QUASI_NEWTON_LEVELS
+    _own_rules: ClassVar[Mapping[str, Rule]] = {"max_iter": COUNT}
 
     def __init__(
         self,
@@ -109,7 +111,14 @@ class QuasiNewtonS3VC(OneVsRestMachine):
         return self.kernel_(rows, rows[landmarks]), landmarks
 
     def _binary(
-        self, K: Floats, columns: Ints, signs: Ints, share: float, *, uses_unlabelled: bool, step: Step | None
+        self,
+        K: Floats,
+        columns: Ints,
+        signs: Ints,
+        share: float,
+        *,
+        uses_unlabelled: bool,
+        step: Callable[[], object] | None,
     ) -> Dual:
         return quasi_newton(
             K,

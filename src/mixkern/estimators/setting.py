@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mixkern.errors import OptionError
@@ -27,6 +27,8 @@ MARGIN: Rule = ("None or a number from 0 to 1", lambda value: value is None or (
 
 RULES: dict[str, Rule] = {
     "C": POSITIVE,
+    "alpha": NOT_NEGATIVE,
+    "beta": NOT_NEGATIVE,
     "unlabelled_C": NOT_NEGATIVE,
     "unlabelled_weight": NOT_NEGATIVE,
     "epsilon": NOT_NEGATIVE,
@@ -42,8 +44,8 @@ RULES: dict[str, Rule] = {
 }
 
 
-def check_settings(machine: Any) -> None:
+def check_settings(machine: Any, own_rules: Mapping[str, Rule]) -> None:
     """Refuse numbers that a machine cannot work with, by the name of the setting."""
-    for name, (description, is_right) in RULES.items():
+    for name, (description, is_right) in {**RULES, **own_rules}.items():
         if hasattr(machine, name) and not is_right(getattr(machine, name)):
             raise OptionError(f"{name} must be {description}, but it is {getattr(machine, name)!r}.")

@@ -144,6 +144,7 @@ class MixtureSVC(MixtureClassifier):
         self
         """
         codes, weights = self.read_labels(X, y, sample_weight)
+        self._class_weights()  # refuses what is wrong before any work is done
         return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
 
     def train(self, rows: Floats, codes: Ints, weights: Floats | None = None) -> Self:
@@ -171,13 +172,14 @@ class MixtureSVC(MixtureClassifier):
         self._keep(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        self.slope_ = self._slope(K, codes, train) if self.probability else None
+        counts = None if weights is None else weights[labelled]
+        self.slope_ = self._slope(K, codes, train, counts) if self.probability else None
         return self
 
-    def _slope(self, K: Floats, codes: Ints, train: Train) -> float:
+    def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
         with warnings.catch_warnings():  # the training on all labels has said it already
             warnings.simplefilter("ignore", NotConvergedWarning)
-            return slope(cross_fitted(K, codes, train, self.random_state))
+            return slope(cross_fitted(K, codes, train, self.random_state, weights))
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, and keep nothing."""

@@ -1,5 +1,6 @@
 """Joachims' transductive SVM, for any kernel and several classes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 from mixkern.estimators.classifier import Ints
 from mixkern.estimators.machine import Floats
 from mixkern.estimators.onevsrest import OneVsRestMachine
-from mixkern.estimators.progress import Step
 from mixkern.solvers import Dual
 from mixkern.solvers.transductive import TRANSDUCTIVE_LEVELS, transductive
 
@@ -107,7 +107,7 @@ class TransductiveSVC(OneVsRestMachine):
         share: float,
         *,
         uses_unlabelled: bool,
-        step: Step | None,
+        step: Callable[[], object] | None,
     ) -> Dual:
         return transductive(
             K,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
 
 from mixkern.errors import KernelError, one_of
 
@@ -109,7 +110,8 @@ class Repaired:
     matrix: Floats
     change: float
     how: Repair
-    _map: Floats  # (n, n): repaired = original times this
+    _vectors: Floats  # (n, r): the negative eigenvectors
+    _factor: float  # 1 takes them out, 2 turns them round
 
     def rows(self, K: ArrayLike) -> Floats:
         """Treat kernel values between new rows and the repaired ones alike.
@@ -117,7 +119,8 @@ class Repaired:
         New rows are seen through the same eigenvectors, so the values of an old row come out as they stand in the
         matrix (with ``"shift"``, but for its value with itself, which a new row does not have).
         """
-        return np.asarray(K, dtype=float) @ self._map
+        values = np.asarray(K, dtype=float)
+        return values - self._factor * (values @ self._vectors) @ self._vectors.T
 
 
 def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
@@ -141,17 +144,16 @@ def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
     """
     matrix = _symmetric(K)
     repair = one_of(Repair, how, "how")
-    values, vectors = np.linalg.eigh(matrix)
     if repair is Repair.SHIFT:
-        shift = max(0.0, -float(values[0]))
-        fixed, factor = matrix + shift * np.eye(len(matrix)), np.eye(len(matrix))
+        lowest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
+        fixed, vectors, factor = matrix + max(0.0, -lowest) * np.eye(len(matrix)), np.empty((len(matrix), 0)), 0.0
     else:
-        kept = np.where(values > 0, 1.0, 0.0 if repair is Repair.CLIP else -1.0)
-        factor = (vectors * kept) @ vectors.T
-        fixed = (vectors * (values * kept)) @ vectors.T
+        values, vectors = eigh(matrix, subset_by_value=(-np.inf, 0.0))  # the others stay as they are
+        factor = 1.0 if repair is Repair.CLIP else 2.0
+        fixed = matrix - factor * (vectors * values) @ vectors.T
         fixed = (fixed + fixed.T) / 2
     change = float(np.linalg.norm(fixed - matrix) / max(np.linalg.norm(matrix), np.finfo(float).tiny))
-    return Repaired(fixed, change, repair, factor)
+    return Repaired(fixed, change, repair, vectors, factor)
 
 
 def _rounding(values: Floats) -> float:

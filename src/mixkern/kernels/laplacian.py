@@ -118,9 +118,10 @@ class LaplacianKernel(Kernel):
 
     Notes
     -----
-    Positive semi-definite: what is negative in the base kernel, among the rows of the graph, is left out before it is
-    bent, unless ``ratio`` is 0. The diagonal is not one. The first call factorises a matrix as large
-    as there are rows, and keeps the factors; :meth:`with_ratio` keeps the graph and the base kernel.
+    Positive semi-definite among the rows of the graph: what is negative in the base kernel there is left out before it
+    is bent, unless ``ratio`` is 0. The diagonal is not one; a large ratio makes it small, and an SVM needs a larger C.
+    The first call factorises a matrix as large as there are rows, and keeps the factors; :meth:`with_ratio` keeps the
+    graph and the base kernel.
 
     Examples
     --------
@@ -155,6 +156,12 @@ class LaplacianKernel(Kernel):
     def bind(self, rows: ArrayLike) -> Self:
         """Give the same kernel with the rows that the graph is made of."""
         return type(self)(**{**self.get_params(deep=False), "rows": rows})
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings, and forget what was computed with the old ones."""
+        for computed in ("deformation", "_factors"):
+            self.__dict__.pop(computed, None)
+        return super().set_params(**params)
 
     def with_ratio(self, ratio: float) -> Self:
         """Give the same kernel with another ratio, and the graph and base kernel that this one has computed."""
@@ -196,9 +203,9 @@ class LaplacianKernel(Kernel):
             raise KernelError("LaplacianKernel has no gradient. Search its parameters on a grid.")
         if not 0 <= float(self.ratio) < np.inf:
             raise KernelError(f"ratio must be a number, 0 or more, but it is {self.ratio!r}.")
-        rows = self._bound_rows()
         if not self.ratio:
             return self.base(X, Y)
+        rows = self._bound_rows()
         left = self.base(X, rows)
         if Y is None:
             K = self.base(X) - left @ self._bend(left.T)
@@ -218,13 +225,15 @@ class LaplacianKernel(Kernel):
         Returns
         -------
         rows : ndarray of shape (n + m, d + e)
-            Those of the graph, then those of ``Y``.
+            Those of the graph, then those of ``Y``; with a ratio of 0, the latter alone.
         coefficients : ndarray of shape (n + m, q)
             ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``: no factors, no graph.
         """
-        rows, V = np.asarray(self._bound_rows(), dtype=float), np.asarray(V, dtype=float)
-        bend = self._bend(self.base(rows, Y) @ V) if self.ratio else np.zeros((len(rows), V.shape[1]))
-        return np.vstack([rows, np.asarray(Y, dtype=float)]), np.vstack([-bend, V])
+        Y, V = np.asarray(Y, dtype=float), np.asarray(V, dtype=float)
+        if not self.ratio:
+            return Y, V
+        rows = np.asarray(self._bound_rows(), dtype=float)
+        return np.vstack([rows, Y]), np.vstack([-self._bend(self.base(rows, Y) @ V), V])
 
     def _bound_rows(self) -> ArrayLike:
         _ = self.deformation  # refuses a kernel without rows

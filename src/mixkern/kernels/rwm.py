@@ -30,8 +30,8 @@ class RWMKernel(MixtureKernel):
     -----
     Symmetric with unit diagonal. Not positive semi-definite for every mixture; see :func:`definiteness`. It is for one
     component, and for components of equal covariance: then it is the RBF kernel in whitened coordinates. A missing
-    number counts as its expectation under the mixture given the row's other values; a missing category differs from
-    everything.
+    number counts as its expectation under the mixture given the row's other values; a missing category is a category of
+    its own.
 
     Examples
     --------

@@ -40,12 +40,29 @@ class DistanceGrams(Grams):
 
     def among(self, point: KernelPoint) -> Floats:
         """Give the kernel among the labelled rows; without gamma, that of a linear machine."""
-        return _matrix(self._among if point.gamma is not None else self._euclidean[0], point)
+        if point.gamma is None:
+            return self._scalar_products(self._euclidean[0], point)
+        return self._among.kernel(point.gamma, point.alpha, point.beta)
 
     def towards(self, point: KernelPoint) -> Floats | None:
         """Give the kernel between the other rows and the labelled ones; None where there are no others."""
-        separation = self._towards if point.gamma is not None else self._euclidean[1]
-        return None if separation is None else _matrix(separation, point)
+        if self._towards is None:
+            return None
+        if point.gamma is None:
+            others = self._euclidean[1]
+            assert others is not None
+            return self._scalar_products(others, point)
+        return self._towards.kernel(point.gamma, point.alpha, point.beta)
+
+    def _scalar_products(self, separation: Separation, point: KernelPoint) -> Floats:
+        """Give scalar products about the mean of the labelled rows, from squared distances.
+
+        Of numbers they are exact, and definite. Squared counts of categories are no squared distances in any space:
+        with them, the machine is linear in name only.
+        """
+        sq = self._euclidean[0].exponent(point.alpha, point.beta)
+        between = separation.exponent(point.alpha, point.beta)
+        return -0.5 * (between - between.mean(axis=1, keepdims=True) - sq.mean(axis=0) + sq.mean())
 
     def kernel(self, point: KernelPoint) -> Any:
         """Give the kernel itself."""
@@ -53,7 +70,8 @@ class DistanceGrams(Grams):
 
     def unit(self, alpha: float, beta: float) -> float:
         """Say how many Euclidean squared distances one of the kernel's own is worth, by their medians."""
-        own, euclidean = (np.median(each.exponent(alpha, beta)) for each in (self._among, self._euclidean[0]))
+        upper = np.triu_indices(len(self._labelled), 1)
+        own, euclidean = (np.median(each.exponent(alpha, beta)[upper]) for each in (self._among, self._euclidean[0]))
         return float(euclidean / own) if own > 0 and euclidean > 0 else 1.0
 
     @cached_property
@@ -110,14 +128,6 @@ def _separations(
     kernel: DistanceKernel, labelled: Floats, others: Floats | None
 ) -> tuple[Separation, Separation | None]:
     return kernel.separation(labelled), None if others is None else kernel.separation(others, labelled)
-
-
-def _matrix(separation: Separation, point: KernelPoint) -> Floats:
-    if point.gamma is None:
-        # The scalar product, up to what an SVM does not see: of points at distance D it is -D^2 / 2 plus terms of one
-        # point alone, and the coefficients of an SVM add up to zero.
-        return -0.5 * separation.exponent(point.alpha, point.beta)
-    return separation.kernel(point.gamma, point.alpha, point.beta)
 
 
 def _unsupported(kernel: Any) -> KernelError:

@@ -37,15 +37,18 @@ def kernel_points(
     7
     """
     combinations = (KernelPoint(*each) for each in product(gamma, alpha, beta, ratio))
-    return _distinct(point for point in combinations if point.alpha or point.beta)
+    found = _distinct(point for point in combinations if point.alpha or point.beta)
+    if not found:
+        raise OptionError("alpha and beta are both 0: nothing is left that rows could differ in.")
+    return found
 
 
 def line(best_C: float, C: Sequence[float], gamma: Sequence[float]) -> list[tuple[float, float]]:
     """Give the pairs (C, gamma) on Keerthi and Lin's line: gamma = best_C / (2 C).
 
     For small gamma, exp(-gamma D^2) is 1 - gamma D^2, and a machine with that kernel and C is a linear one with
-    2 gamma C (Keerthi and Lin, 2003). So all points on the line begin as good as the best linear machine. Those within
-    the range of ``gamma`` are kept, half a step beyond its ends included.
+    2 gamma C (Keerthi and Lin, 2003). So the line leads to the best linear machine, and on the way past better ones.
+    Points within the range of ``gamma`` are kept, half a step beyond its ends included.
 
     >>> line(1.0, [0.1, 1.0, 10.0], [0.01, 0.1, 1.0])
     [(1.0, 0.5), (10.0, 0.05)]
@@ -59,7 +62,13 @@ def line(best_C: float, C: Sequence[float], gamma: Sequence[float]) -> list[tupl
 
 def positive(values: Any, name: str, *, zero: bool = False) -> list[float]:
     """Give numbers to try, each once; a single number is a list of one."""
-    given = np.atleast_1d(np.asarray(values, dtype=float))
+    try:
+        given = np.atleast_1d(np.asarray(values))
+    except ValueError:  # ragged
+        given = np.array([""])
+    if given.dtype.kind not in "iuf":
+        raise OptionError(f"{name} must be numbers to try, but it is {values!r}.")
+    given = given.astype(float)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (given < 0).any():
         raise OptionError(f"{name} must be numbers to try, none of them negative, but it is {values!r}.")
     if not zero and not given.all():

@@ -55,38 +55,39 @@ class Judge:
 
     rating: Rating
     codes: Ints  # (n,) of the labelled rows
+    weights: Floats  # (n,), how much each label counts
     folds: Ints  # (n,), -1 for rows that are never left out
     train: Train
     other_codes: Ints | None = None  # (m,) of the other rows, for the optimistic rating alone
 
     def scores(self, among: Floats, towards: Floats | None) -> Scores:
         """Judge one setting by its kernel matrices."""
-        values, codes, n_support = self._left_out(among)
+        values, rows, n_support = self._left_out(among)
+        codes, weights = self.codes[rows], self.weights[rows]
         n_classes = int(self.codes.max()) + 1
-        steepness = slope([own_values(values, codes)])
+        steepness = slope([own_values(values, codes, weights)])
         probable = class_probabilities(values, steepness, n_classes)[np.arange(len(codes)), codes]
+        log_loss = float(np.average(-np.log(np.maximum(probable, 1e-300)), weights=weights))
         is_wrong = chosen(class_scores(values, n_classes)) != codes
-        error, confidence = float(is_wrong.mean()), np.nan
-        rated = error
-        if towards is not None:
-            dual = self.train(among, self.codes, np.arange(len(self.codes)))
-            others = dual.decision(towards)
-            confidence = float(class_probabilities(others, steepness, n_classes).max(axis=1).mean())
-            rated = error + 1 - confidence
-            if self.rating is Rating.OPTIMISTIC:
-                is_wrong = np.append(is_wrong, chosen(class_scores(others, n_classes)) != self.other_codes)
-                rated = float(is_wrong.mean())
-        log_loss = float(-np.log(np.maximum(probable, 1e-300)).mean())
+        error = float(np.average(is_wrong, weights=weights))
+        if towards is None:
+            return Scores(error, log_loss, error, np.nan, n_support)
+        others = self.train(among, self.codes, np.arange(len(self.codes))).decision(towards)
+        confidence = float(class_probabilities(others, steepness, n_classes).max(axis=1).mean())
+        rated = error + 1 - confidence
+        if self.other_codes is not None:
+            is_wrong = np.append(is_wrong, chosen(class_scores(others, n_classes)) != self.other_codes)
+            rated = float(np.average(is_wrong, weights=np.append(weights, np.ones(len(others)))))
         return Scores(rated, log_loss, error, confidence, n_support)
 
     def _left_out(self, among: Floats) -> tuple[Floats, Ints, float]:
-        """Give decision values of rows by machines that have not seen them, their classes, and support vectors."""
-        values, codes, n_support = [], [], []
+        """Give decision values of rows by machines that have not seen them, which rows, and support vectors."""
+        values, rows, n_support = [], [], []
         for fold in range(int(self.folds.max()) + 1):
             out, kept = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
             dual = self.train(among[np.ix_(kept, kept)], self.codes[kept], kept)
-            rows = kept[dual.support]
-            values.append(among[np.ix_(out, rows)] @ dual.coefficients + dual.intercepts)
-            codes.append(self.codes[out])
-            n_support.append(len(rows))
-        return np.vstack(values), np.concatenate(codes), float(np.mean(n_support))
+            support = kept[dual.support]
+            values.append(among[np.ix_(out, support)] @ dual.coefficients + dual.intercepts)
+            rows.append(out)
+            n_support.append(len(support))
+        return np.vstack(values), np.concatenate(rows), float(np.mean(n_support))

@@ -1,14 +1,14 @@
 """Cross-validation where most rows have no label."""
 
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, indexable
 
-from mixkern.errors import LabelError, LabelTypeError
+from mixkern.errors import LabelError
 from mixkern.solvers.fold import fewer_folds, label_folds
 from mixkern.table import UNLABELLED, encode_labels, encode_targets
 
@@ -26,6 +26,8 @@ class SemiSupervisedSplit:
     cv : int or splitter, default=5
         How many folds, dealt out class by class: no more of them than a class has labels on average, and the only
         label of a class is always trained on. Or any splitter of scikit-learn; it sees the labelled rows alone.
+    regression : bool, default=False
+        Whether ``y`` holds numbers to follow rather than classes: None and NaN are unlabelled then, -1 is a number.
     transductive : bool, default=True
         Whether the unlabelled rows are part of every training set. Without, nothing but labelled rows is used.
     random_state : int, RandomState or None, default=0
@@ -42,8 +44,11 @@ class SemiSupervisedSplit:
     (4, True)
     """
 
-    def __init__(self, cv: Any = 5, *, transductive: bool = True, random_state: Any = 0) -> None:
+    def __init__(
+        self, cv: Any = 5, *, regression: bool = False, transductive: bool = True, random_state: Any = 0
+    ) -> None:
         self.cv = cv
+        self.regression = regression
         self.transductive = transductive
         self.random_state = random_state
 
@@ -60,7 +65,7 @@ class SemiSupervisedSplit:
             For splitters that keep groups together.
         """
         indexable(X, y, groups)
-        codes = _codes(y)
+        codes = self._codes(y)
         labelled = np.flatnonzero(codes != UNLABELLED)
         for train, test in self._folds(codes[labelled], groups, labelled):
             others = np.flatnonzero(codes == UNLABELLED) if self.transductive else np.empty(0, dtype=np.intp)
@@ -68,14 +73,20 @@ class SemiSupervisedSplit:
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Give the number of folds; where labels are few, ``y`` is needed to tell."""
-        if not isinstance(self.cv, int):
-            return int(check_cv(self.cv).get_n_splits(X, y, groups))
-        return self.cv if y is None else fewer_folds(_tested(_codes(y)), self._n_folds())
+        if isinstance(self.cv, numbers.Integral):
+            return self._n_folds() if y is None else fewer_folds(_tested(self._codes(y)), self._n_folds())
+        splitter = self._splitter()
+        if y is None:
+            return int(splitter.get_n_splits(X, y, groups))
+        codes = self._codes(y)
+        labelled = np.flatnonzero(codes != UNLABELLED)
+        groups = None if groups is None else np.asarray(groups)[labelled]
+        return int(splitter.get_n_splits(labelled, codes[labelled], groups))
 
     def _folds(self, codes: Ints, groups: Any, labelled: Ints) -> Iterator[tuple[Ints, Ints]]:
-        if not isinstance(self.cv, int):
+        if not isinstance(self.cv, numbers.Integral):
             groups = None if groups is None else np.asarray(groups)[labelled]
-            yield from check_cv(self.cv).split(codes, codes, groups)
+            yield from self._splitter().split(codes, codes, groups)
             return
         n_folds = fewer_folds(_tested(codes), self._n_folds())
         folds = label_folds(codes, n_folds, check_random_state(self.random_state))
@@ -83,22 +94,24 @@ class SemiSupervisedSplit:
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _n_folds(self) -> int:
-        if isinstance(self.cv, bool) or self.cv < 2:
+        if self.cv < 2:
             raise LabelError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
         return int(self.cv)
 
-    def __repr__(self) -> str:
-        return f"SemiSupervisedSplit({self.cv!r}, transductive={self.transductive}, random_state={self.random_state!r})"
+    def _splitter(self) -> Any:
+        if isinstance(self.cv, type) or not hasattr(self.cv, "split") or not hasattr(self.cv, "get_n_splits"):
+            raise LabelError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
+        return self.cv
 
-
-def _codes(y: Any) -> Ints:
-    """Give class codes; numbers to follow are one class, so that they are dealt out evenly."""
-    try:
-        return encode_labels(y, min_classes=1).codes
-    except LabelTypeError as error:
-        if "continuous" not in str(error):
-            raise
+    def _codes(self, y: Any) -> Ints:
+        """Give class codes; numbers to follow are one class, so that they are dealt out evenly."""
+        if not self.regression:
+            return encode_labels(y, min_classes=1).codes
         return np.where(np.isnan(encode_targets(y)), UNLABELLED, 0)
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in vars(self).items() if name != "cv"}
+        return f"SemiSupervisedSplit({', '.join([repr(self.cv), *(f'{k}={v!r}' for k, v in shown.items())])})"
 
 
 def _tested(codes: Ints) -> Ints:

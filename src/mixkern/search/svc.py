@@ -1,5 +1,6 @@
 """The search for C, gamma and their kin."""
 
+import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, one_of, warn
+from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, listing, one_of, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.binding import replaced
 from mixkern.estimators.progress import Progress, Step
@@ -30,6 +31,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's grid
+GAP = -2  # code of a row without a label where every row should have one
 SHARES = (0.03, 0.1, 0.3, 1.0)  # beta against alpha = 1, for tables with categories
 
 
@@ -103,7 +105,7 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     max_unlabelled : int, default=2000
         Unlabelled rows that settings are judged by at most.
     random_state : int, RandomState or None, default=None
-        Which folds and which unlabelled rows.
+        Which folds and which unlabelled rows; also the estimator's, where it has none.
 
     Attributes
     ----------
@@ -188,42 +190,65 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        rating, strategy = one_of(Rating, self.rating, "rating"), one_of(Strategy, self.strategy, "strategy")
         machine = self._machine()
+        rating, values = one_of(Rating, self.rating, "rating"), self._values(machine)
         codes, weights = machine.read_labels(X, y, sample_weight)
         rows = machine.learn_structure(X, X_unlabelled, codes)
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
         others, other_codes = self._others(rating, machine, codes, len(rows), optimistic_labels, random)
         matrices = grams(machine.kernel_, rows[labelled], None if others is None else rows[others])
+        counts = None if weights is None else weights[labelled]
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return machine.solve(K, codes, None if weights is None else weights[labelled][kept])
+            return machine.solve(K, codes, None if counts is None else counts[kept])
 
-        folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self._n_folds()), random)
+        folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self.cv), random)
         if folds.max() < 0:
             raise LabelError(
                 "Every class has one label only, so none can be left out to judge settings by. Label more."
             )
-        judge = Judge(rating, codes[labelled], folds, train, other_codes)
-        tour = _Tour(machine, matrices, judge)
-        n_categories = len(machine.mixture_.categories)
-        self.trials_ = self._visit(tour, strategy, n_categories, X, y)
+        counted = np.ones(len(labelled)) if counts is None else counts
+        judge = Judge(rating, codes[labelled], counted, folds, train, other_codes)
+        self.trials_ = self._visit(_Tour(machine, matrices, judge), values, X, y)
         self._finish(machine, matrices, rows, codes, weights)
         return self
 
     def _machine(self) -> MixtureSVC:
-        machine = MixtureSVC(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
+        machine = MixtureSVC() if self.estimator is None else clone(self.estimator)
         if not isinstance(machine, MixtureSVC):
             raise OptionError(
                 f"estimator must be a MixtureSVC or a LaplacianSVC, but it is a {type(machine).__name__}. For others, "
                 "use scikit-learn's GridSearchCV with cv=SemiSupervisedSplit()."
             )
-        return machine
+        if getattr(machine.density, "use_labels", False):
+            raise LabelError(
+                "A density that uses labels has seen those that are left out to judge settings by. Search with a "
+                "density that does not, or use scikit-learn's GridSearchCV with cv=SemiSupervisedSplit()."
+            )
+        return machine.set_params(random_state=self.random_state) if machine.random_state is None else machine
 
-    def _n_folds(self) -> int:
-        if not isinstance(self.cv, int) or self.cv < 2:
-            raise OptionError(f"cv must be a whole number, 2 or more, but it is {self.cv!r}.")
-        return self.cv
+    def _values(self, machine: MixtureSVC) -> dict[str, list[Any]]:
+        """Read the values to try, and refuse what cannot be before any work is done."""
+        for name, least in (("cv", 2), ("max_unlabelled", 1)):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+                raise OptionError(f"{name} must be a whole number, {least} or more, but it is {given!r}.")
+        is_bent = isinstance(machine, LaplacianSVC)
+        if self.ratio is not None and not is_bent:
+            raise OptionError(
+                "ratio is a setting of LaplacianSVC. Search it so: SVCSearch(LaplacianSVC(), ratio=[...])."
+            )
+        is_bent = is_bent or machine.kernel == "lap" or isinstance(machine.kernel, LaplacianKernel)
+        if one_of(Strategy, self.strategy, "strategy") is Strategy.LINE and is_bent:
+            raise KernelError("A bent kernel has no line of Keerthi and Lin. Use strategy='grid'.")
+        own = [machine.ratio if isinstance(machine, LaplacianSVC) else None]
+        return {
+            "C": positive(self.C, "C"),
+            "gamma": positive(self.gamma, "gamma"),
+            "alpha": positive(1.0 if self.alpha is None else self.alpha, "alpha", zero=True),
+            "beta": positive(SHARES if self.beta is None else self.beta, "beta", zero=True),
+            "ratio": own if self.ratio is None else positive(self.ratio, "ratio", zero=True),
+        }
 
     def _others(
         self, rating: Rating, machine: Any, codes: Ints, n_rows: int, labels: Any, random: np.random.RandomState
@@ -232,29 +257,41 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if (labels is not None) != (rating is Rating.OPTIMISTIC):
             raise LabelError("optimistic_labels and rating='optimistic' go together: give both, or neither.")
         unlabelled = np.flatnonzero(np.append(codes, np.full(n_rows - len(codes), UNLABELLED)) == UNLABELLED)
+        true = None if labels is None else self._true_codes(machine, labels, len(codes))
         if rating is Rating.OPTIMISTIC:
             unlabelled = unlabelled[unlabelled < len(codes)]
         if rating is Rating.VALIDATION or not len(unlabelled):
             return None, None
         if len(unlabelled) > self.max_unlabelled:
             unlabelled = np.sort(random.choice(unlabelled, self.max_unlabelled, replace=False))
-        if labels is None:
+        if true is None:
             return unlabelled, None
-        true = encode_labels(labels, min_classes=1)
-        position = {label: i for i, label in enumerate(machine.classes_.tolist())}
-        if len(true.codes) != len(codes) or not true.is_labelled[unlabelled].all():
+        if (true[unlabelled] == GAP).any():
             raise LabelError("optimistic_labels must have a label for every row of X.")
-        of_class = np.array([position.get(label, UNLABELLED) for label in true.classes.tolist()])
-        return unlabelled, of_class[true.codes[unlabelled]]
+        return unlabelled, true[unlabelled]
 
-    def _visit(self, tour: "_Tour", strategy: Strategy, n_categories: int, X: Any, y: Any) -> tuple[SearchTrial, ...]:
-        C, gamma = positive(self.C, "C"), positive(self.gamma, "gamma")
-        alpha = positive(1.0 if self.alpha is None else self.alpha, "alpha", zero=True)
-        beta = positive(SHARES if self.beta is None else self.beta, "beta", zero=True)
-        ratio = self._ratios(tour.machine)
-        if not n_categories:
+    def _true_codes(self, machine: MixtureSVC, labels: Any, n: int) -> Ints:
+        """Give the labels that only an optimist has as class codes; -1 for a class that y does not know."""
+        true = encode_labels(labels, min_classes=1)
+        if len(true.codes) != n:
+            raise LabelError(f"optimistic_labels has {len(true.codes)} labels, but X has {n} rows.")
+        position = {label: i for i, label in enumerate(machine.classes_.tolist())}
+        of_class = np.array([*(position.get(label, UNLABELLED) for label in true.classes.tolist()), GAP])
+        if (of_class[:-1] == UNLABELLED).all():
+            raise LabelError(
+                f"None of optimistic_labels, {listing(true.classes.tolist())}, is a label of y, "
+                f"{listing(machine.classes_.tolist())}. Give them in the same type."
+            )
+        return of_class[true.codes]
+
+    def _visit(self, tour: "_Tour", values: dict[str, list[Any]], X: Any, y: Any) -> tuple[SearchTrial, ...]:
+        C, gamma, alpha, beta, ratio = values.values()
+        mixture = tour.machine.mixture_
+        if not mixture.categories:
             alpha, beta = [1.0], [1.0]
-        if strategy is Strategy.GRID:
+        elif not mixture.n_continuous:
+            alpha = [0.0]  # nothing to weigh: settings that differ in it alone are the same
+        if self.strategy == Strategy.GRID:
             points = kernel_points(gamma, alpha, beta, ratio)
             visits, n = tour.grid(points, C), len(points) * len(C)
         else:
@@ -262,15 +299,6 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             visits, n = tour.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
         with self._progress("trial", n, X, y) as step:
             return _collected(visits, step, n)
-
-    def _ratios(self, machine: Any) -> list[float | None]:
-        if self.ratio is None:
-            return [machine.kernel_.ratio if isinstance(machine, LaplacianSVC) else None]
-        if not isinstance(machine, LaplacianSVC):
-            raise OptionError(
-                "ratio is a setting of LaplacianSVC. Search it so: SVCSearch(LaplacianSVC(), ratio=[...])."
-            )
-        return [*positive(self.ratio, "ratio", zero=True)]
 
     def _finish(self, machine: Any, matrices: Grams, rows: Floats, codes: Ints, weights: Floats | None) -> None:
         """Train with the best settings, on the density that is there."""
@@ -351,8 +379,7 @@ class _Tour:
         self, shapes: Sequence[tuple[float, float]], C: Sequence[float], gamma: Sequence[float]
     ) -> Iterator[SearchTrial]:
         """Try a linear machine with every C, then the line of the best."""
-        if not isinstance(self._matrices, DistanceGrams):
-            raise KernelError("A bent kernel has no line of Keerthi and Lin. Use strategy='grid'.")
+        assert isinstance(self._matrices, DistanceGrams)  # bent kernels were refused
         for alpha, beta in shapes:
             linear = []
             for trial in self._trials(KernelPoint(None, alpha, beta), C):
@@ -397,6 +424,8 @@ def _collected(visits: Iterator[SearchTrial], step: Step, n: int) -> tuple[Searc
 def _shapes(alpha: Sequence[float], beta: Sequence[float]) -> list[tuple[float, float]]:
     """Give the pairs of alpha and beta that differ in their ratio: C makes up for their size."""
     pairs = [(a, b) for a in alpha for b in beta if a or b]
+    if not pairs:
+        raise OptionError("alpha and beta are both 0: nothing is left that rows could differ in.")
     return list({f"{b / (a + b):.9g}": (a, b) for a, b in reversed(pairs)}.values())[::-1]
 
 

@@ -29,6 +29,8 @@ class Dual:
         Iterations that it took; of several functions, the most.
     change : float
         How much of the kernel matrix a repair has changed, in the Frobenius norm, as a share; 0 without one.
+    is_interrupted : bool
+        Whether the user has ended the work before it was done.
     """
 
     support: Ints
@@ -37,6 +39,7 @@ class Dual:
     converged: bool = True
     n_iter: int = 1
     change: float = 0.0
+    is_interrupted: bool = False
 
     def decision(self, K: Floats) -> Floats:  # (n, q)
         """Evaluate the functions where the kernel with all training rows is known, one row of K each."""

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from mixkern.errors import NotConvergedWarning, one_of, warn
-from mixkern.kernels import Repair, definiteness, is_definite, repaired
+from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
 from mixkern.solvers.dual import Dual, Floats, Ints
 
 MAX_ITER = 1_000_000  # where max_iter is -1: endless in scikit-learn; here a few seconds for thousands of rows
@@ -143,12 +143,16 @@ def _gave_up(machine: Any) -> str:
 
 
 def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
-    """Solve on a definite matrix. New rows go the same way: f(x) = k_x P a, so P a are the coefficients."""
     fixed = repaired(K, how)
-    dual = _solved(machine, fixed.matrix, y, sample_weight)
-    spread = np.zeros((len(K), dual.coefficients.shape[1]))
+    return for_given_rows(_solved(machine, fixed.matrix, y, sample_weight), fixed)
+
+
+def for_given_rows(dual: Dual, fixed: Repaired) -> Dual:
+    """Let a dual of a repaired matrix take kernel values as they are: f(x) = k_x P a, so a becomes P a."""
+    n = len(fixed.matrix)
+    spread = np.zeros((n, dual.coefficients.shape[1]))
     spread[dual.support] = dual.coefficients
-    return replace(dual, support=np.arange(len(K)), coefficients=fixed.rows(spread.T).T, change=fixed.change)
+    return replace(dual, support=np.arange(n), coefficients=fixed.rows(spread.T).T, change=fixed.change)
 
 
 def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:

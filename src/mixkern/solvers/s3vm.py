@@ -16,13 +16,13 @@ semi-supervised support vector machines. Neurocomputing 123.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
+from mixkern.density.threads import single_threaded_algebra
 from mixkern.errors import InterruptedWarning, NotConvergedWarning, warn
 from mixkern.solvers.dual import Dual, Floats, Ints
 from mixkern.solvers.transductive import share_of_positive
@@ -109,7 +109,7 @@ def quasi_newton(
     problem = _balanced(K @ basis, signs, C, 2 * share - 1) if balanced else _supervised(K @ basis, signs, C)
     start = _Found(np.zeros(problem.labelled.shape[1]), converged=False, n_iter=0)
     # Thousands of small products: threads would spend their time waiting for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with single_threaded_algebra():
         found = _descended(problem, start, 0.0, tol, max_iter)
         if balanced:
             weights = unlabelled_weight * np.geomspace(FIRST_WEIGHT, 1.0, QUASI_NEWTON_LEVELS)
@@ -122,7 +122,14 @@ def quasi_newton(
         )
     w, intercept = problem.function(found.w)
     coefficients = (basis @ w)[:, None]
-    return Dual(landmarks, coefficients, np.array([intercept]), found.converged, found.n_iter)
+    return Dual(
+        landmarks,
+        coefficients,
+        np.array([intercept]),
+        found.converged,
+        max(1, found.n_iter),
+        is_interrupted=found.is_interrupted,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +183,7 @@ class _Found:
     w: Floats
     converged: bool
     n_iter: int  # of this descent and those that led to its start
+    is_interrupted: bool = False
 
 
 def _descended(problem: _Problem, start: _Found, weight: float, tol: float, max_iter: int) -> _Found:
@@ -194,6 +202,7 @@ def _annealed(
             if step is not None:
                 step()
     except KeyboardInterrupt:
+        found = replace(found, is_interrupted=True)
         warn("Stopped before the unlabelled rows had their full weight; the last function is used.", InterruptedWarning)
     return found
 

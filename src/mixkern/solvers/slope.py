@@ -10,6 +10,7 @@ smoothed targets, and a prior that is worth about one observation.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -27,7 +28,17 @@ LOG_RANGE = (-7.0, 7.0)
 FOLDS, REPEATS, FEW = 5, 3, 200  # below FEW rows, the folds are drawn several times
 
 
-def cross_fitted(K: Floats, codes: Ints, train: Train, random_state: object = None) -> list[Floats]:
+@dataclass(frozen=True, eq=False)
+class OwnValues:
+    """Decision values in favour of each row's own class, and how much each counts."""
+
+    values: Floats  # (m,)
+    weights: Floats  # (m,)
+
+
+def cross_fitted(
+    K: Floats, codes: Ints, train: Train, random_state: object = None, weights: Floats | None = None
+) -> list[OwnValues]:
     """Give values in favour of each row's own class, by machines that have not seen the row.
 
     Parameters
@@ -40,60 +51,71 @@ def cross_fitted(K: Floats, codes: Ints, train: Train, random_state: object = No
         Solves ``(K, codes, rows)``, where rows are the positions that were kept.
     random_state : int, RandomState or None, default=None
         Which folds.
+    weights : ndarray of shape (n,), default=None
+        How much each row counts.
 
     Returns
     -------
-    list of ndarray
+    list of OwnValues
         For each time that the folds were drawn: one value per row that was left out and pair that its class is in.
     """
     random = check_random_state(random_state)
-    return [_left_out(K, codes, train, random) for _ in range(REPEATS if len(codes) < FEW else 1)]
+    counts = np.ones(len(codes)) if weights is None else weights
+    return [_left_out(K, codes, train, random, counts) for _ in range(REPEATS if len(codes) < FEW else 1)]
 
 
-def _left_out(K: Floats, codes: Ints, train: Train, random: np.random.RandomState) -> Floats:
+def _left_out(K: Floats, codes: Ints, train: Train, random: np.random.RandomState, weights: Floats) -> OwnValues:
     n_folds = fewer_folds(codes, FOLDS)
     folds = label_folds(codes, n_folds, random)
-    found = [np.empty(0)]
+    found = [OwnValues(np.empty(0), np.empty(0))]
     for fold in range(n_folds):
         out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if len(out):
             dual = train(K[np.ix_(kept, kept)], codes[kept], kept)
-            found.append(own_values(dual.decision(K[np.ix_(out, kept)]), codes[out]))
-    return np.concatenate(found)
+            found.append(own_values(dual.decision(K[np.ix_(out, kept)]), codes[out], weights[out]))
+    return OwnValues(*(np.concatenate([getattr(each, part) for each in found]) for part in ("values", "weights")))
 
 
-def own_values(values: Floats, codes: Ints) -> Floats:
+def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> OwnValues:
     """Pick the pairs that a row's class takes part in, with the sign that speaks for it.
 
-    >>> own_values(np.array([[2.0, -1.0, 9.0]]), np.array([0]))
+    >>> own_values(np.array([[2.0, -1.0, 9.0]]), np.array([0])).values
     array([ 2., -1.])
     """
     n_classes = round((1 + np.sqrt(1 + 8 * values.shape[1])) / 2)
-    own = [np.concatenate([values[codes == i, q], -values[codes == j, q]]) for q, (i, j) in enumerate(pairs(n_classes))]
-    return np.concatenate(own)
+    counts = np.ones(len(codes)) if weights is None else weights
+    own, own_weights = [], []
+    for q, (i, j) in enumerate(pairs(n_classes)):
+        first, second = codes == i, codes == j
+        own += [values[first, q], -values[second, q]]
+        own_weights += [counts[first], counts[second]]
+    return OwnValues(np.concatenate(own), np.concatenate(own_weights))
 
 
-def slope(draws: Sequence[Floats]) -> float:
+def slope(draws: Sequence[OwnValues]) -> float:
     """Give the most probable slope of the sigmoid, given values in favour of the right class.
 
     Parameters
     ----------
-    draws : sequence of ndarray
-        As from :func:`cross_fitted`. Several draws of the same rows count as much as one.
+    draws : sequence of OwnValues
+        As from :func:`cross_fitted`. Several draws of the same rows count as much as one; the largest weight is one.
 
     Examples
     --------
-    >>> sure, unsure = slope([np.array([1.0, 2.0, 1.5])]), slope([np.array([1.0, -2.0, 1.5])])
-    >>> sure > unsure
+    >>> sure, unsure = np.array([[1.0], [2.0], [1.5]]), np.array([[1.0], [-2.0], [1.5]])
+    >>> codes = np.zeros(3, dtype=int)
+    >>> slope([own_values(sure, codes)]) > slope([own_values(unsure, codes)])
     True
     """
-    own = np.concatenate(draws)
-    n = len(own) / len(draws)
+    own = np.concatenate([draw.values for draw in draws])
+    weights = np.concatenate([draw.weights for draw in draws])
+    weights = weights / (len(draws) * weights.max(initial=np.finfo(float).tiny))
+    n = weights.sum()
     target = (n + 1) / (n + 2)  # Platt's: nothing is certain, least of all after few labels
 
     def loss(log_slope: float) -> float:
         f = np.exp(log_slope) * own
         surprise = target * np.logaddexp(0, -f) + (1 - target) * np.logaddexp(0, f)
-        return float(surprise.sum() / len(draws) + 0.5 * ((log_slope - np.log(TYPICAL)) / LOG_SPREAD) ** 2)
+        return float(weights @ surprise + 0.5 * ((log_slope - np.log(TYPICAL)) / LOG_SPREAD) ** 2)
 
     return float(np.exp(minimize_scalar(loss, bounds=LOG_RANGE, method="bounded").x))

@@ -23,7 +23,7 @@ import numpy as np
 from mixkern.errors import InterruptedWarning, NotConvergedWarning, one_of, warn
 from mixkern.kernels import Repair, Repaired, definiteness, repaired
 from mixkern.solvers.dual import Dual, Floats, Ints
-from mixkern.solvers.libsvm import MAX_ITER, Remedy, classifier
+from mixkern.solvers.libsvm import MAX_ITER, Remedy, classifier, for_given_rows
 
 TRANSDUCTIVE_LEVELS = 11  # each doubles the cost of unlabelled rows; three times as many were no better
 FIRST_COST = 1e-3  # as a share of the last
@@ -108,6 +108,7 @@ def transductive(
                 if step is not None:
                     step()
         except KeyboardInterrupt:
+            dual = replace(dual, is_interrupted=True)
             warn(
                 "Stopped before the unlabelled rows had their full cost; the last machine is used.", InterruptedWarning
             )
@@ -237,6 +238,4 @@ class _Machine:
         """Let the dual take rows of the matrix that was given, where it was trained on a repaired one."""
         if self._fixed is None:
             return dual
-        spread = np.zeros((1, len(self._K)))
-        spread[0, dual.support] = dual.coefficients[:, 0]
-        return replace(dual, support=np.arange(len(self._K)), coefficients=self._fixed.rows(spread).T)
+        return for_given_rows(dual, self._fixed)

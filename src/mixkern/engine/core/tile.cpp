@@ -100,8 +100,9 @@ inline Index place(Index t, Index c, Index d) { return (t / kWidth * d + c) * kW
 
 inline Index row_of(const Side &side, Index t) { return side.order ? side.order[t] : t; }
 
-// `gap` is the code that stands for a missing one: different on both sides, so that gaps equal nothing.
-void pack(const Job &job, Panel &panel, Index tile_index, std::int32_t gap) {
+// A missing code, however it is written, is a category of its own.
+void pack(const Job &job, Panel &panel, Index tile_index) {
+    constexpr std::int32_t gap = -1;
     const Side &side = *panel.side;
     const Index tile = job.tile, d = job.d, k = job.k, e = job.e;
     panel.first = tile_index * tile;
@@ -318,10 +319,7 @@ void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal, Index b
     const Vector per_sq_distance = spread(-job.per_sq_distance), per_sq_count = spread(-job.per_sq_count);
     for (Index i = begin; i < end; ++i) {
         double *row = s.distance + i * job.tile;
-        if (job.e) {
-            count_differences(job, s, i, s.counts);
-            if (is_on_diagonal) s.counts[i] = 0;  // a row with gaps is still equal to itself
-        }
+        if (job.e) count_differences(job, s, i, s.counts);
         for (Index j = first_column(is_on_diagonal, i); j < s.b.n_rows; j += kLanes) {
             const Vector distance = load(row + j);
             Vector exponent = per_sq_distance * (distance * distance);
@@ -418,8 +416,8 @@ void finish_and_write(const Job &job, const Scratch &s, bool is_on_diagonal) {
 void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
     Arena arena{reinterpret_cast<std::uintptr_t>(memory)};
     Scratch s = lay_out(job, arena);
-    pack(job, s.a, tile_a, -1);
-    pack(job, s.b, tile_b, -2);
+    pack(job, s.a, tile_a);
+    pack(job, s.b, tile_b);
     distances(job, s, tile_a, tile_b);
     const bool is_on_diagonal = job.is_symmetric && tile_a == tile_b;
     if (job.is_float32)
@@ -453,10 +451,10 @@ void add_product(const Job &job, const Scratch &s) {
 void times(const Job &job, Index tile_a, char *memory) {
     Arena arena{reinterpret_cast<std::uintptr_t>(memory)};
     Scratch s = lay_out(job, arena);
-    pack(job, s.a, tile_a, -1);
+    pack(job, s.a, tile_a);
     for (Index i = 0; i < s.a.n_rows * job.q; ++i) s.product[i] = 0;
     for (Index tile_b = 0; tile_b * job.tile < job.b.n_rows; ++tile_b) {
-        pack(job, s.b, tile_b, -2);
+        pack(job, s.b, tile_b);
         distances(job, s, tile_a, tile_b);
         finish(job, s, false, 0, s.a.n_rows);
         add_product(job, s);
