@@ -142,7 +142,7 @@ class MixtureMachine(BaseEstimator):
         if self.encoder_ is not None:
             density.set_params(n_categorical=len(self.encoder_.categorical_))
         labels = None
-        if codes is not None:
+        if codes is not None and density.use_labels:
             known = [*self.classes_.tolist(), None]  # code -1 is the last
             labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical

@@ -54,8 +54,16 @@ class SearchTrial:
         Of a bent kernel, NaN for others.
     rating : str
         What ``error`` is: ``"optimistic"`` has read labels that nobody would have.
-    error, log_loss, validation_error, confidence, n_support : float
-        See :class:`Scores`.
+    error : float
+        What the setting is judged by.
+    log_loss : float
+        Mean surprise at the labels that were left out: decides between equal errors.
+    validation_error : float
+        Share of wrong labels among those that were left out.
+    confidence : float
+        Mean probability of the predicted class on unlabelled rows; NaN where it was not asked for.
+    n_support : float
+        Mean number of support vectors in the folds.
     """
 
     C: float
