@@ -163,14 +163,16 @@ def test_scikit_learn_alone_calls_minus_one_a_class():
     X, y, few = blobs(gap=6.0)
     machine = clone(MACHINE).set_params(gamma=0.02)
     assert clone(machine).fit(X, few).score(X, y) == 1
-    naive = cross_val_score(machine, X, few, cv=StratifiedKFold(3), error_score="raise")
+    naive = cross_val_score(machine, X, few, cv=StratifiedKFold(3), scoring="accuracy", error_score="raise")
     assert naive.mean() == pytest.approx((few >= 0).mean())
     assert cross_val_score(machine, X, few, cv=SemiSupervisedSplit(3), error_score="raise").mean() == 1
 
 
-def test_scikit_learn_alone_cannot_score_gaps():
-    with pytest.raises(TypeError, match="not supported between instances of 'NoneType' and 'str'"):
-        cross_val_score(MACHINE, X, WORDS, cv=3, error_score="raise")
+@pytest.mark.parametrize("y", [FEW, WORDS], ids=["numbers", "words"])
+def test_machines_do_not_score_rows_without_a_label(y):
+    why = r"^y has no label for \d+ rows, and nothing to compare with there.* cv=SemiSupervisedSplit\(\)\.$"
+    with pytest.raises(LabelError, match=why):
+        cross_val_score(MACHINE, X, y, cv=KFold(3, shuffle=True, random_state=0), error_score="raise")
 
 
 # ---------------------------------------------------------------- scikit-learn's tools

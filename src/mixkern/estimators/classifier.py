@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from mixkern.errors import LabelError, listing
+from mixkern.errors import LabelError, counted, listing
 from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
 from mixkern.estimators.setting import POSITIVE
 from mixkern.solvers.vote import chosen
@@ -61,6 +61,27 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
             For two classes one score, positive for the second.
         """
         raise NotImplementedError
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of right labels; every row must have one.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            Rows.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            How much each row counts.
+        """
+        n_hidden = int((~encode_labels(y, min_classes=0).is_labelled).sum())
+        if n_hidden:
+            raise LabelError(
+                f"y has no label for {counted(n_hidden, 'row')}, and nothing to compare with there. Give rows whose "
+                "labels are known; to estimate the accuracy from few labels, use cross_val_score with "
+                "cv=SemiSupervisedSplit()."
+            )
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> Any:
         """Give the most plausible label of each row.

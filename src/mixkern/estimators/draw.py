@@ -31,7 +31,8 @@ def drawn(n: int, codes: Any, limit: int, random: np.random.RandomState) -> NDAr
     n_others = max(0, min(len(others), limit - int(is_labelled.sum())))
     warn(
         f"There are {n} rows, and matrices of that size would be needed: all {int(is_labelled.sum())} labelled rows "
-        f"and {n_others} others, drawn at random, are used. The density and predictions know all rows.",
+        f"and {n_others} others, drawn at random, are used. The density and predictions know all rows. max_rows= sets "
+        "the limit of LaplacianSVC, TransductiveSVC and QuasiNewtonS3VC.",
         DrawnRowsWarning,
     )
     return np.sort(np.concatenate([np.flatnonzero(is_labelled), random.choice(others, n_others, replace=False)]))

@@ -243,7 +243,7 @@ class MixtureMachine(BaseEstimator):
 
         Rows like those of the training spread evenly between 0 and 1, so refusing what is above 0.99 refuses about one
         in a hundred of them (some more, where few rows of many columns were learned from), and nearly everything that
-        comes from nowhere. Of a row with gaps, what is there is compared.
+        comes from nowhere. Of a row with gaps, what is there is compared; one without any value is not new.
 
         Returns
         -------

@@ -1,5 +1,6 @@
 """Regression with few targets."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +21,9 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
     C : float, default=1.0
-        What an error beyond ``epsilon`` costs.
+        What an error of one standard deviation of ``y`` costs, beyond ``epsilon``.
     epsilon : float, default=0.1
-        Errors up to this size, in the unit of ``y``, cost nothing.
+        Errors up to this size, in standard deviations of ``y``, cost nothing.
 
     Attributes
     ----------
@@ -30,6 +31,11 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
         The support vectors and the function that they make.
     encoder_, density_, mixture_, kernel_
         As in :class:`MixtureSVC`.
+
+    Notes
+    -----
+    ``y`` is z-scored like every column, so its unit does not matter. With a standard deviation s of the targets this is
+    scikit-learn's ``SVR(C=C * s, epsilon=epsilon * s)``.
 
     Examples
     --------
@@ -99,9 +105,10 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
                 raise NoLabelsError("All rows with a target have a sample weight of zero.")
         rows = self.learn_structure(X, X_unlabelled)
         known = np.flatnonzero(~np.isnan(targets))
+        mean, deviation = targets[known].mean(), targets[known].std() or 1.0
         dual = regressor(
             self.kernel_(rows[known]),
-            targets[known],
+            (targets[known] - mean) / deviation,
             C=self.C,
             epsilon=self.epsilon,
             sample_weight=None if weights is None else weights[known],
@@ -109,7 +116,8 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
             max_iter=self.max_iter,
             remedy=self.repair,
         )
-        self._keep(dual, rows[known])
+        intercepts = dual.intercepts * deviation + mean
+        self._keep(replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[known])
         self.support_ = known[dual.support]
         return self
 

@@ -340,6 +340,11 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of right labels; see :meth:`MixtureSVC.score`."""
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y, sample_weight)
+
     def decision_function(self, X: Any) -> Floats:
         """Score the classes; see :meth:`MixtureSVC.decision_function`."""
         check_is_fitted(self)
