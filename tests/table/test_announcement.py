@@ -16,7 +16,7 @@ def test_columns_with_the_same_reason_share_a_line_and_the_first_advice():
         "Some columns could be read in two ways.",
         "  'a', 'b', 'c', 'd', 'e' and 2 more: dates; convert a",
         "  'z': codes",
-        "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]).",
+        "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=.",
     ]
 
 

@@ -342,7 +342,7 @@ X['zip'] = pd.to_numeric(X['zip'], errors='coerce')
   'id': texts that differ in nearly every row, read as categories; drop them if they are identifiers
   'row': whole numbers that could be row numbers, read as numbers; drop them if they are identifiers
   'signup': texts that look like dates, read as categories; convert them: X['signup'] = pd.to_datetime(X['signup'])
-To settle a column, name it: TableEncoder(continuous=[...], categorical=[...])."""
+To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."""
 
 
 def test_choices_are_announced_in_one_warning():
