@@ -32,7 +32,8 @@ def choices(names: Sequence[str], readings: Sequence[Reading]) -> str:
         f"{listing(group)}: {reason}{'; ' if advice[reason] else ''}{advice[reason]}" for reason, group in found.items()
     ]
     return "\n  ".join(["Some columns could be read in two ways.", *lines]) + (
-        "\nTo settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."
+        "\nTo settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); "
+        "machines take it as encoder=."
     )
 
 
