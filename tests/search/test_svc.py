@@ -889,3 +889,10 @@ def test_a_number_of_numpy_is_a_number(n):
     plain = SVCSearch(machine(), **how, cv=3, max_unlabelled=3).fit(X, FEW)
     assert table_of(ours) == table_of(plain)
     assert [t.error for t in ours.trials_] == [t.error for t in plain.trials_]
+
+
+def test_rows_without_a_label_are_not_scored():
+    search = SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW)
+    assert search.score(X, TRUE) == search.best_estimator_.score(X, TRUE)
+    with pytest.raises(LabelError, match=r"^y has no label for \d+ rows"):
+        search.score(X, FEW)

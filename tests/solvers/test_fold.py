@@ -3,9 +3,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import SVC
 
-from mixkern.solvers import label_folds
-from mixkern.solvers.fold import NEVER
+from mixkern.solvers import classifier, label_folds
+from mixkern.solvers.fold import NEVER, trained_folds
 
 labels = st.lists(st.integers(-2, 4), max_size=40).map(lambda codes: np.array(codes, dtype=np.intp))
 numbers_of_folds = st.integers(2, 7)
@@ -84,3 +85,30 @@ def test_by_hand():
     assert sorted(folds[[1, 3, 5]]) == [0, 1, 2]
     assert sorted(folds[[0, 4]]) == [0, 3]
     assert folds[2] == NEVER
+
+
+def test_trained_folds_are_a_plain_loop():
+    random = np.random.RandomState(0)
+    rows, codes = random.standard_normal((20, 2)), np.arange(20) % 2
+    K = rows @ rows.T
+    folds = label_folds(codes, 3, random_state=0)
+    seen = []
+
+    def train(block, labels, kept):
+        seen.append(kept)
+        np.testing.assert_array_equal(block, K[np.ix_(kept, kept)])
+        np.testing.assert_array_equal(labels, codes[kept])
+        return classifier(block, labels)
+
+    found = list(trained_folds(K, codes, folds, train))
+    assert len(found) == 3
+    for fold, (out, values, _) in enumerate(found):
+        np.testing.assert_array_equal(out, np.flatnonzero(folds == fold))
+        assert not set(out) & set(seen[fold])
+        alone = SVC(kernel="precomputed").fit(K[np.ix_(seen[fold], seen[fold])], codes[seen[fold]])
+        expected = alone.decision_function(K[np.ix_(out, seen[fold])])
+        np.testing.assert_allclose(-values[:, 0], expected, atol=1e-10)
+
+
+def test_nothing_to_leave_out_is_no_fold():
+    assert list(trained_folds(np.eye(2), np.arange(2), np.full(2, -1), None)) == []

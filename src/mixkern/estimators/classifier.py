@@ -1,5 +1,6 @@
 """What all classifiers have in common: labels in, labels out."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.errors import LabelError, counted, listing
 from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
-from mixkern.estimators.setting import POSITIVE
 from mixkern.solvers.vote import chosen
 from mixkern.table import UNLABELLED, Labels, encode_labels
 
@@ -18,8 +18,6 @@ Ints = NDArray[np.intp]
 
 class MixtureClassifier(ClassifierMixin, MixtureMachine):
     """A machine that learns from a few labels and gives labels back in the type that they came in."""
-
-    class_weight: Any
 
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Give class codes, -1 where unlabelled, and how much each label counts."""
@@ -36,22 +34,7 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
         self.classes_ = np.array(labels.classes)
         return codes, weights
 
-    def _class_weights(self) -> dict[int, float] | str | None:
-        """Give the weights of classes by their codes."""
-        given = self.class_weight
-        if given is None or given == "balanced":
-            return given
-        if not isinstance(given, dict):
-            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
-        known = self.classes_.tolist()
-        strange = [label for label in given if label not in known]
-        if strange:
-            raise LabelError(f"class_weight names {listing(strange)}, but the labels are {listing(known)}.")
-        wrong = [weight for weight in given.values() if not POSITIVE[1](weight)]
-        if wrong:
-            raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
-        return {known.index(label): float(weight) for label, weight in given.items()}
-
+    @abstractmethod
     def decision_function(self, X: Any) -> Floats:
         """Score the classes; the highest is predicted.
 
@@ -60,7 +43,6 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
         ndarray of shape (n,) or (n, c)
             For two classes one score, positive for the second.
         """
-        raise NotImplementedError
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Give the share of right labels; every row must have one.

@@ -6,11 +6,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mixkern.errors import NotConvergedWarning
+from mixkern.errors import LabelError, NotConvergedWarning, listing
 from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.machine import Floats
+from mixkern.estimators.setting import POSITIVE
 from mixkern.solvers import Dual, classifier
-from mixkern.solvers.slope import Train, cross_fitted, slope
+from mixkern.solvers.fold import Train
+from mixkern.solvers.slope import cross_fitted, slope
 from mixkern.solvers.vote import class_probabilities, class_scores
 
 
@@ -180,6 +182,22 @@ class MixtureSVC(MixtureClassifier):
         with warnings.catch_warnings():  # the training on all labels has said it already
             warnings.simplefilter("ignore", NotConvergedWarning)
             return slope(cross_fitted(K, codes, train, self.random_state, weights))
+
+    def _class_weights(self) -> dict[int, float] | str | None:
+        """Give the weights of classes by their codes."""
+        given = self.class_weight
+        if given is None or given == "balanced":
+            return given
+        if not isinstance(given, dict):
+            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
+        known = self.classes_.tolist()
+        strange = [label for label in given if label not in known]
+        if strange:
+            raise LabelError(f"class_weight names {listing(strange)}, but the labels are {listing(known)}.")
+        wrong = [weight for weight in given.values() if not POSITIVE[1](weight)]
+        if wrong:
+            raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
+        return {known.index(label): float(weight) for label, weight in given.items()}
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, and keep nothing."""

@@ -1,19 +1,17 @@
 """How good settings are, judged by few labels and by rows without."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.solvers import Dual
+from mixkern.solvers.fold import Train, trained_folds
 from mixkern.solvers.slope import own_values, slope
 from mixkern.solvers.vote import chosen, class_probabilities, class_scores
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Train = Callable[[Floats, Ints, Ints], Dual]
 
 
 class Rating(StrEnum):
@@ -82,12 +80,6 @@ class Judge:
 
     def _left_out(self, among: Floats) -> tuple[Floats, Ints, float]:
         """Give decision values of rows by machines that have not seen them, which rows, and support vectors."""
-        values, rows, n_support = [], [], []
-        for fold in range(int(self.folds.max()) + 1):
-            out, kept = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
-            dual = self.train(among[np.ix_(kept, kept)], self.codes[kept], kept)
-            support = kept[dual.support]
-            values.append(among[np.ix_(out, support)] @ dual.coefficients + dual.intercepts)
-            rows.append(out)
-            n_support.append(len(support))
-        return np.vstack(values), np.concatenate(rows), float(np.mean(n_support))
+        parts = list(trained_folds(among, self.codes, self.folds, self.train))
+        rows, values = np.concatenate([out for out, _, _ in parts]), np.vstack([found for _, found, _ in parts])
+        return values, rows, float(np.mean([len(dual.support) for _, _, dual in parts]))

@@ -1,10 +1,14 @@
 """Folds of labelled rows that stay sane when labels are few."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mixkern.errors import LabelError
-from mixkern.solvers.dual import Ints
+from mixkern.solvers.dual import Dual, Floats, Ints
+
+Train = Callable[[Floats, Ints, Ints], Dual]
 
 NEVER = -1  # the fold of a row that is always trained on
 
@@ -45,6 +49,24 @@ def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
             folds[rows] = (dealt + np.arange(len(rows))) % n_folds
             dealt += len(rows)
     return folds
+
+
+def trained_folds(K: Floats, codes: Ints, folds: Ints, train: Train) -> Iterator[tuple[Ints, Floats, Dual]]:
+    """Train once without each fold; give its rows, their decision values, and the dual of the others.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel among the rows.
+    codes, folds : ndarray of int, shape (n,)
+        Class of each row, and the fold that tests it, as from :func:`label_folds`.
+    train : callable
+        Solves ``(K, codes, rows)``, where rows are the positions that were kept.
+    """
+    for fold in range(int(folds.max(initial=NEVER)) + 1):
+        out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        dual = train(K[np.ix_(kept, kept)], codes[kept], kept)
+        yield out, dual.decision(K[np.ix_(out, kept)]), dual
 
 
 def fewer_folds(codes: Ints, n_folds: int) -> int:

@@ -9,18 +9,16 @@ t is the most probable one given values that each labelled row gets from machine
 smoothed targets, and a prior that is worth about one observation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
-from mixkern.solvers.dual import Dual, Floats, Ints
-from mixkern.solvers.fold import fewer_folds, label_folds
+from mixkern.solvers.dual import Floats, Ints
+from mixkern.solvers.fold import Train, fewer_folds, label_folds, trained_folds
 from mixkern.solvers.libsvm import pairs
-
-Train = Callable[[Floats, Ints, Ints], Dual]
 
 TYPICAL = 1.5  # slope before any label is seen: a row on the margin is 82 % sure
 LOG_SPREAD = 1.0  # standard deviation of its logarithm
@@ -65,14 +63,10 @@ def cross_fitted(
 
 
 def _left_out(K: Floats, codes: Ints, train: Train, random: np.random.RandomState, weights: Floats) -> OwnValues:
-    n_folds = fewer_folds(codes, FOLDS)
-    folds = label_folds(codes, n_folds, random)
+    folds = label_folds(codes, fewer_folds(codes, FOLDS), random)
     found = [OwnValues(np.empty(0), np.empty(0))]
-    for fold in range(n_folds):
-        out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        if len(out):
-            dual = train(K[np.ix_(kept, kept)], codes[kept], kept)
-            found.append(own_values(dual.decision(K[np.ix_(out, kept)]), codes[out], weights[out]))
+    for out, values, _ in trained_folds(K, codes, folds, train):
+        found.append(own_values(values, codes[out], weights[out]))
     return OwnValues(*(np.concatenate([getattr(each, part) for each in found]) for part in ("values", "weights")))
 
 
