@@ -1,5 +1,7 @@
 """How good settings are: every rating against plain loops over scikit-learn's own machine."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -106,8 +108,20 @@ def literal(rating, K, towards, codes, folds, other_codes, weights=None):
     return rated, log_loss, error, confidence, np.mean(n_support)
 
 
-def judge_of(rating, codes, folds, train=train, other_codes=None, weights=None):
-    return Judge(rating, codes, np.ones(len(codes)) if weights is None else weights, folds, train, other_codes)
+class Judged:
+    """A judge of one C, and one rating."""
+
+    def __init__(self, rating, codes, folds, train=train, other_codes=None, weights=None):
+        counts = np.ones(len(codes)) if weights is None else weights
+        self.rating, self.judge = rating, Judge(codes, counts, folds, lambda C: train, other_codes)
+
+    def scores(self, K, towards):
+        scores = self.judge.scores(C, K, towards)
+        error = scores.error_by(self.rating)
+        return SimpleNamespace(**vars(scores), error=error, order=scores.order_by(self.rating))
+
+
+judge_of = Judged
 
 
 COUNTS = [(6, 6), (9, 3), (5, 5, 5), (6, 4, 3, 7), (2, 2), (2, 2, 2, 2), (4, 1), (5, 1, 4), (2, 1, 1, 3)]

@@ -403,7 +403,7 @@ def test_unlabelled_rows_that_settings_are_judged_by_are_limited(monkeypatch):
     seen = []
     original = Judge.scores
     monkeypatch.setattr(
-        Judge, "scores", lambda self, K, towards: seen.append(towards.shape) or original(self, K, towards)
+        Judge, "scores", lambda self, C, K, towards: seen.append(towards.shape) or original(self, C, K, towards)
     )
     SVCSearch(machine(), rating="expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
     assert set(seen) == {(10, 21)}
@@ -485,11 +485,13 @@ def test_a_frame_of_all_trials(rating, name):
     labels = TRUE if rating == "optimistic" else None
     search = SVCSearch(machine(), rating=rating, **SOME, random_state=0).fit(X, FEW, optimistic_labels=labels)
     frame = search.to_frame()
-    settings, rest = (
-        ["C", "gamma", "alpha", "beta", "ratio"],
-        ["log_loss", "validation_error", "confidence", "n_support"],
-    )
-    assert list(frame) == [*settings, *([] if rating == "validation" else [name]), *rest]
+    errors = {
+        "validation": ["validation_error"],
+        "expected_error": ["validation_error", "expected_error"],
+        "optimistic": ["validation_error", "expected_error", "optimistic_error"],
+    }
+    rest = ["log_loss", "confidence", "n_support", "C", "gamma", "alpha", "beta", "ratio"]
+    assert list(frame) == [*errors[rating], *rest]
     assert frame[name].tolist() == [t.error for t in search.trials_]
     assert frame["C"].tolist() == [t.C for t in search.trials_]
     assert frame["confidence"].isna().all() == (rating == "validation")
@@ -686,11 +688,11 @@ def interrupted(monkeypatch, after):
     """Press Ctrl-C in the middle of a trial."""
     original, count = Judge.scores, []
 
-    def scores(self, among, towards):
+    def scores(self, C, among, towards):
         count.append(1)
         if len(count) > after:
             raise KeyboardInterrupt
-        return original(self, among, towards)
+        return original(self, C, among, towards)
 
     monkeypatch.setattr(Judge, "scores", scores)
 

@@ -2,6 +2,7 @@
 
 from mixkern.search.rating import Rating
 from mixkern.search.split import SemiSupervisedSplit
-from mixkern.search.svc import SearchTrial, Strategy, SVCSearch
+from mixkern.search.svc import Strategy, SVCSearch
+from mixkern.search.tour import SearchTrial
 
 __all__ = ["Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"]

@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Self
 
@@ -14,17 +14,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.density import Mixture
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, listing, one_of, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.binding import replaced
 from mixkern.estimators.progress import Progress, Step
 from mixkern.kernels import LaplacianKernel
 from mixkern.optional import optional
-from mixkern.search.gram import DistanceGrams, Grams, grams
-from mixkern.search.point import KernelPoint, kernel_points, line, positive
+from mixkern.search.gram import Grams, grams
+from mixkern.search.point import kernel_points, positive
 from mixkern.search.rating import Judge, Rating
-from mixkern.solvers import Dual
-from mixkern.solvers.fold import fewer_folds, label_folds
+from mixkern.search.tour import SearchTrial, Tour, distinct_shapes
+from mixkern.solvers.fold import Train, fewer_folds, label_folds
 from mixkern.table import UNLABELLED, encode_labels
 
 Floats = NDArray[np.float64]
@@ -40,48 +41,6 @@ class Strategy(StrEnum):
 
     GRID = "grid"  # all combinations
     LINE = "line"  # Keerthi and Lin: the best C of a linear machine, then the line that it defines
-
-
-@dataclass(frozen=True)
-class SearchTrial:
-    """One setting and what it has achieved.
-
-    Attributes
-    ----------
-    C, gamma, alpha, beta : float
-        The setting; gamma is NaN for a linear machine, the first stage of a line.
-    ratio : float
-        Of a bent kernel, NaN for others.
-    rating : str
-        What ``error`` is: ``"optimistic"`` has read labels that nobody would have.
-    error : float
-        What the setting is judged by.
-    log_loss : float
-        Mean surprise at the labels that were left out: decides between equal errors.
-    validation_error : float
-        Share of wrong labels among those that were left out.
-    confidence : float
-        Mean probability of the predicted class on unlabelled rows; NaN where it was not asked for.
-    n_support : float
-        Mean number of support vectors in the folds.
-    """
-
-    C: float
-    gamma: float
-    alpha: float
-    beta: float
-    ratio: float
-    rating: str
-    error: float
-    log_loss: float
-    validation_error: float
-    confidence: float
-    n_support: float
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether it is a trial of a linear machine, which finds the line but is not a result."""
-        return bool(np.isnan(self.gamma))
 
 
 class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -207,8 +166,9 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         matrices = grams(machine.kernel_, rows[labelled], None if others is None else rows[others])
         counts = None if weights is None else weights[labelled]
 
-        def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return machine.solve(K, codes, None if counts is None else counts[kept])
+        def trainer(C: float) -> Train:
+            machine.C = C
+            return lambda K, codes, kept: machine.solve(K, codes, None if counts is None else counts[kept])
 
         folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self.cv), random)
         if folds.max() < 0:
@@ -216,8 +176,8 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "Every class has one label only, so none can be left out to judge settings by. Label more."
             )
         counted = np.ones(len(labelled)) if counts is None else counts
-        judge = Judge(rating, codes[labelled], counted, folds, train, other_codes)
-        self.trials_ = self._visit(_Tour(machine, matrices, judge), values, X, y)
+        judge = Judge(codes[labelled], counted, folds, trainer, other_codes)
+        self.trials_ = self._visit(Tour(matrices, judge, rating), machine.mixture_, values, X, y)
         self._finish(machine, matrices, rows, codes, weights)
         return self
 
@@ -292,9 +252,10 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         return of_class[true.codes]
 
-    def _visit(self, tour: "_Tour", values: dict[str, list[Any]], X: Any, y: Any) -> tuple[SearchTrial, ...]:
+    def _visit(
+        self, tour: Tour, mixture: Mixture, values: dict[str, list[Any]], X: Any, y: Any
+    ) -> tuple[SearchTrial, ...]:
         C, gamma, alpha, beta, ratio = values.values()
-        mixture = tour.machine.mixture_
         if not mixture.categories:
             alpha, beta = [1.0], [1.0]
         elif not mixture.n_continuous:
@@ -303,14 +264,14 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             points = kernel_points(gamma, alpha, beta, ratio)
             visits, n = tour.grid(points, C), len(points) * len(C)
         else:
-            shapes = _shapes(alpha, beta)
+            shapes = distinct_shapes(alpha, beta)
             visits, n = tour.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
         with self._progress("trial", n, X, y) as step:
             return _collected(visits, step, n)
 
     def _finish(self, machine: Any, matrices: Grams, rows: Floats, codes: Ints, weights: Floats | None) -> None:
         """Train with the best settings, on the density that is there."""
-        self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: (t.error, t.log_loss))
+        self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: t.order)
         best = self.best_
         settings: dict[str, Any] = {"gamma": best.gamma, "alpha": best.alpha, "beta": best.beta}
         if not isinstance(machine.kernel, str):
@@ -318,22 +279,20 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if isinstance(machine, LaplacianSVC):
             settings["ratio"] = best.ratio
         self.best_params_ = {"C": best.C, **settings}
-        ratio = None if np.isnan(best.ratio) else best.ratio
         machine.set_params(**self.best_params_)
-        machine.kernel_ = matrices.kernel(KernelPoint(best.gamma, best.alpha, best.beta, ratio))
+        machine.kernel_ = matrices.kernel(best.point)
         self.best_estimator_ = machine.train(rows, codes, weights)
         self.classes_ = machine.classes_
 
     # ---------------------------------------------------------------- using what was found
 
     def to_frame(self) -> Any:
-        """Give all trials as a pandas frame; its column of errors has the name of the rating."""
+        """Give all trials as a pandas frame, with the error by every rating that could be given."""
         check_is_fitted(self)
         pandas = optional("pandas", purpose="SVCSearch.to_frame")
         frame = pandas.DataFrame([asdict(trial) for trial in self.trials_]).drop(columns="rating")
-        if self.best_.rating == Rating.VALIDATION:
-            return frame.drop(columns="error")  # validation_error is there already
-        return frame.rename(columns={"error": f"{self.best_.rating.removesuffix('_error')}_error"})
+        unknown = [name for name in ("expected_error", "optimistic_error") if frame[name].isna().all()]
+        return frame.drop(columns=unknown)
 
     def predict(self, X: Any) -> Any:
         """Give the most plausible label of each row."""
@@ -377,48 +336,6 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class _Tour:
-    """The way through the settings, one trial after the other."""
-
-    def __init__(self, machine: Any, matrices: Grams, judge: Judge) -> None:
-        self.machine, self._matrices, self._judge = machine, matrices, judge
-
-    def grid(self, points: Sequence[KernelPoint], C: Sequence[float]) -> Iterator[SearchTrial]:
-        """Try every C with every kernel."""
-        for point in points:
-            yield from self._trials(point, C)
-
-    def lines(
-        self, shapes: Sequence[tuple[float, float]], C: Sequence[float], gamma: Sequence[float]
-    ) -> Iterator[SearchTrial]:
-        """Try a linear machine with every C, then the line of the best."""
-        assert isinstance(self._matrices, DistanceGrams)  # bent kernels were refused
-        for alpha, beta in shapes:
-            linear = []
-            for trial in self._trials(KernelPoint(None, alpha, beta), C):
-                linear.append(trial)
-                yield trial
-            unit = self._matrices.unit(alpha, beta)
-            best = min(linear, key=lambda trial: (trial.error, trial.log_loss))
-            for c, g in line(best.C * unit, C, gamma):
-                yield from self._trials(KernelPoint(g, alpha, beta), [c])
-
-    def _trials(self, point: KernelPoint, C: Sequence[float]) -> Iterator[SearchTrial]:
-        """Make the kernel matrices of a point once, and judge every C by them."""
-        among, towards = self._matrices.among(point), self._matrices.towards(point)
-        for each in C:
-            self.machine.C = each
-            yield SearchTrial(
-                C=each,
-                gamma=np.nan if point.gamma is None else point.gamma,
-                alpha=point.alpha,
-                beta=point.beta,
-                ratio=np.nan if point.ratio is None else point.ratio,
-                rating=str(self._judge.rating),
-                **asdict(self._judge.scores(among, towards)),
-            )
-
-
 def _collected(visits: Iterator[SearchTrial], step: Step, n: int) -> tuple[SearchTrial, ...]:
     """Gather trials until there are no more, a callback wants to stop, or the user does."""
     trials: list[SearchTrial] = []
@@ -432,14 +349,6 @@ def _collected(visits: Iterator[SearchTrial], step: Step, n: int) -> tuple[Searc
             raise
         warn(f"Stopped after {len(trials)} of {n} trials; the best of them is used.", InterruptedWarning)
     return tuple(trials)
-
-
-def _shapes(alpha: Sequence[float], beta: Sequence[float]) -> list[tuple[float, float]]:
-    """Give the pairs of alpha and beta that differ in their ratio: C makes up for their size."""
-    pairs = [(a, b) for a in alpha for b in beta if a or b]
-    if not pairs:
-        raise OptionError("alpha and beta are both 0: nothing is left that rows could differ in.")
-    return list({f"{b / (a + b):.9g}": (a, b) for a, b in reversed(pairs)}.values())[::-1]
 
 
 def _with(kernel: Any, settings: dict[str, Any]) -> Any:
