@@ -1,4 +1,5 @@
 import pickle
+from inspect import ismethod
 
 import numpy as np
 import pytest
@@ -9,13 +10,16 @@ from sklearn.svm import SVC
 from mixkern import VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
-from mixkern.kernels.laplacian import graph_laplacian
+from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot, graph_laplacian
+from mixkern.search.gram import BentKernels, LaplacianGrams
+from mixkern.search.point import KernelPoint
 
 X, Y_CLASS = datasets.make_two_moons(n=70, random_state=0)
 X.flags.writeable = False
 NEW = datasets.make_two_moons(n=9, random_state=1)[0]
 MIXTURE = VBMixture(n_components=6, random_state=0).fit(X).mixture_
 BASES = [RBFKernel(2.0), GMMKernel(MIXTURE, 0.5), RWMKernel(MIXTURE, 0.5)]
+each_ratio = pytest.mark.parametrize("ratio", [1e-8, 1e-3, 1.0, 1e3, 1e8])
 each_base = pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
 
 
@@ -40,13 +44,47 @@ def clipped(base, rows):
     return lambda A, B: base(A, B) - base(A, rows) @ N @ base(rows, B)
 
 
+def solved(A, B):
+    """Solve A Z = B in long doubles: elimination with pivots, as in the books."""
+    A, B = np.array(A, dtype=np.longdouble), np.array(B, dtype=np.longdouble)
+    n = len(A)
+    for j in range(n):
+        pivot = j + np.argmax(np.abs(A[j:, j]))
+        A[[j, pivot]], B[[j, pivot]] = A[[pivot, j]], B[[pivot, j]]
+        factors = A[j + 1 :, j] / A[j, j]
+        A[j + 1 :] -= factors[:, None] * A[j]
+        B[j + 1 :] -= factors[:, None] * B[j]
+    for j in reversed(range(n)):
+        B[j] = (B[j] - A[j, j + 1 :] @ B[j + 1 :]) / A[j, j]
+    return B
+
+
 def literal_kernel(base, rows, A, B, ratio, degree=1, k=7):
     """DESIGN's formula with a plain solve."""
     plus = clipped(base, rows)
     G = plus(rows, rows)
     M = ratio * np.linalg.matrix_power(literal_laplacian(base.distance(rows), k), degree)
-    bend = np.linalg.solve(np.eye(len(rows)) + M @ G, M)
+    bend = solved(np.eye(len(rows)) + M @ G.astype(np.longdouble), M)
     return plus(A, B) - plus(A, rows) @ bend @ plus(rows, B)
+
+
+def precise_gaussian(gamma):
+    """A Gaussian kernel in long doubles."""
+
+    def kernel(A, B):
+        A, B = np.asarray(A, dtype=np.longdouble), np.asarray(B, dtype=np.longdouble)
+        return np.exp(-np.longdouble(gamma) * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+    return kernel
+
+
+def precise_kernel(gamma, rows, A, B, ratio, degree=1, k=7):
+    """The same formula for a Gaussian, in long doubles from end to end."""
+    base = precise_gaussian(gamma)
+    L = graph_laplacian(RBFKernel().distance(rows), k).toarray().astype(np.longdouble)  # equal rows: one of many graphs
+    M = np.longdouble(ratio) * (L if degree == 1 else L @ L)
+    n = len(rows)
+    return base(A, B) - base(A, rows) @ solved(np.eye(n) + M @ base(rows, rows), M @ base(rows, B))
 
 
 def test_laplacian_against_the_literal_one():
@@ -61,13 +99,81 @@ def test_laplacian_of_few_rows_and_of_equal_rows():
 
 
 @each_base
-@pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3])
+@each_ratio
 @pytest.mark.parametrize("degree", [1, 2])
 def test_the_kernel_against_a_plain_solve(base, ratio, degree):
     kernel = LaplacianKernel(base, X, ratio=ratio, degree=degree)
-    np.testing.assert_allclose(kernel(X), literal_kernel(base, X, X, X, ratio, degree), atol=1e-7)
+    is_triangular = isinstance(kernel.deformation.root, TriangularRoot)
+    assert is_triangular == definiteness(base(X)).is_definite == isinstance(base, RBFKernel)
+    np.testing.assert_allclose(kernel(X), literal_kernel(base, X, X, X, ratio, degree), atol=1e-9)
     np.testing.assert_allclose(kernel(NEW, X), literal_kernel(base, X, NEW, X, ratio, degree), atol=1e-7)
     np.testing.assert_allclose(kernel(NEW), literal_kernel(base, X, NEW, NEW, ratio, degree), atol=1e-7)
+
+
+TWINS = np.vstack([X[:45], X[:20], X[:5]])
+
+
+@pytest.mark.parametrize("rows", [X, TWINS], ids=["", "twins"])
+@pytest.mark.parametrize("gamma", [20.0, 2.0, 0.3, 0.03])
+@pytest.mark.parametrize("degree", [1, 2])
+@each_ratio
+def test_the_kernel_in_long_doubles(rows, gamma, degree, ratio):
+    """To eight digits of its largest number, or to 1e-12; rows that are far from all others, to five digits."""
+    kernel = LaplacianKernel(RBFKernel(gamma), rows, ratio=ratio, degree=degree)
+    assert len(kernel.deformation.energy) <= len(np.unique(rows, axis=0))
+    for A, B in ((rows, rows), (NEW, rows), (rows, NEW), (NEW, NEW)):
+        expected = precise_kernel(gamma, rows, A, B, ratio, degree)
+        np.testing.assert_allclose(kernel(A, B), expected, rtol=0, atol=1e-12 + 1e-8 * np.abs(expected).max())
+    expected = precise_kernel(gamma, rows, NEW + 3.0, NEW + 3.0, ratio, degree)
+    np.testing.assert_allclose(kernel(NEW + 3.0), expected, rtol=0, atol=1e-5 if ratio > 1e3 else 1e-7)
+    np.testing.assert_allclose(kernel.diag(NEW), np.diag(kernel(NEW)), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("gamma", [2.0, 0.3])
+@each_ratio
+def test_rows_of_the_graph_alone_or_with_others(gamma, ratio):
+    """One formula for all rows: those of the graph are where its first two terms cancel."""
+    kernel = LaplacianKernel(RBFKernel(gamma), X, ratio=ratio)
+    K = kernel(np.vstack([X, NEW]))
+    np.testing.assert_allclose(kernel(X), K[:70, :70], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(kernel(X[:3], NEW), K[:3, 70:], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(kernel(NEW, X[:3]), K[70:, :3], rtol=0, atol=1e-13)
+    left = kernel.coordinates(X)
+    assert np.abs(kernel.deformation.beyond(kernel.base(X), left, left)).max() < 1e-13
+    half = kernel.half(left)
+    np.testing.assert_allclose(kernel.along(left, half), half.T @ half, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("base", [RBFKernel(0.3), RWMKernel(MIXTURE, 0.5)], ids=repr)
+def test_the_root_of_the_base_kernel(base):
+    """Coordinates of the positive part make it up again, and so do those of the negative one."""
+    G, kernel = base(X), LaplacianKernel(base, X)
+    root, left = kernel.deformation.root, kernel.coordinates(X)
+    np.testing.assert_allclose(left.T @ (root.signs[:, None] * left), G, rtol=0, atol=1e-12)
+    m = len(kernel.deformation.energy)
+    assert (root.signs[:m] == 1).all()
+    assert (root.signs[m:] == -1).all()
+    L = kernel.deformation.power.toarray()
+    np.testing.assert_allclose(kernel.deformation.energy, left[:m] @ L @ left[:m].T, rtol=0, atol=1e-8)
+    v = np.random.RandomState(0).standard_normal((len(left), 2))
+    np.testing.assert_allclose(G[:, root.landmarks] @ root.coefficients(v), left.T @ v, rtol=0, atol=1e-7)
+
+
+def test_blocks_of_the_root(monkeypatch):
+    expected = LaplacianKernel(RBFKernel(0.3), X).deformation
+    assert len(expected.energy) < len(X)
+    monkeypatch.setattr("mixkern.kernels.laplacian.BLOCK", 7)
+    blocks = LaplacianKernel(RBFKernel(0.3), X).deformation
+    np.testing.assert_allclose(blocks.energy, expected.energy, rtol=0, atol=1e-13)
+    assert isinstance(LaplacianKernel(RWMKernel(MIXTURE, 0.5), X).deformation.root, SpectralRoot)
+
+
+def test_few_rows():
+    assert LaplacianKernel(RBFKernel(), X[:1])(NEW).shape == (9, 9)
+    assert LaplacianKernel(RBFKernel(), X)(X[:0], NEW).shape == (0, 9)
+    same = LaplacianKernel(RBFKernel(), np.zeros((5, 2)), ratio=1.0)
+    assert same.deformation.energy.shape == (1, 1)
+    np.testing.assert_allclose(same(NEW), precise_kernel(1.0, np.zeros((5, 2)), NEW, NEW, 1.0), atol=1e-12)
 
 
 @each_base
@@ -93,6 +199,35 @@ def test_another_ratio_reuses_the_graph(base):
     np.testing.assert_allclose(other(NEW, X), LaplacianKernel(base, X, ratio=50.0)(NEW, X), atol=1e-10)
 
 
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_another_gamma_reuses_the_graph(base):
+    kernel = LaplacianKernel(base, X, ratio=2.0, n_neighbors=4)
+    wider = clone(base).set_params(gamma=0.1)
+    wider = wider if isinstance(base, RBFKernel) else wider.bind(MIXTURE)
+    other = kernel.with_base(wider)
+    assert other.graph is kernel.graph
+    assert other.base is wider
+    expected = LaplacianKernel(wider, X, ratio=2.0, n_neighbors=4)
+    np.testing.assert_array_equal(other(NEW, X), expected(NEW, X))
+
+
+@pytest.mark.parametrize(
+    "base", [RBFKernel(2.0, alpha=2.0), GMMKernel(MIXTURE, 2.0), RBF(0.5), RBFKernel(2.0) + RBFKernel(1.0)], ids=repr
+)
+def test_other_distances_make_another_graph(base):
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=2.0)
+    other = kernel.with_base(base)
+    assert "graph" not in other.__dict__
+    np.testing.assert_array_equal(other(NEW), LaplacianKernel(base, X, ratio=2.0)(NEW))
+    assert "graph" not in other.with_base(RBFKernel(2.0)).__dict__
+
+
+def test_an_unbound_kernel_may_change_its_base():
+    kernel = LaplacianKernel(RBFKernel(2.0)).with_base(RBFKernel(1.0))
+    assert kernel.base.gamma == 1.0
+    assert kernel.bind(X)(NEW).shape == (9, 9)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -115,7 +250,7 @@ def test_other_settings_make_another_kernel(changes, is_part):
         (kernel + RBFKernel(1.0)).set_params(**{f"k1__{name}": value for name, value in changes.items()})
     else:
         assert kernel.set_params(**changes) is kernel
-    assert not {"deformation", "_factors"} & set(kernel.__dict__)
+    assert not {"graph", "deformation", "_factors"} & set(kernel.__dict__)
     fresh = LaplacianKernel(RBFKernel(2.0), X, ratio=1.0)
     expected = clone(fresh).set_params(**changes)(NEW, X)
     np.testing.assert_array_equal(kernel(NEW, X), expected)
@@ -172,6 +307,8 @@ def test_what_cannot_be():
     assert LaplacianKernel(RBFKernel()).bind(X)(NEW).shape == (9, 9)
     with pytest.raises(KernelError, match="ratio must be a number, 0 or more, but it is -1"):
         LaplacianKernel(RBFKernel(), X, ratio=-1)(X)
+    with pytest.raises(KernelError, match="ratio must be a number, 0 or more, but it is -1"):
+        LaplacianKernel(RBFKernel(), X, ratio=-1).diag(X)
     with pytest.raises(KernelError, match="n_neighbors and degree must be 1 or more, but are 0, 1"):
         LaplacianKernel(RBFKernel(), X, n_neighbors=0)(X)
     with pytest.raises(KernelError, match="no gradient"):
@@ -189,7 +326,8 @@ def test_unbent_sums_are_those_of_the_bent_kernel(base, ratio):
     kernel = LaplacianKernel(base, X, ratio=ratio)
     V = np.random.RandomState(0).standard_normal((6, 3))
     rows, coefficients = kernel.unbent(NEW[:6], V)
-    np.testing.assert_array_equal(rows, np.vstack([X, NEW[:6]]) if ratio else NEW[:6])
+    landmarks = X[kernel.deformation.root.landmarks] if ratio else X[:0]
+    np.testing.assert_array_equal(rows, np.vstack([landmarks, NEW[:6]]))
     assert coefficients.shape == (len(rows), 3)
     for new in (NEW, X, X[:1]):
         np.testing.assert_allclose(base(new, rows) @ coefficients, kernel(new, NEW[:6]) @ V, atol=1e-7)
@@ -200,15 +338,31 @@ def test_unbent_against_a_plain_solve():
     M = ratio * literal_laplacian(base.distance(X), 7)
     V = np.random.RandomState(0).standard_normal((len(NEW), 2))
     expected = -np.linalg.solve(np.eye(len(X)) + M @ base(X), M @ base(X, NEW) @ V)
-    _, coefficients = LaplacianKernel(base, X, ratio=ratio).unbent(NEW, V)
-    np.testing.assert_allclose(coefficients[: len(X)], expected, atol=1e-9)
+    kernel = LaplacianKernel(base, X, ratio=ratio)
+    _, coefficients = kernel.unbent(NEW, V)
+    landmarks = kernel.deformation.root.landmarks
+    assert sorted(landmarks) == list(range(len(X)))  # of full rank: all rows, in an order of their own
+    np.testing.assert_allclose(coefficients[: len(X)], expected[landmarks], atol=1e-9)
     np.testing.assert_array_equal(coefficients[len(X) :], V)
+
+
+@each_ratio
+@pytest.mark.parametrize("gamma", [2.0, 0.3, 0.03])
+@pytest.mark.parametrize("rows", [X, TWINS], ids=["", "twins"])
+def test_unbent_sums_need_few_rows_and_lose_no_digits(rows, gamma, ratio):
+    base, V = RBFKernel(gamma), np.random.RandomState(0).standard_normal((len(NEW), 2))
+    kernel = LaplacianKernel(base, rows, ratio=ratio)
+    support, coefficients = kernel.unbent(NEW, V)
+    assert len(support) == len(kernel.deformation.energy) + len(NEW)
+    assert np.abs(coefficients).max() < 1e5
+    for new in (NEW, rows):
+        np.testing.assert_allclose(base(new, support) @ coefficients, kernel(new, NEW) @ V, rtol=0, atol=1e-10)
 
 
 def test_unbent_without_rows_or_coefficients():
     kernel = LaplacianKernel(RBFKernel(2.0), X)
     rows, coefficients = kernel.unbent(np.empty((0, 2)), np.empty((0, 2)))
-    assert rows.shape == X.shape
+    assert rows.shape == (len(kernel.deformation.root.landmarks), 2)
     assert (coefficients == 0).all()
     with pytest.raises(NotBoundError, match="no rows for its graph"):
         LaplacianKernel(RBFKernel()).unbent(NEW, np.ones((9, 1)))
@@ -244,3 +398,70 @@ def test_categories_count_in_the_graph():
     assert (joined[np.not_equal.outer(rows[:, 1], rows[:, 1])] == 0).all()
     joined = LaplacianKernel(RBFKernel(0.1, beta=0.0, n_categorical=1), rows, n_neighbors=2).deformation.power.toarray()
     assert (joined[np.not_equal.outer(rows[:, 1], rows[:, 1])] < 0).any()
+
+
+# ---------------------------------------------------------------- searches that share one kernel
+
+GRID = [KernelPoint(gamma, ratio=ratio) for gamma in (2.0, 0.3) for ratio in (0.0, 1e-3, 1.0, 1e8)]
+
+
+def counted(monkeypatch, owner, name):
+    calls, original = [], getattr(owner, name)
+
+    def call(*given):
+        calls.append(given)
+        return original(*given)
+
+    monkeypatch.setattr(owner, name, staticmethod(call) if ismethod(original) else call)
+    return calls
+
+
+@pytest.mark.parametrize("name", ["rbf", "rwm"])
+def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
+    base = RBFKernel(5.0) if name == "rbf" else RWMKernel(MIXTURE, 5.0)
+    kernel = LaplacianKernel(base, X, n_neighbors=5, ratio=7.0)
+    family = BentKernels(kernel)
+    draws = [(X[:12], X[12:40]), (X[30:44], NEW), (X[50:53], None)]
+    searches = [LaplacianGrams(kernel, *draw, family) for draw in draws]
+    graphs, roots, factors = (
+        counted(monkeypatch, owner, which)
+        for owner, which in ((LaplacianKernel, "_apart"), (Deformation, "of"), (Deformation, "factor"))
+    )
+    for point in GRID:
+        kernels = [search.kernel(point) for search in searches]
+        assert all(each is family.last for each in kernels)
+        found = [(search.among(point), search.towards(point)) for search in searches]
+        n = len(graphs), len(roots), len(factors)
+        expected = LaplacianKernel(clone(base).set_params(gamma=point.gamma), X, n_neighbors=5, ratio=point.ratio)
+        expected = expected if name == "rbf" else expected.with_base(expected.base.bind(MIXTURE))
+        for (labelled, others), (among, towards) in zip(draws, found, strict=True):
+            np.testing.assert_array_equal(among, among.T)
+            np.testing.assert_allclose(among, expected(labelled), rtol=0, atol=1e-12)
+            if others is None:
+                assert towards is None
+            else:
+                np.testing.assert_allclose(towards, expected(others, labelled), rtol=0, atol=1e-12)
+        del graphs[n[0] :], roots[n[1] :], factors[n[2] :]
+    assert len(graphs) == 1
+    assert len(roots) == 2
+    assert len(factors) == 6  # with a ratio of 0, there are none
+
+
+def test_coordinates_are_found_once_for_all_ratios(monkeypatch):
+    matrices = LaplacianGrams(LaplacianKernel(RBFKernel(1.0), X), X[:10], NEW)
+    calls = counted(monkeypatch, LaplacianKernel, "coordinates")
+    for point in GRID:
+        matrices.among(point)
+        matrices.towards(point)
+    assert len(calls) == 4  # two kinds of rows, two gammas
+
+
+def test_another_weight_of_categories_makes_another_graph():
+    rows = np.column_stack([X, np.arange(len(X)) % 2])
+    family = BentKernels(LaplacianKernel(RBFKernel(1.0, n_categorical=1), rows))
+    first = family.kernel(KernelPoint(1.0, beta=1.0, ratio=1.0)).graph
+    assert family.kernel(KernelPoint(0.1, beta=1.0, ratio=1.0)).graph is first
+    other = family.kernel(KernelPoint(0.1, beta=50.0, ratio=1.0)).graph
+    assert (other != first).nnz
+    with pytest.raises(KernelError, match="a kernel with gamma, alpha and beta, but RBF has none"):
+        BentKernels(LaplacianKernel(RBF(), rows))

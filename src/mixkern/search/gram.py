@@ -1,6 +1,7 @@
 """Kernel matrices for all settings of a search, from what is computed once."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from mixkern.errors import KernelError
 from mixkern.estimators.binding import replaced
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, RBFKernel, Separation
+from mixkern.kernels.laplacian import Deformation
 from mixkern.search.point import KernelPoint
 
 Floats = NDArray[np.float64]
@@ -85,34 +87,111 @@ class DistanceGrams(Grams):
         return _separations(kernel, fill(self._labelled), None if self._others is None else fill(self._others))
 
 
-class LaplacianGrams(Grams):
-    """Of a bent kernel: the graph and the base kernel are kept while only the ratio changes."""
+class BentKernels:
+    """Bent kernels with one graph, for the settings that a search asks for: the last one is kept, for the next.
 
-    def __init__(self, kernel: LaplacianKernel, labelled: Floats, others: Floats | None) -> None:
+    Searches with other labelled rows that visit the same settings in the same order may share one: what a kernel has
+    factorised for one of them is there for all.
+
+    Attributes
+    ----------
+    last : LaplacianKernel
+        The kernel of the last setting.
+    """
+
+    def __init__(self, kernel: LaplacianKernel) -> None:
         if not isinstance(kernel.base, DistanceKernel):
             raise _unsupported(kernel.base)
-        self._kernel = kernel
-        self._labelled, self._others = labelled, others
+        self.last = kernel
 
-    def among(self, point: KernelPoint) -> Floats:
-        """Give the kernel among the labelled rows."""
-        matrix: Floats = self.kernel(point)(self._labelled)
-        return matrix
-
-    def towards(self, point: KernelPoint) -> Floats | None:
-        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
-        return None if self._others is None else self.kernel(point)(self._others, self._labelled)
-
-    def kernel(self, point: KernelPoint) -> Any:
-        """Give the kernel itself; the last one is kept, for the next ratio."""
-        base = self._kernel.base
+    def kernel(self, point: KernelPoint) -> LaplacianKernel:
+        """Give the kernel of a setting; without a ratio, with that of the last one."""
+        base = self.last.base
         wanted = (point.gamma, point.alpha, point.beta)
         if wanted != (base.gamma, base.alpha, base.beta):
             base = replaced(base, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
-            self._kernel = replaced(self._kernel, base=base)
-        if point.ratio is not None and point.ratio != self._kernel.ratio:
-            self._kernel = self._kernel.with_ratio(point.ratio)
-        return self._kernel
+            self.last = self.last.with_base(base)
+        if point.ratio is not None and point.ratio != self.last.ratio:
+            self.last = self.last.with_ratio(point.ratio)
+        return self.last
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Rows as one deformation sees them, for every ratio."""
+
+    deformation: Deformation
+    labelled: Floats  # coordinates, (m, q)
+    among: Floats  # what the graph does not reach, (q, q)
+    others: tuple[Floats, Floats] | None  # their coordinates, and what the graph does not reach towards labelled rows
+
+
+class LaplacianGrams(Grams):
+    """Of a bent kernel: while only the ratio changes, all that remains is to solve for the labelled rows.
+
+    Parameters
+    ----------
+    kernel : LaplacianKernel
+        Bound to the rows of its graph.
+    labelled, others : ndarray of shape (q, d + e) and (m, d + e)
+        Rows, which need not be among those of the graph; the others may be None.
+    family : BentKernels, default=None
+        Where kernels come from; ``None`` makes one of ``kernel`` that nobody else has.
+    """
+
+    def __init__(
+        self, kernel: LaplacianKernel, labelled: Floats, others: Floats | None, family: BentKernels | None = None
+    ) -> None:
+        self._family = BentKernels(kernel) if family is None else family
+        self._labelled, self._others = labelled, others
+        self._last: _Placed | None = None
+        self._solved: tuple[LaplacianKernel, Floats] | None = None
+
+    def among(self, point: KernelPoint) -> Floats:
+        """Give the kernel among the labelled rows."""
+        kernel = self.kernel(point)
+        if not kernel.ratio:
+            matrix: Floats = kernel(self._labelled)
+            return matrix
+        placed = self._placed(kernel)
+        half = self._half(kernel, placed)
+        return placed.among + half.T @ half
+
+    def towards(self, point: KernelPoint) -> Floats | None:
+        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        if self._others is None:
+            return None
+        kernel = self.kernel(point)
+        if not kernel.ratio:
+            matrix: Floats = kernel(self._others, self._labelled)
+            return matrix
+        placed = self._placed(kernel)
+        assert placed.others is not None  # there are others
+        others, beyond = placed.others
+        return beyond + kernel.along(others, self._half(kernel, placed))
+
+    def kernel(self, point: KernelPoint) -> LaplacianKernel:
+        """Give the kernel itself."""
+        return self._family.kernel(point)
+
+    def _placed(self, kernel: LaplacianKernel) -> _Placed:
+        """Give the coordinates of the rows, which are kept until the base kernel changes."""
+        deformation = kernel.deformation
+        if self._last is None or self._last.deformation is not deformation:
+            labelled = kernel.coordinates(self._labelled)
+            among = deformation.beyond(kernel.base(self._labelled), labelled, labelled)
+            others = None
+            if self._others is not None:
+                where = kernel.coordinates(self._others)
+                others = where, deformation.beyond(kernel.base(self._others, self._labelled), where, labelled)
+            self._last = _Placed(deformation, labelled, (among + among.T) / 2, others)
+        return self._last
+
+    def _half(self, kernel: LaplacianKernel, placed: _Placed) -> Floats:
+        """Give what is solved for the labelled rows, which is kept until the ratio changes."""
+        if self._solved is None or self._solved[0] is not kernel:
+            self._solved = kernel, kernel.half(placed.labelled)
+        return self._solved[1]
 
 
 def grams(kernel: Any, labelled: Floats, others: Floats | None) -> Grams:

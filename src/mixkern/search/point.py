@@ -25,6 +25,11 @@ class KernelPoint:
         factor = 1.0 if self.gamma is None else self.gamma
         return (self.gamma is None, f"{factor * self.alpha:.9g}", f"{factor * self.beta:.9g}", self.ratio)
 
+    @property
+    def order(self) -> tuple[float, ...]:
+        """What points are sorted by, so that those that share most work are neighbours."""
+        return (self.alpha, self.beta, self.gamma or 0.0, self.ratio or 0.0)
+
 
 def kernel_points(
     gamma: Sequence[float], alpha: Sequence[float], beta: Sequence[float], ratio: Sequence[float | None]
