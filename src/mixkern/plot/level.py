@@ -1,19 +1,23 @@
 """What is near a point, by the distance of a kernel."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.errors import KernelError, MixtureError, OptionError, nearest
+from mixkern.errors import KernelError, LabelError, MixtureError, OptionError, nearest
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
 from mixkern.optional import optional
 from mixkern.plot.component import around_centres, grey_components
 from mixkern.plot.legend import draw_legend, fit_figure
-from mixkern.plot.style import INK, MARGIN, UNLABELLED, halo, new_figure
+from mixkern.plot.panel import name_outer_axes, new_panels
+from mixkern.plot.style import INK, MARGIN, UNLABELLED, halo, look, new_figure
+from mixkern.table import UNLABELLED as NO_CLASS
+from mixkern.table import Labels, encode_labels
 
 Floats = NDArray[np.float64]
 Box = tuple[Floats, Floats]  # lower left and upper right corner
@@ -23,7 +27,8 @@ DARKEST_TO_LIGHTEST = (0.0, 0.8)  # of the colour map; its last yellow is too pa
 REACH = 3.0  # deviations around each centre that are shown
 EDGE = 0.03  # of the width and height: numbers so close to the frame would be cut, and are left out
 FEW_LEVELS = 6  # up to so many, each curve has its number; else every second
-PANEL = 4.2  # inches
+PANEL = 3.5  # inches, side by side
+FAINT = {"s": 9, "alpha": 0.5, "linewidths": 0, "zorder": 1}
 CROSS = {"s": 110, "marker": "x", "color": INK, "linewidths": 3.2, "label": "point", "zorder": 4}
 
 _EYE = ((1.0, 0.0), (0.0, 1.0))
@@ -80,6 +85,7 @@ def level_curves(
     *,
     mixture: Mixture | None = None,
     X: ArrayLike | None = None,
+    y: Any = None,
     levels: Sequence[float] | None = None,
     mark: bool | Mapping[str, Any] = True,
     ax: Any = None,
@@ -100,6 +106,8 @@ def level_curves(
         Whose components to draw; by default those of the kernel, if it has any.
     X : array-like of shape (n, 2), default=None
         Rows to draw as faint points.
+    y : array-like of shape (n,), default=None
+        Their labels, which give them colours; ``None``, NaN or -1 where there is none.
     levels : sequence of float, default=None
         Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
     mark : bool or dict, default=True
@@ -123,22 +131,12 @@ def level_curves(
     >>> density = VBMixture(random_state=0).fit(X)
     >>> ax = plot.level_curves(RWMKernel(density.mixture_), X[0], X=X, title="Near the first row")
     """
-    if not hasattr(kernel, "distance"):
-        raise KernelError(
-            f"kernel must have a distance, but a {type(kernel).__name__} has none. Use RWMKernel(density.mixture_)."
-        )
-    start = _point(point)
-    heights = _heights(levels)
-    if mixture is None:
-        mixture = getattr(kernel, "mixture", None)
-    shown = None if mixture is None else _plane(mixture)
-    rows = None if X is None else _rows(X)
-    box = _box(start, [] if shown is None else [shown], rows, heights[-1])
+    scene = Scene.of(kernel, point, mixture=mixture, X=X, y=y, levels=levels)
     has_own_figure = ax is None
     if ax is None:
         ax = new_figure().subplots()
-    _draw(kernel, start, shown, rows, heights, box, ax)
-    _mark(start, mark, ax)
+    scene.draw(view([scene]), ax)
+    _mark(scene.start, mark, ax)
     ax.set(title=title, xlabel="x0", ylabel="x1")
     if has_own_figure:
         fit_figure(ax)
@@ -174,19 +172,13 @@ def paper_levels(which: str) -> Any:
         known = ", ".join(map(repr, PAPER_LEVELS))
         raise OptionError(f"which must be one of {known}, but it is {which!r}.{nearest(which, PAPER_LEVELS)}")
     point, contents = PAPER_LEVELS[which]
-    start = _point(point)
     mixtures = [Mixture(**parameters) for _, _, parameters in contents]
-    box = _box(start, mixtures, None, LEVELS[-1])
-    width, height = box[1] - box[0]
-    figure = new_figure(figsize=(3 * PANEL, 0.9 + PANEL * height / width))
-    panels = figure.subplots(1, 3, sharex=True, sharey=True)
-    for panel, mixture, (title, make, _) in zip(panels, mixtures, contents, strict=True):
-        _draw(make(mixture), start, mixture, None, LEVELS, box, panel)
-        _mark(start, True, panel)
-        panel.set(title=title, xlabel="x0")
-    panels[0].set_ylabel("x1")
-    draw_legend(figure, panels[0])
-    return figure
+    return draw_scenes(
+        {
+            title: Scene.of(make(mixture), point, mixture=mixture)
+            for mixture, (title, make, _) in zip(mixtures, contents, strict=True)
+        }
+    )
 
 
 # ---------------------------------------------------------------- what is asked for
@@ -224,43 +216,109 @@ def _plane(mixture: Any) -> Mixture:
     return mixture
 
 
-def _rows(X: ArrayLike) -> Floats:
+def _rows(X: ArrayLike, y: Any) -> tuple[Floats, Labels]:
+    """Give the rows that have a place in the plane, and their labels."""
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise KernelError(f"X must have two columns, but its shape is {rows.shape}. Pass two of them: X[:, [0, 1]].")
-    return rows[np.isfinite(rows).all(axis=1)]
-
-
-def _box(start: Floats, mixtures: Sequence[Mixture], rows: Floats | None, radius: float) -> Box:
-    """Find what to show: components, rows and the point; if there is only the point, a given radius around it."""
-    shown = [start[None]]
-    for mixture in mixtures:
-        reach = REACH * np.sqrt(mixture.variances)
-        shown += [mixture.means - reach, mixture.means + reach]
-    if rows is not None:
-        shown.append(rows)
-    corners = np.concatenate(shown)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    if (low == high).any():
-        low, high = np.minimum(low, start - radius), np.maximum(high, start + radius)
-    margin = MARGIN * (high - low)
-    return low - margin, high + margin
+    labels = encode_labels(np.full(len(rows), NO_CLASS) if y is None else y, min_classes=0)
+    if len(labels.codes) != len(rows):
+        raise LabelError(f"y must have one label per row of X, {len(rows)}, but it has {len(labels.codes)}.")
+    is_there = np.isfinite(rows).all(axis=1)
+    return rows[is_there], Labels(labels.codes[is_there], labels.classes)
 
 
 # ---------------------------------------------------------------- what is drawn
 
 
-def _draw(
-    kernel: Any, start: Floats, mixture: Mixture | None, rows: Floats | None, heights: Floats, box: Box, ax: Any
-) -> None:
-    if rows is not None:
-        ax.scatter(*rows.T, s=6, color=UNLABELLED, alpha=0.5, linewidths=0, label="row", zorder=1)
-    if mixture is not None:
-        grey_components(mixture, ax)
-    _curves(kernel, start, mixture, heights, box, ax)
-    (left, low), (right, high) = box
-    ax.set(xlim=(left, right), ylim=(low, high))
-    ax.set_aspect("equal", adjustable="box")  # other limits would show where no distance was computed
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What one panel shows: distances from a point, and what lies behind their curves."""
+
+    kernel: Any
+    start: Floats  # (2,)
+    heights: Floats
+    mixture: Mixture | None
+    rows: Floats | None  # (n, 2)
+    labels: Labels | None
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Any,
+        point: Any,
+        *,
+        mixture: Mixture | None = None,
+        X: ArrayLike | None = None,
+        y: Any = None,
+        levels: Sequence[float] | None = None,
+    ) -> Self:
+        """Read what :func:`level_curves` is given, and refuse what cannot be drawn."""
+        if not hasattr(kernel, "distance"):
+            raise KernelError(
+                f"kernel must have a distance, but a {type(kernel).__name__} has none. Use RWMKernel(density.mixture_)."
+            )
+        if X is None and y is not None:
+            raise LabelError("y gives rows their colours, but there are no rows. Pass X, too.")
+        start, heights = _point(point), _heights(levels)
+        behind = getattr(kernel, "mixture", None) if mixture is None else mixture
+        rows, labels = (None, None) if X is None else _rows(X, y)
+        return cls(kernel, start, heights, None if behind is None else _plane(behind), rows, labels)
+
+    def corners(self) -> Floats:  # (m, 2)
+        """Give places that must be seen: the point, components, rows."""
+        shown = [self.start[None]]
+        if self.mixture is not None:
+            reach = REACH * np.sqrt(self.mixture.variances)
+            shown += [self.mixture.means - reach, self.mixture.means + reach]
+        if self.rows is not None:
+            shown.append(self.rows)
+        return np.concatenate(shown)
+
+    def draw(self, box: Box, ax: Any) -> None:
+        """Draw rows, components and curves, and show what is in the box."""
+        if self.rows is not None and self.labels is not None:
+            _draw_rows(self.rows, self.labels, ax)
+        if self.mixture is not None:
+            grey_components(self.mixture, ax)
+        _curves(self.kernel, self.start, self.mixture, self.heights, box, ax)
+        (left, low), (right, high) = box
+        ax.set(xlim=(left, right), ylim=(low, high))
+        ax.set_aspect("equal", adjustable="box")  # other limits would show where no distance was computed
+
+
+def view(scenes: Sequence[Scene]) -> Box:
+    """Find what to show in all of them; if there is only the point, as far as the largest level is long."""
+    corners = np.concatenate([scene.corners() for scene in scenes])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    if (low == high).any():
+        radius = max(scene.heights[-1] for scene in scenes)
+        low, high = np.minimum(low, scenes[0].start - radius), np.maximum(high, scenes[0].start + radius)
+    margin = MARGIN * (high - low)
+    return low - margin, high + margin
+
+
+def draw_scenes(scenes: Mapping[str, Scene]) -> Any:
+    """Draw scenes side by side, in the same units, with one legend."""
+    box = view(list(scenes.values()))
+    width, height = box[1] - box[0]
+    figure, panels = new_panels(len(scenes), height / width, PANEL)
+    for panel, (title, scene) in zip(panels, scenes.items(), strict=True):
+        scene.draw(box, panel)
+        _mark(scene.start, True, panel)
+        panel.set(title=title, xlabel="x0", ylabel="x1")
+    name_outer_axes(panels)
+    draw_legend(figure, *panels, areas=(30.0, 60.0))
+    return figure
+
+
+def _draw_rows(rows: Floats, labels: Labels, ax: Any) -> None:
+    """Draw rows so that curves on top of them can be followed."""
+    rest = rows[~labels.is_labelled]
+    if len(rest):
+        ax.scatter(*rest.T, color=UNLABELLED, label="row", **{**FAINT, "s": 6})
+    for code, label in enumerate(labels.classes):
+        ax.scatter(*rows[labels.codes == code].T, label=f"class {label}", **FAINT, **look(code))
 
 
 def _mark(start: Floats, mark: bool | Mapping[str, Any], ax: Any) -> None:

@@ -1,0 +1,154 @@
+"""Models, or distances, side by side: what one sees at a glance that tables do not tell."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixkern.density import Mixture
+from mixkern.errors import OptionError, listing
+from mixkern.kernels import RWMKernel
+from mixkern.plot.decision import IN_LEGEND, decision
+from mixkern.plot.legend import draw_legend
+from mixkern.plot.level import Scene, draw_scenes
+from mixkern.plot.panel import name_outer_axes, named, new_panels
+from mixkern.plot.plane import Plane
+from mixkern.plot.style import MOST_OBLONG
+
+
+def compare_decisions(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any = None,
+    *,
+    truth: Any = None,
+    test: tuple[Any, Any] | None = None,
+    components: bool | None = None,
+    resolution: int = 200,
+) -> Any:
+    """Draw what several classifiers decide, one panel each, with their accuracies.
+
+    Parameters
+    ----------
+    models : dict of str and fitted classifier
+        What to compare, by the names that stand above the panels.
+    X : frame or array-like of shape (n, 2)
+        Rows to draw in every panel, as in :func:`decision`.
+    y : array-like of shape (n,), default=None
+        The labels that the models were given; -1 (among numbers), ``None`` or NaN where there was none.
+    truth : array-like of shape (n,), default=None
+        The true classes: rows without a label in ``y`` get their colours.
+    test : pair of table and labels, default=None
+        Other rows and their true classes: the share that a model gets right is added to its name.
+    components : bool, default=None
+        Whether to draw components; by default where a model's kernel measures by them.
+    resolution : int, default=200
+        Predictions along each side of a panel.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        At most four panels in a line, all of the same rows.
+
+    See Also
+    --------
+    decision : one classifier, with margins.
+
+    Examples
+    --------
+    >>> from mixkern import MixtureSVC, datasets, plot
+    >>> X, truth = datasets.make_two_rings(400, random_state=0)
+    >>> y = [label if i < 40 else -1 for i, label in enumerate(truth)]
+    >>> models = {name: MixtureSVC(name.lower(), random_state=0).fit(X, y) for name in ("RWM", "RBF")}
+    >>> test = datasets.make_two_rings(400, random_state=1)
+    >>> figure = plot.compare_decisions(models, X, y, truth=truth, test=test, resolution=60)
+    >>> [panel.get_title().split(":")[0] for panel in figure.axes]
+    ['RWM', 'RBF']
+    """
+    models = named(models, "models", "{'RWM': MixtureSVC().fit(X, y)}")
+    if test is not None and (not isinstance(test, Sequence) or len(test) != 2):
+        raise OptionError("test must be a pair of a table and its labels. Pass test=(X_test, y_test).")
+    figure, panels = new_panels(len(models), _shape(next(iter(models.values())), X))
+    for panel, (name, model) in zip(panels, models.items(), strict=True):
+        decision(model, X, y, truth=truth, components=components, resolution=resolution, ax=panel, title=name)
+        if test is not None:
+            panel.set_title(f"{name}: {100 * float(model.score(*test)):.1f} % correct")
+    name_outer_axes(panels)
+    draw_legend(figure, *panels, areas=IN_LEGEND)
+    return figure
+
+
+def compare_levels(
+    kernels: Mapping[str, Any],
+    point: ArrayLike,
+    *,
+    X: Any = None,
+    y: Any = None,
+    mixture: Mixture | None = None,
+    levels: Sequence[float] | None = None,
+) -> Any:
+    """Draw what is equally far from a point by several distances, one panel each, in the same units.
+
+    Parameters
+    ----------
+    kernels : dict of str and kernel or Mixture
+        What to compare, by the names that stand above the panels. A mixture stands for its RWM distance.
+    point : pair of float
+        Where to measure from.
+    X : array-like of shape (n, 2), or dict of them, default=None
+        Rows to draw as faint points: the same in all panels, or by the names of the panels.
+    y : array-like of shape (n,), or dict of them, default=None
+        Their labels, which give them colours; as ``X``.
+    mixture : Mixture, default=None
+        Whose components to draw; by default those of each kernel, if it has any.
+    levels : sequence of float, default=None
+        Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        At most four panels in a line.
+
+    See Also
+    --------
+    level_curves : one distance.
+
+    Examples
+    --------
+    >>> from mixkern import VBMixture, datasets, plot
+    >>> from mixkern.kernels import GMMKernel
+    >>> X, y = datasets.make_cross(400, random_state=0)
+    >>> mixture = VBMixture(random_state=0).fit(X).mixture_
+    >>> figure = plot.compare_levels({"RWM": mixture, "GMM": GMMKernel(mixture)}, (0.5, 0.5), X=X, y=y)
+    >>> [panel.get_title() for panel in figure.axes]
+    ['RWM', 'GMM']
+    """
+    kernels = named(kernels, "kernels", "{'RWM': RWMKernel(density.mixture_)}")
+    rows, labels = _of_each(X, "X", kernels), _of_each(y, "y", kernels)
+    return draw_scenes(
+        {
+            name: Scene.of(_kernel(each), point, mixture=mixture, X=rows[name], y=labels[name], levels=levels)
+            for name, each in kernels.items()
+        }
+    )
+
+
+def _shape(model: Any, X: Any) -> float:
+    """Give height over width of what a panel will show, 1 where it fills its frame whatever that is."""
+    plane = Plane.of(model, X)
+    width, height = map(float, np.ptp(plane.places[plane.is_there], axis=0))
+    return height / width if 0 < max(width, height) <= MOST_OBLONG * min(width, height) else 1.0
+
+
+def _kernel(each: Any) -> Any:
+    return RWMKernel(each) if isinstance(each, Mixture) else each
+
+
+def _of_each(given: Any, name: str, kernels: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give the rows, or labels, of each panel."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(kernels, given)
+    if set(given) != set(kernels):
+        raise OptionError(f"{name} must have the names of the panels, {listing(list(kernels))}, or be one for all.")
+    return given
