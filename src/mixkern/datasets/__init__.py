@@ -12,6 +12,7 @@ from mixkern.datasets.generators import (
     make_two_moons,
     make_two_rings,
 )
+from mixkern.datasets.own import read_table
 from mixkern.datasets.registry import load, names
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "make_two_moons",
     "make_two_rings",
     "names",
+    "read_table",
 ]

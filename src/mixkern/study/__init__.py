@@ -1,7 +1,13 @@
-"""The paper's published figures beside ours, and whether methods differ."""
+"""The paper in a box: its experiments replayed, beside its published figures, and whether methods differ."""
 
+from mixkern.study.contest import Contest, Draw
 from mixkern.study.data_table import DatasetComparison, compare_data_sets
+from mixkern.study.fold import StudyFold, study_fold
+from mixkern.study.form import StudyTable
+from mixkern.study.peer import PEERS, Lesson, Peer, all_rows, labels_only, machine
+from mixkern.study.protocol import DensityStrategy, Experiment, Protocol, Reading
 from mixkern.study.published import (
+    KERNELS,
     Accuracy,
     DatasetFigures,
     RunTimes,
@@ -9,18 +15,57 @@ from mixkern.study.published import (
     published_data_sets,
     published_run_times,
 )
+from mixkern.study.runner import Step, run, run_times
 from mixkern.study.statistics import RankTest, critical_value, rank_test
+from mixkern.study.store import CellKey, Result, Store, Timing
+from mixkern.study.tables import (
+    accuracy_table,
+    definiteness_table,
+    readings_table,
+    run_time_table,
+    settings_table,
+    statistics_table,
+)
 
 __all__ = [
+    "KERNELS",
+    "PEERS",
     "Accuracy",
+    "CellKey",
+    "Contest",
     "DatasetComparison",
     "DatasetFigures",
+    "DensityStrategy",
+    "Draw",
+    "Experiment",
+    "Lesson",
+    "Peer",
+    "Protocol",
     "RankTest",
+    "Reading",
+    "Result",
     "RunTimes",
+    "Step",
+    "Store",
+    "StudyFold",
+    "StudyTable",
+    "Timing",
+    "accuracy_table",
+    "all_rows",
     "compare_data_sets",
     "critical_value",
+    "definiteness_table",
+    "labels_only",
+    "machine",
     "published_accuracies",
     "published_data_sets",
     "published_run_times",
     "rank_test",
+    "readings_table",
+    "run",
+    "run_time_table",
+    "run_times",
+    "settings_table",
+    "statistics_table",
+    "study_fold",
 ]

@@ -1,0 +1,71 @@
+"""A table of your own, as a data set like the others."""
+
+from pathlib import Path
+
+from mixkern.datasets.dataset import Dataset
+from mixkern.errors import TableError, nearest
+from mixkern.optional import optional
+
+FEWEST = 2  # rows of a class
+
+
+def read_table(path: str | Path, target: str | None = None) -> Dataset:
+    """Read a CSV as a data set.
+
+    Columns of numbers are continuous, all others categorical; empty cells are gaps. Rows without a label are left out,
+    because nothing could be tested on them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, with a line of column names.
+    target : str, default=None
+        The column that holds the labels; ``None`` is the last one.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern import datasets
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = f"{folder.name}/flowers.csv"
+    >>> _ = datasets.load("iris").X.assign(kind=datasets.load("iris").y).to_csv(path, index=False)
+    >>> own = datasets.read_table(path, "kind")
+    >>> own.name, own.X.shape, own.classes
+    ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
+    """
+    pandas = optional("pandas", purpose="mixkern.datasets")
+    path = Path(path)
+    try:
+        frame = pandas.read_csv(path)
+    except (OSError, UnicodeDecodeError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
+        raise TableError(f"{path.name} cannot be read as a CSV: {error}") from error
+    if frame.shape[1] < 2:
+        raise TableError(f"{path.name} needs a column of labels and at least one other, but has {frame.shape[1]}.")
+    target = str(frame.columns[-1]) if target is None else target
+    if target not in frame:
+        raise TableError(f"{path.name} has no column {target!r}.{nearest(target, map(str, frame.columns))}")
+    frame = frame[frame[target].notna()].reset_index(drop=True)
+    y = frame.pop(target)
+    counts = y.value_counts()
+    if len(counts) < 2 or counts.max() < FEWEST:
+        raise TableError(f"Column {target!r} must hold at least two classes, but {len(counts)} came.")
+    if counts.min() == 1 and pandas.api.types.is_float_dtype(y):
+        raise TableError(f"Column {target!r} holds numbers, {len(counts)} different ones, rather than classes.")
+    continuous = [str(c) for c in frame if pandas.api.types.is_numeric_dtype(frame[c])]
+    categorical = [str(c) for c in frame if str(c) not in continuous]
+    return Dataset(
+        name=path.stem,
+        title=path.stem,
+        X=frame.astype({**dict.fromkeys(continuous, "float64"), **dict.fromkeys(categorical, "category")}),
+        y=y,
+        continuous=tuple(continuous),
+        categorical=tuple(categorical),
+        description=f"A table of your own: {path.name}.",
+        creators="",
+        source=path.name,
+        licence="",
+    )

@@ -1,0 +1,230 @@
+"""A table of results and its formats: Markdown, HTML, LaTeX and CSV."""
+
+import csv
+import html
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+DASH = "-"  # of a cell that has nothing to say
+PERCENT, RANK, WINS, COUNT, SECONDS, SMALL = ".2f", ".3f", ".1f", ".0f", ".3g", ".2g"
+IN_PARENTHESES = "In parentheses: as published."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place in a table.
+
+    Attributes
+    ----------
+    value : float, str or None
+        Ours; None where there is none.
+    deviation : float or None
+        Its standard deviation.
+    published : float, str or None
+        The paper's.
+    spec : str
+        How numbers are written, as in ``format``.
+    is_best, is_published_best : bool
+        Whether ours, or the paper's, is the best of its row.
+    is_partial : bool
+        Whether ours rests on fewer folds than the protocol has.
+
+    Examples
+    --------
+    >>> Cell(82.5, deviation=5.75, published=82.46, spec=".1f").to_text()
+    '82.5 ± 5.8 (82.5)'
+    """
+
+    value: float | str | None = None
+    deviation: float | None = None
+    published: float | str | None = None
+    spec: str = PERCENT
+    is_best: bool = False
+    is_published_best: bool = False
+    is_partial: bool = False
+
+    @property
+    def ours(self) -> str:
+        """Our value as text."""
+        text = _written(self.value, self.spec) + ("*" if self.is_partial else "")
+        return f"{text} ± {_written(self.deviation, self.spec)}" if is_there(self.deviation) else text
+
+    @property
+    def theirs(self) -> str:
+        """Give the published value as text, empty where there is none."""
+        return f"({_written(self.published, self.spec)})" if is_there(self.published) else ""
+
+    def to_text(
+        self, escape: Callable[[str], str] = str, strong: Callable[[str], str] = str, between: str = " "
+    ) -> str:
+        """Write ours and theirs, the best ones marked by ``strong``."""
+        ours, theirs = escape(self.ours), escape(self.theirs)
+        ours = strong(ours) if self.is_best else ours
+        theirs = strong(theirs) if self.is_published_best else theirs
+        return f"{ours}{between}{theirs}" if theirs else ours
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table of results that can be written down in several ways.
+
+    Attributes
+    ----------
+    name : str
+        For files and links.
+    title, caption : str
+        What it shows, and what one has to know to read it.
+    columns : tuple of str
+        Headings.
+    rows, footer : tuple of tuple of Cell
+        One cell for each column; the first one says what the row is about.
+
+    Examples
+    --------
+    >>> table = StudyTable("t", "Two sets", "", ("Data set", "RWM"), ((Cell("Iris"), Cell(96.0, is_best=True)),))
+    >>> print(table.to_markdown())
+    **Two sets.**
+    <BLANKLINE>
+    | Data set | RWM |
+    | :--- | ---: |
+    | Iris | **96.00** |
+    <BLANKLINE>
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    footer: tuple[tuple[Cell, ...], ...] = ()
+
+    def text_rows(self) -> list[list[str]]:
+        """Give all cells, those of the footer last, as plain text."""
+        return [[cell.to_text() for cell in row] for row in (*self.rows, *self.footer)]
+
+    def to_markdown(self) -> str:
+        """Write it as a table of MyST or GitHub; the footer's labels are in italics."""
+        lines = [
+            f"**{markdown_escaped(self.title)}.** {markdown_escaped(self.caption)}".rstrip(),
+            "",
+            _piped(map(markdown_escaped, self.columns)),
+            _piped([":---", *["---:"] * (len(self.columns) - 1)]),
+        ]
+        lines += [_piped(cell.to_text(markdown_escaped, "**{}**".format) for cell in row) for row in self.rows]
+        for label, *cells in self.footer:
+            texts = (cell.to_text(markdown_escaped, "**{}**".format) for cell in cells)
+            lines.append(_piped([label.to_text(markdown_escaped, "*{}*".format), *texts]))
+        return "\n".join(lines) + "\n"
+
+    def to_html(self) -> str:
+        """Write it as a figure: the caption, and a box in which a wide table can be scrolled."""
+        title = html.escape(self.title)
+        caption = f" {html.escape(self.caption)}" if self.caption else ""
+        head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in self.columns)
+        body = "".join(map(_html_row, self.rows))
+        foot = f"<tfoot>{''.join(map(_html_row, self.footer))}</tfoot>" if self.footer else ""
+        return (
+            f'<figure class="table" id="table-{html.escape(self.name)}">\n'
+            f"<figcaption><b>{title}.</b>{caption}</figcaption>\n"
+            f'<div class="scroll" role="region" aria-label="{title}" tabindex="0"><table>\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\n{foot}</table></div>\n</figure>\n"
+        )
+
+    def to_latex(self) -> str:
+        """Write it as a float with a plain tabular, which needs no package."""
+        lines = [
+            r"\begin{table}",
+            rf"\caption{{\textbf{{{latex_escaped(self.title)}.}} {latex_escaped(self.caption)}}}",
+        ]
+        lines += [r"\centering", rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}", r"\hline"]
+        lines += [_latex_row(map(latex_escaped, self.columns)), r"\hline"]
+        for part in (self.rows, self.footer):
+            lines += [_latex_row(cell.to_text(latex_escaped, r"\textbf{{{}}}".format) for cell in row) for row in part]
+            lines += [r"\hline"] if part else []
+        return "\n".join([*lines, r"\end{tabular}", r"\end{table}"]) + "\n"
+
+    def to_csv(self) -> str:
+        """Write it for programs: a column each for deviations and published values, empty where there is none."""
+        everything = [*self.rows, *self.footer]
+        parts = [
+            (i, part)
+            for i in range(len(self.columns))
+            for part in ("value", "deviation", "published")
+            if part == "value" or any(is_there(getattr(row[i], part)) for row in everything)
+        ]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([self.columns[i] if part == "value" else f"{self.columns[i]} {part}" for i, part in parts])
+        writer.writerows([[_plain(getattr(row[i], part)) for i, part in parts] for row in everything])
+        return out.getvalue()
+
+
+def markdown_escaped(text: str) -> str:
+    r"""Write text such that Markdown, MyST's dollars included, shows it as it is.
+
+    >>> print(markdown_escaped("A & B <c> | $5"))
+    A \& B \<c\> \| \$5
+    """
+    return "".join("\\" + letter if letter in r"\`*_{}[]<>|$&~#^" else letter for letter in " ".join(text.split()))
+
+
+_LATEX = {
+    **{letter: "\\" + letter for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+}
+
+
+def latex_escaped(text: str) -> str:
+    r"""Write text such that LaTeX shows it as it is.
+
+    >>> print(latex_escaped("A & B <c>: 5 % ± 1"))
+    A \& B \textless{}c\textgreater{}: 5 \% $\pm$ 1
+    """
+    escaped = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", escaped)  # a minus is longer than a hyphen
+
+
+def _html_row(row: Sequence[Cell]) -> str:
+    def strong(text: str) -> str:
+        return f"<b>{text}</b>"
+
+    def written(cell: Cell) -> str:
+        text = cell.to_text(html.escape, strong, between='<span class="published">')
+        return f"{text}</span>" if cell.theirs else text
+
+    cells = "".join(f"<td>{written(cell)}</td>" for cell in row[1:])
+    return f'<tr><th scope="row">{written(row[0])}</th>{cells}</tr>\n'
+
+
+def _latex_row(texts: Iterable[str]) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def _piped(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def is_there(value: float | str | None) -> bool:
+    """Tell whether there is a value: neither None nor NaN."""
+    return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
+def _written(value: float | str | None, spec: str) -> str:
+    if not is_there(value):
+        return DASH
+    return value if isinstance(value, str) else format(value, spec)
+
+
+def _plain(value: float | str | None) -> str:
+    if not is_there(value):
+        return ""
+    return value if isinstance(value, str) else format(value, ".6g")
