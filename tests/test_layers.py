@@ -23,7 +23,8 @@ ORDER = [
     {"estimators"},
     {"search"},
     {"study"},
-    {"plot", "report"},
+    {"plot"},
+    {"report"},
     {"cli"},
     {"__main__"},
 ]

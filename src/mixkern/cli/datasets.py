@@ -1,4 +1,4 @@
-"""``mixkern ...``: what the library does, from a terminal."""
+"""``mixkern datasets``: the tables of the paper."""
 
 import json
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-import mixkern
+from mixkern.cli.picture import draw_to
 from mixkern.optional import optional
 from mixkern.plot import gallery
 from mixkern.study import DatasetComparison, compare_data_sets
@@ -18,20 +18,14 @@ from mixkern.study import DatasetComparison, compare_data_sets
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(mixkern.__version__, prog_name="mixkern")
-def cli() -> None:
-    """Learn a table's structure from all its rows, classify it from a handful of labels."""
-
-
-@cli.command()
+@click.command("datasets")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw the two-dimensional sets to this file (png, svg, pdf).",
 )
-def datasets(as_json: bool, picture: Path | None) -> None:
+def datasets_command(as_json: bool, picture: Path | None) -> None:
     r"""List the twenty data sets beside the figures that the paper gives for them.
 
     \b
@@ -48,7 +42,7 @@ def datasets(as_json: bool, picture: Path | None) -> None:
     else:
         _print_comparison(rows)
     if picture is not None:
-        _draw(picture)
+        draw_to(picture, gallery, dpi=110)
         click.echo(f"Picture: {picture}", err=as_json)
 
 
@@ -88,17 +82,3 @@ def _print_comparison(rows: list[DatasetComparison]) -> None:
 
 def _beside(row: DatasetComparison, field: str, text: str) -> str:
     return f"[bold yellow]{text} *[/]" if field in row.differences else text
-
-
-def _draw(path: Path) -> None:
-    """Draw beside the target and rename: an interrupted run leaves no half picture, and the old one whole."""
-    beside = path.with_name(f".part-{path.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        gallery().savefig(beside, dpi=110)
-        beside.replace(path)
-    except OSError as error:
-        raise click.ClickException(f"The picture could not be written: {error}") from error
-    finally:
-        if beside.exists():
-            beside.unlink()

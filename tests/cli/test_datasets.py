@@ -66,8 +66,8 @@ def test_an_interrupted_drawing_leaves_the_old_picture_whole(tmp_path, monkeypat
     picture = tmp_path / "sets.png"
     picture.write_bytes(b"old")
 
-    def interrupted(self, path, **settings):
-        path.write_bytes(b"half")
+    def interrupted(self, where, **settings):
+        where.write(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", interrupted)

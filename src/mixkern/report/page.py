@@ -1,0 +1,93 @@
+"""The report as one HTML page that needs nothing else: no network, no fonts, no scripts."""
+
+import base64
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from mixkern.report import text
+from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph, Picture, Section
+from mixkern.report.content import sections
+from mixkern.report.file import write_whole
+from mixkern.report.picture import png_of, svg_of
+from mixkern.report.sheet import STYLE
+from mixkern.study.store import Store
+
+
+def write_report(store: Store, path: str | Path, *, figures: bool = True) -> Path:
+    """Write all tables and figures of a study as one HTML page.
+
+    Parameters
+    ----------
+    store : Store
+        Results, as far as there are any.
+    path : str or Path
+        The file; an older one is replaced once the new one is whole.
+    figures : bool, default=True
+        Whether pictures are drawn, which takes a minute and needs matplotlib.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern.study import Store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/paper.sqlite")
+    ...     write_report(store, f"{folder}/paper.html", figures=False).name
+    'paper.html'
+    """
+    return write_whole(Path(path), page(sections(store, figures=figures)))
+
+
+def page(chapters: Sequence[Section]) -> str:
+    """Write sections as a page with a table of contents."""
+    contents = "".join(f'<li><a href="#{each.name}">{html.escape(each.title)}</a></li>\n' for each in chapters)
+    body = "".join(map(_section, chapters))
+    title = html.escape(text.TITLE)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="color-scheme" content="light dark">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n'
+        f'<body>\n<nav aria-label="Contents">\n<ol>\n{contents}</ol>\n</nav>\n<main>\n<h1>{title}</h1>\n{body}</main>\n'
+        "</body>\n</html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    blocks = "".join(map(_block, section.blocks))
+    return f'<section id="{section.name}">\n<h2>{html.escape(section.title)}</h2>\n{blocks}</section>\n'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(words):
+            return f"<p>{_inline(words)}</p>\n"
+        case Bullets(texts):
+            return f"<ul>{''.join(f'<li>{_inline(each)}</li>' for each in texts)}</ul>\n"
+        case Code(lines):
+            return f'<pre tabindex="0"><code>{html.escape(lines)}</code></pre>\n'
+        case Heading(words):
+            return f"<h3>{html.escape(words)}</h3>\n"
+        case Picture():
+            return _picture(block)
+        case _:
+            return block.to_html()
+
+
+def _inline(words: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(words))
+
+
+def _picture(picture: Picture) -> str:
+    kind, content = ("svg+xml", svg_of(picture)) if picture.is_lines else ("png", png_of(picture))
+    source = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    title = html.escape(picture.title)
+    return (
+        f'<figure class="picture">\n<img src="{source}" alt="{title}">\n'
+        f"<figcaption><b>{title}.</b> {html.escape(picture.caption)}</figcaption>\n</figure>\n"
+    )

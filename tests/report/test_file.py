@@ -1,0 +1,31 @@
+"""Files are whole, or the old ones."""
+
+from pathlib import Path
+
+import pytest
+
+from mixkern.report.file import write_whole
+
+
+def test_text_and_bytes(tmp_path):
+    assert write_whole(tmp_path / "a" / "b.txt", "±").read_text("utf-8") == "±"
+    assert write_whole(tmp_path / "c.png", b"\x00").read_bytes() == b"\x00"
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"b.txt", "c.png"}
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fails(self, target):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_others_may_read_it(tmp_path):
+    assert write_whole(tmp_path / "a.txt", "x").stat().st_mode & 0o444 == 0o444
