@@ -148,7 +148,7 @@ class Deformation:
         """Take the root of the base kernel: by Cholesky where it is definite, else by eigenvectors."""
         lower, order, rank, _ = dpstrf(gram.T, lower=1, tol=PIVOT * gram.diagonal().max(initial=0.0))
         order = order.astype(np.intp) - 1
-        F = np.tril(lower)[:, :rank]
+        F = _without_upper(lower)[:, :rank]
         if _is_faithful(gram, F, order):
             root = TriangularRoot(order[:rank], np.asfortranarray(F[:rank]))
             return cls(power, root, _energy(power[order][:, order], F))
@@ -195,11 +195,25 @@ def _is_faithful(gram: Floats, F: Floats, order: Ints) -> bool:
     return True
 
 
+def _without_upper(lower: Floats) -> Floats:
+    """Empty the part above the diagonal, in place, by columns: that is how LAPACK lays them out."""
+    for j in range(1, len(lower)):
+        lower[:j, j] = 0.0
+    return lower
+
+
 def _energy(power: csr_array, F: Floats) -> Floats:
     """Give F' L^p F of a lower trapezoid, by blocks of its lower triangle: a sixth of the products."""
-    m = F.shape[1]
-    image, energy = power @ F, np.empty((m, m))
-    for i in range(0, m, BLOCK):
+    n, m = F.shape
+    starts = range(0, m, BLOCK)
+    image, energy = np.empty((n, m)), np.empty((m, m))
+
+    def multiply(i: int) -> None:
+        image[:, i : i + BLOCK] = power[:, i:] @ np.ascontiguousarray(F[i:, i : i + BLOCK])
+
+    with ThreadPoolExecutor(available()) as pool:
+        list(pool.map(multiply, starts))
+    for i in starts:
         j = min(i + BLOCK, m)
         energy[i:j, :j] = F[i:, i:j].T @ image[i:, :j]
         energy[:j, i:j] = energy[i:j, :j].T

@@ -95,7 +95,8 @@ class Timing:
     n_rows, n_labelled, n_test : int
         Rows of the kernel matrix, labels, and rows that are predicted.
     building_s, training_s, testing_s : float
-        The kernel matrix among all training rows, the machine on a tenth of them, the predictions of the test fold.
+        The kernel matrix among all training rows (of a bent kernel: the graph and the base kernel of all, and the
+        matrix among labelled ones), the machine on a tenth of them, the predictions of the test fold.
     grid_s : float
         All ratios of a bent kernel at one gamma; NaN for others.
     """
