@@ -28,7 +28,7 @@ def test_run_then_report(tmp_path, few_settings):
     options = ("--store", path, "--folds", 2)
     done = run("run", "--experiment", 1, "--data-sets", "iris,seeds", "--jobs", 1, *options)
     assert done.exit_code == 0, done.output
-    for word in ("Iris", "Seeds", "RWM", "GMM", "RBF", "LAP", "Next: mixkern paper report"):
+    for word in ("Iris", "Seeds", "RWM", "GMM", "RBF", "LAP", "Next: mixkern paper report --store"):
         assert word in done.output
     store = Store(path, Protocol(**few_settings, n_folds=2))
     assert {result.data_set for result in store.results()} == {"iris", "seeds"}
@@ -89,6 +89,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
         (("run", "--experiment", "4"), "'4' is not one of"),
         (("run", "--table", "nowhere.csv"), "does not exist"),
         (("run", "--repeats", "0"), "0 is not in the range"),
+        (("figures", "--only", "openml:1"), "'openml:1' is not known"),
         (("figures", "--only", "introduktion"), "Did you mean 'introduction'?"),
     ],
 )
@@ -99,10 +100,23 @@ def test_typos(tmp_path, arguments, why):
 
 
 def test_a_report_of_nothing(tmp_path):
-    done = run("report", "--store", tmp_path / "p.sqlite", "--output", tmp_path / "p.html")
+    options = ("--store", tmp_path / "p.sqlite", "--output", tmp_path / "p.html")
+    done = run("report", *options)
     assert done.exit_code == 1
     assert "Next: mixkern paper run" in done.output
+    assert not (tmp_path / "p.sqlite").exists()
+    Store(tmp_path / "p.sqlite")
+    assert "no results of these settings yet" in run("report", *options).output
     assert not (tmp_path / "p.html").exists()
+
+
+def test_a_report_that_cannot_be_written(tmp_path, few_settings):
+    options = ("--store", tmp_path / "p.sqlite", "--folds", 2)
+    run("run", "--experiment", 1, "--data-sets", "iris", "--kernels", "rbf", "--jobs", 1, *options)
+    (tmp_path / "file").write_text("")
+    done = run("report", "--output", tmp_path / "file" / "p.html", "--no-figures", *options)
+    assert done.exit_code == 1
+    assert "The report could not be written" in done.output
 
 
 def test_figures(tmp_path):

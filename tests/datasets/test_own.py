@@ -41,13 +41,19 @@ def test_any_column_may_be_the_target(tmp_path):
         ("", None, "cannot be read as a CSV"),
         ("a\n1\n2\n", None, "needs a column of labels and at least one other"),
         ("a,b\n1,x\n2,x\n", None, "at least two classes, but 1 came"),
-        ("a,b\n1,x\n2,y\n", None, "at least two classes"),
+        ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 rows rather than classes"),
         ("a,b\n1,0.5\n2,0.25\n3,0.5\n", None, "rather than classes"),
     ],
 )
 def test_what_cannot_be_read(tmp_path, text, target, why):
     with pytest.raises(TableError, match=why.replace("?", r"\?")):
         datasets.read_table(written(tmp_path, text), target)
+
+
+def test_row_numbers_and_whole_numbers_with_gaps(tmp_path):
+    own = datasets.read_table(written(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
+    assert list(own.X) == ["age"]
+    assert own.classes == (1.0, 2.0, 3.0)
 
 
 def test_a_file_that_is_not_there(tmp_path):

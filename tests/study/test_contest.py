@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from mixkern import datasets
 from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel, definiteness
 from mixkern.study import Contest, Draw, Experiment, Protocol, study_fold
-from mixkern.study.contest import ratios
+from mixkern.study.contest import _some_of_each, ratios
 from mixkern.study.fold import density_names, fitted_density, labelled_rows
 
 SMALL = Protocol(C=(0.1, 10.0), gamma=(0.05, 1.0), priors=(0.1, 10.0), intrinsic=(0.01, 1.0), ambient=(0.01, 1.0))
@@ -34,6 +34,14 @@ def heart():
 def draw_of(fold, mixture, experiment=1, repeat=0, protocol=SMALL):
     rows = labelled_rows(fold, mixture, Experiment(experiment), repeat, protocol)
     return Draw(experiment, repeat, rows, protocol.seed_of(fold.data_set, fold.number, repeat))
+
+
+def lying_about(fold, draw):
+    """Shuffle the labels of unlabelled rows and of test rows."""
+    lies = np.array(fold.train_codes)
+    hidden = np.setdiff1d(np.arange(len(lies)), draw.labelled)
+    lies[hidden] = np.random.RandomState(0).permutation(lies[hidden])
+    return replace(fold, train_codes=lies, test_codes=fold.test_codes[::-1])
 
 
 def by_reading(results):
@@ -85,10 +93,7 @@ def test_nobody_peeks(iris):
     """With other labels on unlabelled rows and test rows, the honest choice is the same."""
     fold, densities = iris
     draw = draw_of(fold, densities["default"])
-    lies = np.array(fold.train_codes)
-    hidden = np.setdiff1d(np.arange(len(lies)), draw.labelled)
-    lies[hidden] = np.random.RandomState(0).permutation(lies[hidden])
-    lying = replace(fold, train_codes=lies, test_codes=fold.test_codes[::-1])
+    lying = lying_about(fold, draw)
     for kernel in ("rwm", "gmm", "rbf", "lap"):
         told, trials = Contest(fold, densities, kernel, SMALL).results([draw])
         misled, other_trials = Contest(lying, densities, kernel, SMALL).results([draw])
@@ -96,6 +101,33 @@ def test_nobody_peeks(iris):
         assert settings(a) == settings(b)
         assert [t.expected_error for _, _, t in trials] == [t.expected_error for _, _, t in other_trials]
         assert [t.optimistic_error for _, _, t in trials] != [t.optimistic_error for _, _, t in other_trials]
+
+
+@pytest.mark.parametrize("repeat", range(4))
+def test_nobody_peeks_where_columns_are_weighed(heart, repeat):
+    """What only another reading, which reads hidden labels, has asked for is not there to be chosen."""
+    fold, densities = heart
+    protocol = replace(SMALL, weights=(0.0, 0.2, 0.5, 1.0))
+    draw = draw_of(fold, densities["default"], repeat=repeat)
+    for kernel in ("rwm", "rbf"):
+        told, misled = (
+            by_reading(Contest(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
+            for each in (fold, lying_about(fold, draw))
+        )
+        assert settings(told) == settings(misled)
+
+
+@pytest.mark.parametrize("repeat", range(4))
+def test_nobody_peeks_in_the_final(iris, repeat):
+    fold, densities = iris
+    protocol = replace(SMALL, scout_rows=8, n_finalists=2)
+    draw = draw_of(fold, densities["default"], 2, repeat)
+    for kernel in ("rwm", "lap"):
+        told, misled = (
+            by_reading(Contest(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
+            for each in (fold, lying_about(fold, draw))
+        )
+        assert settings(told) == settings(misled)
 
 
 def test_test_labels_change_nothing_but_the_accuracy(iris):
@@ -115,7 +147,7 @@ def test_only_the_ceiling_chooses_among_densities(iris):
     assert found["expected_error"].density == found["optimistic"].density == "default"
     assert found["ceiling"].rated_error <= found["optimistic"].rated_error
     assert found["ceiling"].rated_error == min(t.optimistic_error for _, _, t in trials)
-    assert {density for _, density, _ in trials} == {"default", "w0=0.1", "w0=10"}
+    assert {density for _, density, _ in trials} == {"default", "w0=0.1", "w0=10.0"}
 
 
 def test_kernels_without_a_density_have_one_ceiling(iris):
@@ -197,6 +229,20 @@ def test_classes_that_nobody_labelled_are_never_predicted():
     best_possible = np.isin(fold.test_codes, list(known)).mean()
     for result in Contest(fold, densities, "rbf", replace(SMALL, priors=())).results([draw])[0]:
         assert result.accuracy <= best_possible
+
+
+def test_scouts_have_rows_of_every_class():
+    rows, codes = np.arange(1000), np.repeat([0, 1, 2], [990, 9, 1])
+    drawn = _some_of_each(rows, codes, 100, np.random.RandomState(0))
+    assert np.bincount(codes[drawn]).tolist() == [99, 2, 1]
+    assert (np.diff(drawn) > 0).all()
+
+
+def test_a_graph_of_some_rows(iris):
+    fold, densities = iris
+    draw = draw_of(fold, densities["default"])
+    results, _ = Contest(fold, densities, "lap", replace(SMALL, max_graph_rows=50)).results([draw])
+    assert all(result.accuracy > 0.7 for result in results)
 
 
 def test_definiteness_is_that_of_the_matrix_trained_on(iris):

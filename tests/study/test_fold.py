@@ -1,5 +1,7 @@
 """Folds, densities and the choice of labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,9 +42,20 @@ def test_a_fold_that_is_not_there():
         study_fold(datasets.load("iris"), 5, PROTOCOL)
 
 
+def test_tables_that_cannot_be_split():
+    iris = datasets.load("iris")
+    with pytest.raises(StudyError, match="must have two classes"):
+        study_fold(replace(iris, y=iris.y.where(iris.y != iris.y, "same")), 0, PROTOCOL)
+    few = replace(iris, X=iris.X[::25], y=iris.y[::25])
+    with pytest.raises(StudyError, match="largest of 3 has 2"):
+        study_fold(few, 0, PROTOCOL)
+    with pytest.raises(StudyError, match="rows without a label"):
+        study_fold(replace(iris, y=iris.y.where(iris.y != "setosa")), 0, PROTOCOL)
+
+
 def test_densities_have_names_and_differ():
     fold = study_fold(datasets.load("iris"), 0, PROTOCOL)
-    assert density_names(PROTOCOL) == ["default", "w0=0.1", "w0=1"]
+    assert density_names(PROTOCOL) == ["default", "w0=0.1", "w0=1.0"]
     found = {name: fitted_density(fold, name, PROTOCOL) for name in density_names(PROTOCOL)}
     assert all(isinstance(mixture, Mixture) for mixture in found.values())
     assert len({mixture.key for mixture in found.values()}) == 3

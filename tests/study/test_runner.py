@@ -3,13 +3,15 @@
 import signal
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from mixkern import datasets
-from mixkern.errors import MixkernError
+from mixkern.errors import InterruptedWarning, MixkernError
 from mixkern.study import CellKey, Protocol, Store, all_rows, labels_only, run, run_times
 from mixkern.study.runner import Step
 
@@ -135,12 +137,54 @@ def test_tables_and_learners_of_your_own(tmp_path):
     assert store.results(method="bayes")[0].accuracy > 0.7
 
 
+def test_another_table_of_the_same_name_is_refused(tmp_path):
+    store, iris = Store(tmp_path / "paper.sqlite", SMALL), datasets.load("iris")
+    run(store, experiments=[1], data_sets=[iris, iris], kernels=["rbf"], folds=[0, 0], n_jobs=1)
+    assert len(store.results()) == 3
+    with pytest.raises(MixkernError, match="another table that is called 'iris'"):
+        run(store, experiments=[1], data_sets=[replace(iris, X=iris.X + 1)], kernels=["rbf"], n_jobs=1)
+
+
 class _Majority(GaussianNB):
     """Learns from the labelled rows of what it is given."""
 
     def fit(self, X, y):
         assert (y == -1).sum() == len(y) - 12
         return super().fit(X[y >= 0], y[y >= 0])
+
+
+def test_a_part_that_fails_does_not_stop_the_others(tmp_path):
+    def broken(lesson):
+        raise ValueError("no idea")
+
+    store, steps = Store(tmp_path / "paper.sqlite", SMALL), []
+    peers = {"broken": broken, "bayes": labels_only(GaussianNB())}
+    with pytest.raises(
+        MixkernError, match=r"2 of 6 parts failed, all others are kept\. The first: Iris, fold ., broken"
+    ):
+        run(store, experiments=[1], data_sets=["iris"], kernels=[], peers=peers, n_jobs=1, on_step=steps.append)
+    assert len(store.results(method="bayes")) == 2
+    assert [step.error for step in steps if step.error] == ["ValueError: no idea"] * 2
+
+
+def test_a_machine_that_is_stopped_half_way_is_no_result(tmp_path):
+    def stopped(lesson):
+        warnings.warn("Stopped.", InterruptedWarning, stacklevel=1)
+        return np.zeros(len(lesson.test))
+
+    store = Store(tmp_path / "paper.sqlite", SMALL)
+    with pytest.raises(KeyboardInterrupt):
+        run(store, experiments=[1], data_sets=["iris"], kernels=[], peers={"stopped": stopped}, n_jobs=1)
+    assert store.results() == []
+
+
+def test_only_the_densities_that_are_needed(tmp_path):
+    store = Store(tmp_path / "paper.sqlite", SMALL)
+    run(store, experiments=[1], data_sets=["iris"], kernels=["rbf"], folds=np.arange(1), n_jobs=1)
+    assert store.density_names() == {("iris", 0, "default")}
+    run(store, experiments=[1], data_sets=["iris"], kernels=["gmm"], folds=[0], n_jobs=1)
+    assert store.density_names() == {("iris", 0, "default"), ("iris", 0, "w0=1.0")}
+    assert {key.fold for key in store.done()} == {0}
 
 
 def test_run_times_of_a_fold(tmp_path):
@@ -153,7 +197,7 @@ def test_run_times_of_a_fold(tmp_path):
     assert all(timing.building_s > 0 for timing in found.values())
     assert found["lap"].grid_s > 0
     assert np.isnan(found["rwm"].grid_s)
-    assert (found["rwm"].n_rows, found["rwm"].n_labelled, found["rwm"].n_test) == (75, 12, 75)
+    assert (found["rwm"].n_rows, found["rwm"].n_labelled, found["rwm"].n_test) == (75, 12, 63)
     run_times(store, data_sets=["iris"], folds=[0], on_step=steps.append)
     assert len(steps) == 1
 
@@ -165,8 +209,9 @@ def test_run_times_of_a_fold(tmp_path):
         ({"peers": ["forrest"]}, "There is no peer 'forrest'. Did you mean 'forest'?"),
         ({"data_sets": ["irsi"]}, "There is no data set 'irsi'. Did you mean 'iris'?"),
         ({"folds": [7], "data_sets": ["iris"]}, "from 0 to 1, but fold 7"),
+        ({"n_jobs": 0, "data_sets": ["iris"]}, "n_jobs must be a number of processes"),
     ],
 )
 def test_typos(tmp_path, options, why):
     with pytest.raises(MixkernError, match=why.replace("?", r"\?")):
-        run(Store(tmp_path / "s.sqlite", SMALL), n_jobs=1, **options)
+        run(Store(tmp_path / "s.sqlite", SMALL), **{"n_jobs": 1, **options})

@@ -27,7 +27,7 @@ def test_a_score_is_the_mean_over_folds_of_means_over_repeats(store):
     assert score.percent == pytest.approx((85 + 80 + 70) / 3)
     assert score.deviation == pytest.approx(statistics.stdev([85, 80, 70]))
     assert score.n_support == pytest.approx(23 / 4)
-    assert score.folds == {0, 1, 2}
+    assert {fold for fold, _ in score.draws} == {0, 1, 2}
 
 
 def test_one_fold_has_no_deviation_and_a_peer_no_support_vectors(store):

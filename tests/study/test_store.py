@@ -51,9 +51,10 @@ def test_results_are_found_by_their_values(tmp_path):
 
 def test_a_second_result_of_a_cell_replaces_the_first(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    store.add([result(accuracy=0.5)])
-    store.add([result(accuracy=0.7)])
+    store.add([result(accuracy=0.5)], [(KEY, "default", trial())])
+    store.add([result(accuracy=0.7)], [(KEY, "default", trial(C=3.0)), (KEY, "default", trial(C=4.0))])
     assert [each.accuracy for each in store.results()] == [0.7]
+    assert [each.C for _, each in store.trials(KEY)] == [3.0, 4.0]
 
 
 def test_protocols_do_not_mix(tmp_path):
@@ -95,10 +96,10 @@ def test_versions_and_host_are_kept_once_per_run(tmp_path):
 
 def test_a_store_travels_to_workers(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    _ = store.run
+    store.begin()
     copy = pickle.loads(pickle.dumps(store))
     copy.add([result()])
-    assert copy.run == store.run
+    assert copy.begin() == store.begin()
     assert len(store.runs()) == 1
 
 
@@ -174,8 +175,27 @@ def test_another_layout_is_refused(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version=99")
     db.close()
-    with pytest.raises(StudyError, match="layout 99"):
+    with pytest.raises(StudyError, match="another version of mixkern"):
         Store(path)
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE dear (to_somebody TEXT)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StudyError, match="a database of something else"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_name_stands_for_one_table(tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    store.add_data_set("mine", "abc")
+    store.add_data_set("mine", "abc")
+    with pytest.raises(StudyError, match="another table that is called 'mine'"):
+        store.add_data_set("mine", "def")
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

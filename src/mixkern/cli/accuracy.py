@@ -69,7 +69,7 @@ def _table(table: Scores, methods: Sequence[str], experiment: int, n_folds: int)
         shown.add_section()
         _add_footer(shown, ours, published_standing(experiment, methods, common) if is_comparable else None, beside)
         notes.append(f"Mean, rank and wins: {counted(ours.n_data_sets, 'data set')} that all methods have.")
-    if any(len(score.folds) < n_folds for row in table.values() for score in row.values()):
+    if any(score.n_folds < n_folds for row in table.values() for score in row.values()):
         notes.append(f"With an asterisk: fewer than {n_folds} folds are done.")
     return shown, notes
 
@@ -88,7 +88,7 @@ def _row(
 
 
 def _ours(score: Score, n_folds: int, best: float) -> Text:
-    mark = "*" if len(score.folds) < n_folds else ""
+    mark = "*" if score.n_folds < n_folds else ""
     return Text(f"{score.percent:.1f}{mark}", "bold" if round(score.percent, 9) == best else "")
 
 

@@ -23,7 +23,9 @@ TIMES = "times"
 PICTURES = ("png", "svg", "pdf")
 
 
-def _names(known: Callable[[], Sequence[str]]) -> Callable[[Any, Any, str | None], list[str] | None]:
+def _names(
+    known: Callable[[], Sequence[str]], *, has_openml: bool = False
+) -> Callable[[Any, Any, str | None], list[str] | None]:
     """Read several names in one word, with commas between them; names of OpenML are not looked up here."""
 
     def read(ctx: Any, param: Any, value: str | None) -> list[str] | None:
@@ -31,7 +33,7 @@ def _names(known: Callable[[], Sequence[str]]) -> Callable[[Any, Any, str | None
             return None
         given = [name.strip() for name in value.split(",") if name.strip()]
         for name in given:
-            if name not in known() and not name.startswith("openml:"):
+            if name not in known() and not (has_openml and name.startswith("openml:")):
                 hint = f"{name!r} is not known.{nearest(name, known())} There are: {', '.join(known())}."
                 raise click.BadParameter(hint, ctx=ctx, param=param)
         return given
@@ -75,7 +77,9 @@ def paper_group() -> None:
     multiple=True,
     help="Which one, may be given several times: 4 labels per class, 10 %, 100 %, run-times.  [default: all]",
 )
-@click.option("--data-sets", callback=_names(names), help="Some data sets: iris,wine.  [default: all twenty]")
+@click.option(
+    "--data-sets", callback=_names(names, has_openml=True), help="Some data sets: iris,wine.  [default: all twenty]"
+)
 @click.option(
     "--kernels", callback=_names(lambda: KERNELS), default=",".join(KERNELS), show_default=True, help="Some kernels."
 )
@@ -137,7 +141,7 @@ def run_command(
         raise click.ClickException("Stopped. What was finished is kept; the same command goes on from there.") from None
     for number in numbers:
         print_accuracies(store, number)
-    click.echo(f"Results: {store.path}. Next: mixkern paper report")
+    click.echo(f"Results: {store.path}. Next: mixkern paper report{_options(**store_options)}")
 
 
 @paper_group.command()
@@ -180,12 +184,29 @@ def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
 @_store_option
 def report(output: Path, pages: Path | None, figures: bool, **store_options: Any) -> None:
     """Write all tables and figures as one HTML page, and as Markdown, LaTeX and CSV files on request."""
+    if not store_options["store"].exists():
+        raise click.ClickException(f"There is no {store_options['store']}. Next: mixkern paper run")
     store = _store(**store_options)
     if not store.results():
         raise click.ClickException(f"{store.path} has no results of these settings yet. Next: mixkern paper run")
-    click.echo(f"Report: {write_report(store, output, figures=figures)}")
-    if pages is not None:
-        click.echo(f"Pages: {len(write_pages(store, pages, figures=figures))} files in {pages}")
+    try:
+        click.echo(f"Report: {write_report(store, output, figures=figures)}")
+        if pages is not None:
+            click.echo(f"Pages: {len(write_pages(store, pages, figures=figures))} files in {pages}")
+    except OSError as error:
+        raise click.ClickException(f"The report could not be written: {error}") from error
+
+
+def _options(store: Path, density: str, n_folds: int, seed: int) -> str:
+    """Write the options that say which results are meant, where they are not the usual ones."""
+    usual = Protocol()
+    given = {
+        "--store": store if store != Path(STORE) else None,
+        "--density": density if density != usual.density else None,
+        "--folds": n_folds if n_folds != usual.n_folds else None,
+        "--seed": seed if seed != usual.seed else None,
+    }
+    return "".join(f" {name} {value}" for name, value in given.items() if value is not None)
 
 
 def _store(store: Path, density: str, n_folds: int, seed: int) -> Store:

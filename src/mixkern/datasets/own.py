@@ -30,19 +30,21 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     --------
     >>> import tempfile
     >>> from mixkern import datasets
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = f"{folder.name}/flowers.csv"
-    >>> _ = datasets.load("iris").X.assign(kind=datasets.load("iris").y).to_csv(path, index=False)
-    >>> own = datasets.read_table(path, "kind")
+    >>> iris = datasets.load("iris")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     iris.X.assign(kind=iris.y).to_csv(f"{folder}/flowers.csv", index=False)
+    ...     own = datasets.read_table(f"{folder}/flowers.csv", "kind")
     >>> own.name, own.X.shape, own.classes
     ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
     """
     pandas = optional("pandas", purpose="mixkern.datasets")
     path = Path(path)
     try:
-        frame = pandas.read_csv(path)
+        frame = pandas.read_csv(path, low_memory=False)
     except (OSError, UnicodeDecodeError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
         raise TableError(f"{path.name} cannot be read as a CSV: {error}") from error
+    if str(frame.columns[0]).startswith("Unnamed"):
+        frame = frame.iloc[:, 1:]  # row numbers, which a program has written and which say nothing about a row
     if frame.shape[1] < 2:
         raise TableError(f"{path.name} needs a column of labels and at least one other, but has {frame.shape[1]}.")
     target = str(frame.columns[-1]) if target is None else target
@@ -51,10 +53,12 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     frame = frame[frame[target].notna()].reset_index(drop=True)
     y = frame.pop(target)
     counts = y.value_counts()
-    if len(counts) < 2 or counts.max() < FEWEST:
+    if len(counts) < 2:
         raise TableError(f"Column {target!r} must hold at least two classes, but {len(counts)} came.")
-    if counts.min() == 1 and pandas.api.types.is_float_dtype(y):
-        raise TableError(f"Column {target!r} holds numbers, {len(counts)} different ones, rather than classes.")
+    if counts.max() < FEWEST or (pandas.api.types.is_float_dtype(y) and (y % 1 != 0).any()):
+        raise TableError(
+            f"Column {target!r} holds {len(counts)} different values in {len(y)} rows rather than classes."
+        )
     continuous = [str(c) for c in frame if pandas.api.types.is_numeric_dtype(frame[c])]
     categorical = [str(c) for c in frame if str(c) not in continuous]
     return Dataset(

@@ -23,6 +23,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpstrf
@@ -162,7 +163,10 @@ class Deformation:
         """Factorise I + ratio A; the lower triangle counts."""
         system = ratio * self.energy.T
         system[np.diag_indices_from(system)] += 1.0
-        factor: Floats = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        try:
+            factor: Floats = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+        except LinAlgError as error:
+            raise KernelError(f"A ratio of {ratio:g} is too large for these rows. Use one of 1e8 or less.") from error
         return factor
 
     def beyond(self, gram: Floats, left: Floats, right: Floats) -> Floats:

@@ -64,11 +64,12 @@ def _rank(standings: Mapping[str, Standing]) -> list[str]:
     if honest.test is None or math.isnan(honest.rank("rwm")):
         return []
     gap = abs(honest.rank("rwm") - honest.rank("rbf"))
-    differ = "differ" if gap >= honest.test.critical_difference(ALPHA) else "do not differ"
+    is_clear = honest.test.p_value < ALPHA and gap >= honest.test.critical_difference(ALPHA)
+    differ = "differ" if is_clear else "do not differ"
     return [
         (
             f"Its mean rank among {counted(len(honest.methods), 'kernel')} is then {honest.rank('rwm'):.2f} and RBF's "
             f"{honest.rank('rbf'):.2f} (published: {published.rank('rwm'):.2f} and {published.rank('rbf'):.2f}); by "
-            f"Nemenyi's test at {ALPHA:g} the two {differ} significantly."
+            f"Friedman's and Nemenyi's tests at {ALPHA:g} the two {differ} significantly."
         )
     ]

@@ -106,7 +106,8 @@ def one_class(
 def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: str) -> Dual:
     """Solve; where that fails for want of definiteness, say so and solve the repaired problem."""
     remedy = one_of(Remedy, remedy, "repair")
-    machine.set_params(max_iter=MAX_ITER if machine.max_iter == -1 else machine.max_iter)
+    if machine.max_iter == -1:
+        machine.max_iter = MAX_ITER
     is_repaired = remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT)
     if is_repaired:
         dual = _solved_repaired(machine, K, y, sample_weight, Repair(remedy))

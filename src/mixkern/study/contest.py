@@ -49,10 +49,14 @@ class Draw:
 
 @dataclass(frozen=True)
 class Found:
-    """A trial, and the density that its kernel was made from."""
+    """A trial, the density that its kernel was made from, and the first reading that asked for it.
+
+    A reading may not choose what only a later one, which has peeked at more, has asked for.
+    """
 
     density: str
     trial: SearchTrial
+    asked_by: Reading = RATED[0]
 
 
 class Contest:
@@ -73,8 +77,8 @@ class Contest:
     def __init__(self, fold: StudyFold, densities: Mapping[str, Mixture], kernel: str, protocol: Protocol) -> None:
         self.fold, self.protocol, self.name = fold, protocol, KernelName(kernel)
         self.plain = next(iter(densities))
-        has_density = self.name in (KernelName.RWM, KernelName.GMM)
-        self.densities = dict(densities) if has_density else {self.plain: densities[self.plain]}
+        self.has_density = self.name in (KernelName.RWM, KernelName.GMM)
+        self.densities = dict(densities) if self.has_density else {self.plain: densities[self.plain]}
         self._fields = {name: _Field(self, mixture) for name, mixture in self.densities.items()}
 
     def results(self, draws: Sequence[Draw]) -> tuple[list[Result], list[tuple[CellKey, str, SearchTrial]]]:
@@ -121,8 +125,11 @@ class Contest:
         ]
 
     def _second_stage(self, tour: Mapping[str, Tour], found: list[Found]) -> None:
-        """For tables with categories: all values of alpha and beta, at the best of the first stage by each reading."""
-        if not self.fold.is_mixed:
+        """For tables with categories: all values of alpha and beta, at the best of the first stage by each reading.
+
+        Not for LAP, whose graph would be another for each.
+        """
+        if not self.fold.is_mixed or self.name is KernelName.LAP:
             return
         for reading in RATED:
             best = self._best(found, reading)
@@ -130,24 +137,24 @@ class Contest:
             weights = self.protocol.weights
             points = kernel_points([best.trial.gamma], weights, weights, [best.trial.point.ratio])
             stops = [(point, (best.trial.C,)) for point in points if (point.key, best.trial.C) not in seen]
-            found += [Found(best.density, trial) for trial in _walk(tour[best.density], stops)]
+            found += [Found(best.density, trial, reading) for trial in _walk(tour[best.density], stops)]
 
     def _final(self, draw: Draw, found: list[Found]) -> list[Found]:
         """Rate the best settings by each reading again, on more rows; nothing where all rows were rated on already."""
         if len(draw.labelled) <= self.protocol.scout_rows:
             return []
-        finalists = {
-            (one.density, one.trial.point.key, one.trial.C): one
-            for reading in RATED
-            for one in self._ordered(found, reading)[: self.protocol.n_finalists]
-        }
+        finalists: dict[tuple[Any, ...], Found] = {}
+        for reading in RATED:
+            for one in self._ordered(found, reading)[: self.protocol.n_finalists]:
+                finalists.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, asked_by=reading))
         final = []
         for name, field in self._fields.items():
-            mine = [one.trial for one in finalists.values() if one.density == name]
+            mine = sorted((f for f in finalists.values() if f.density == name), key=lambda f: f.trial.point.order)
             if mine:
-                tour = field.tour(draw, self.protocol.max_labelled)
-                stops = sorted(((trial.point, (trial.C,)) for trial in mine), key=lambda stop: stop[0].order)
-                final += [Found(name, trial) for trial in _walk(tour, stops)]
+                visits = _walk(
+                    field.tour(draw, self.protocol.max_labelled), [(f.trial.point, (f.trial.C,)) for f in mine]
+                )
+                final += [replace(one, trial=trial) for one, trial in zip(mine, visits, strict=True)]
         return final
 
     def _best(self, found: Iterable[Found], reading: Reading) -> Found:
@@ -155,7 +162,8 @@ class Contest:
 
     def _ordered(self, found: Iterable[Found], reading: Reading) -> list[Found]:
         """Sort by a reading, the best first; the ceiling alone may choose among densities."""
-        of_choice = [one for one in found if reading is Reading.CEILING or one.density == self.plain]
+        mine = [one for one in found if RATED.index(one.asked_by) <= RATED.index(reading)]
+        of_choice = [one for one in mine if reading is Reading.CEILING or one.density == self.plain]
         return sorted(of_choice, key=lambda one: one.trial.order_by(_rating(reading)))
 
     # ---------------------------------------------------------------- testing
@@ -187,7 +195,6 @@ class Contest:
         if self.name is KernelName.RWM:
             some = np.linspace(0, len(K) - 1, min(len(K), MOST_EIGENVALUES)).astype(int)
             report = definiteness(K[np.ix_(some, some)])
-        has_density = len(self.densities) > 1
         return Result(
             experiment=draw.experiment,
             data_set=self.fold.data_set,
@@ -203,8 +210,8 @@ class Contest:
             alpha=trial.alpha,
             beta=trial.beta,
             ratio=trial.ratio,
-            density=best.density if has_density else "",
-            n_components=self.densities[best.density].n_components if has_density else 0,
+            density=best.density if self.has_density else "",
+            n_components=self.densities[best.density].n_components if self.has_density else 0,
             smallest_eigenvalue=np.nan if report is None else report.smallest,
             negative_mass=np.nan if report is None else report.negative_mass,
             building_s=built - start,
@@ -230,7 +237,11 @@ class _Field:
         fill = (lambda rows: rows) if fills_gaps(base) else partial(_filled, mixture)
         self.train, self.test = fill(fold.train), fill(fold.test)
         self._base = base
-        self._bent = BentKernels(LaplacianKernel(base, self.train)) if contest.name is KernelName.LAP else None
+        self._bent = None
+        if contest.name is KernelName.LAP:
+            random = np.random.RandomState(contest.protocol.seed_of(fold.data_set, fold.number, "graph"))
+            graph = _some(np.arange(len(self.train)), contest.protocol.max_graph_rows, random)
+            self._bent = BentKernels(LaplacianKernel(base, self.train[graph]))
 
     def kernel(self, point: KernelPoint) -> Any:
         """Give the kernel with its settings."""
@@ -242,7 +253,7 @@ class _Field:
         """Give a tour through settings for one draw of labels, rated on so many of its rows at most."""
         protocol, fold = self._contest.protocol, self._contest.fold
         random = np.random.RandomState(draw.seed)
-        rows = _some(draw.labelled, most, random)
+        rows = _some_of_each(draw.labelled, fold.train_codes[draw.labelled], most, random)
         others = _some(np.setdiff1d(np.arange(len(self.train)), draw.labelled), protocol.max_unlabelled, random)
         known, codes = np.unique(fold.train_codes[rows], return_inverse=True)
         folds = label_folds(codes, fewer_folds(codes, protocol.n_inner_folds), random)
@@ -305,6 +316,18 @@ def _rounded(value: float) -> float:
 
 def _some(rows: Ints, most: int, random: np.random.RandomState) -> Ints:
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
+
+
+def _some_of_each(rows: Ints, codes: Ints, most: int, random: np.random.RandomState) -> Ints:
+    """Draw rows, classes in proportion but at least two of each that has as many."""
+    if len(rows) <= most:
+        return rows
+    drawn = []
+    for code in np.unique(codes):
+        own = rows[codes == code]
+        n = min(len(own), max(2, round(most * len(own) / len(rows))))
+        drawn.append(random.choice(own, n, replace=False))
+    return np.sort(np.concatenate(drawn))
 
 
 def _filled(mixture: Mixture, rows: Floats) -> NDArray[np.float64]:

@@ -62,7 +62,14 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
     >>> fold.train.shape, fold.test.shape
     ((120, 4), (30, 4))
     """
-    classes, codes = np.unique(np.asarray(data.y), return_inverse=True)
+    if data.y.isna().any():
+        raise StudyError(f"{data.name!r} has rows without a label, and nothing can be tested on them. Leave them out.")
+    classes, codes = np.unique(np.asarray(data.y).astype(str), return_inverse=True)
+    if len(classes) < 2 or np.bincount(codes).max() < protocol.n_folds:
+        raise StudyError(
+            f"{data.name!r} must have two classes, and one of them a row for each of {protocol.n_folds} folds, but the "
+            f"largest of {len(classes)} has {np.bincount(codes).max()}."
+        )
     if not 0 <= number < protocol.n_folds:
         raise StudyError(f"Folds are numbered from 0 to {protocol.n_folds - 1}, but fold {number} was asked for.")
     splitter = StratifiedKFold(protocol.n_folds, shuffle=True, random_state=protocol.seed)
@@ -87,7 +94,7 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
 
 def density_names(protocol: Protocol) -> list[str]:
     """Name the densities of a fold: the one found without labels first, then those that the ceiling chooses from."""
-    return [str(protocol.density), *(f"w0={prior:g}" for prior in protocol.priors)]
+    return [str(protocol.density), *(f"w0={prior!r}" for prior in protocol.priors)]
 
 
 def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:

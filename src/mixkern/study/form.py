@@ -116,7 +116,7 @@ class StudyTable:
         lines += [_piped(cell.to_text(markdown_escaped, "**{}**".format) for cell in row) for row in self.rows]
         for label, *cells in self.footer:
             texts = (cell.to_text(markdown_escaped, "**{}**".format) for cell in cells)
-            lines.append(_piped([label.to_text(markdown_escaped, "*{}*".format), *texts]))
+            lines.append(_piped([f"*{label.to_text(markdown_escaped)}*", *texts]))
         return "\n".join(lines) + "\n"
 
     def to_html(self) -> str:

@@ -13,6 +13,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTraini
 from sklearn.svm import SVC
 
 from mixkern.density import Mixture
+from mixkern.errors import InterruptedWarning
 from mixkern.estimators import LaplacianSVC, QuasiNewtonS3VC, TransductiveSVC
 from mixkern.study.contest import Draw
 from mixkern.study.fold import Floats, Ints, StudyFold
@@ -92,9 +93,14 @@ def peer_result(fold: StudyFold, mixture: Mixture, name: str, peer: Peer, draw: 
     codes = np.full(len(fold.train), UNLABELLED)
     codes[draw.labelled] = fold.train_codes[draw.labelled]
     start = perf_counter()
+    lesson = Lesson(fold.train, codes, fold.test, mixture, draw.seed)
     with warnings.catch_warnings():  # peers are taken as they come, rows without a neighbour and all
         warnings.simplefilter("ignore")
-        right = peer(Lesson(fold.train, codes, fold.test, mixture, draw.seed)) == fold.test_codes
+        warnings.simplefilter("error", InterruptedWarning)  # a machine that was stopped half way is no result
+        try:
+            right = peer(lesson) == fold.test_codes
+        except InterruptedWarning:
+            raise KeyboardInterrupt from None
     return Result(
         experiment=draw.experiment,
         data_set=fold.data_set,
@@ -111,7 +117,8 @@ def peer_result(fold: StudyFold, mixture: Mixture, name: str, peer: Peer, draw: 
 
 def _seeded(estimator: Any, seed: int) -> Any:
     own = clone(estimator)
-    return own.set_params(random_state=seed) if "random_state" in own.get_params(deep=False) else own
+    seeds = [name for name in own.get_params() if name == "random_state" or name.endswith("__random_state")]
+    return own.set_params(**dict.fromkeys(seeds, seed))
 
 
 def _numbers(mixture: Mixture, rows: Floats) -> Floats:

@@ -7,9 +7,11 @@ from enum import IntEnum, StrEnum
 from zlib import crc32
 
 from mixkern.errors import StudyError, one_of
+from mixkern.search.point import positive
 from mixkern.search.svc import DECADES
 
 KEY_LENGTH = 12
+REVISION = 1  # of what is done with the same settings; raised whenever that gives other results
 
 
 class Experiment(IntEnum):
@@ -44,6 +46,9 @@ class DensityStrategy(StrEnum):
     REPRESENTATIVITY = "representativity"  # the paper's: an exhaustive search by the divergence from a Parzen window
 
 
+GRIDS = ("C", "gamma", "intrinsic", "ambient", "weights")
+
+
 def _tens(low: int, high: int) -> tuple[float, ...]:
     return tuple(float(f"1e{i}") for i in range(low, high + 1))
 
@@ -70,6 +75,8 @@ class Protocol:
         How the density is found without labels.
     priors : tuple of float
         Precision priors that the search by representativity, and the ceiling, choose from.
+    max_graph_rows : int
+        Rows of LAP's graph at most, drawn at random.
     max_labelled, max_unlabelled : int
         Rows that settings are rated on at most; the chosen ones are trained on all labelled rows.
     scout_rows, n_finalists : int
@@ -91,7 +98,8 @@ class Protocol:
     weights: tuple[float, ...] = tuple(i / 10 for i in range(11))
     density: str = "default"
     priors: tuple[float, ...] = _tens(-3, 1)
-    scout_rows: int = 600
+    max_graph_rows: int = 3_000
+    scout_rows: int = 300
     n_finalists: int = 12
     max_labelled: int = 3_000
     max_unlabelled: int = 2_000
@@ -100,6 +108,8 @@ class Protocol:
 
     def __post_init__(self) -> None:
         one_of(DensityStrategy, self.density, "density")
+        for name in GRIDS:
+            object.__setattr__(self, name, tuple(positive(getattr(self, name), name, zero=name == "weights")))
         if self.n_folds < 2 or self.n_inner_folds < 2:
             raise StudyError(f"There must be two folds or more, but there are {self.n_folds} and {self.n_inner_folds}.")
 
@@ -110,7 +120,7 @@ class Protocol:
     @property
     def key(self) -> str:
         """A short name for these settings: others have another."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()[:KEY_LENGTH]
+        return hashlib.sha256(f"{REVISION} {self.to_json()}".encode()).hexdigest()[:KEY_LENGTH]
 
     def seed_of(self, *parts: object) -> int:
         """Give a seed for one part of the study, the same in whichever order the parts are computed."""

@@ -1,7 +1,7 @@
 """The study, cell by cell, on all cores; what a store already has is left out."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -34,12 +34,15 @@ class Step:
         The part that was finished last.
     seconds : float
         How long it took.
+    error : str
+        Why it failed; empty where it did not.
     """
 
     done: int
     total: int
     what: str
     seconds: float
+    error: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class _Job:
     method: str = ""  # none: the densities
     draws: tuple[tuple[int, int], ...] = ()  # experiment and repeat
     peer: Peer | None = None
+    densities: tuple[str, ...] = ()  # to learn
 
     @property
     def what(self) -> str:
@@ -101,24 +105,18 @@ def run(
     --------
     >>> import tempfile
     >>> from mixkern.study import Protocol, Store, run
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> store = Store(f"{folder.name}/paper.sqlite", Protocol(C=(1.0, 100.0), gamma=(0.1, 1.0), priors=(1.0,)))
-    >>> run(store, experiments=[1], data_sets=["iris"], kernels=["rbf"], folds=[0], n_jobs=1)
-    >>> [result.reading for result in store.results(data_set="iris")]
+    >>> small = Protocol(C=(1.0, 100.0), gamma=(0.1, 1.0), priors=(1.0,))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/paper.sqlite", small)
+    ...     run(store, experiments=[1], data_sets=["iris"], kernels=["rbf"], folds=[0], n_jobs=1)
+    ...     [result.reading for result in store.results(data_set="iris")]
     ['expected_error', 'optimistic', 'ceiling']
     """
-    tables = _tables(data_sets)
+    tables, numbers = _tables(store, data_sets), _folds(store, folds)
     methods = _methods(kernels, peers)
-    wanted = [(int(e), r) for e in map(Experiment, experiments) for r in range(_n_draws(e, repeats))]
-    numbers = list(range(store.protocol.n_folds) if folds is None else folds)
-    first, second = _densities(store, tables, numbers), _cells(store, tables, numbers, methods, wanted)
-    total, done = len(first) + len(second), 0
-    _ = store.run  # one for all workers
-    for jobs, work in ((first, _learn), (second, _compete)):
-        for job, seconds in _done(work, store, jobs, n_jobs):
-            done += 1
-            if on_step is not None:
-                on_step(Step(done, total, job.what, seconds))
+    wanted = [(int(e), r) for e in map(Experiment, dict.fromkeys(experiments)) for r in range(_n_draws(e, repeats))]
+    first, second = _densities(store, tables, numbers, methods), _cells(store, tables, numbers, methods, wanted)
+    _follow(store, [(_learn, first), (_compete, second)], n_jobs, on_step)
 
 
 def run_times(
@@ -135,22 +133,31 @@ def run_times(
     store, data_sets, folds, on_step
         As in :func:`run`.
     """
-    tables = _tables(data_sets)
-    numbers = list(range(store.protocol.n_folds) if folds is None else folds)
+    tables, numbers = _tables(store, data_sets), _folds(store, folds)
     known = {(timing.data_set, timing.fold) for timing in store.timings()}
-    jobs = [_Job(data, fold, "times") for data in tables for fold in numbers if (data.name, fold) not in known]
-    _ = store.run
-    for done, (job, seconds) in enumerate(_done(_measure, store, jobs, 1), 1):
-        if on_step is not None:
-            on_step(Step(done, len(jobs), job.what, seconds))
+    names = _names(store, ())
+    jobs = [
+        _Job(data, fold, "times", densities=names)
+        for data in tables
+        for fold in numbers
+        if (data.name, fold) not in known
+    ]
+    _follow(store, [(_measure, jobs)], 1, on_step)
 
 
 # ---------------------------------------------------------------- what there is to do
 
 
-def _tables(data_sets: Iterable[str | Dataset] | None) -> list[Dataset]:
+def _tables(store: Store, data_sets: Iterable[str | Dataset] | None) -> list[Dataset]:
     chosen = datasets.names() if data_sets is None else list(data_sets)
-    return [each if isinstance(each, Dataset) else datasets.load(each) for each in chosen]
+    tables = [each if isinstance(each, Dataset) else datasets.load(each) for each in chosen]
+    for table in tables:
+        store.add_data_set(table.name, table.key)
+    return list({table.name: table for table in tables}.values())
+
+
+def _folds(store: Store, folds: Iterable[int] | None) -> list[int]:
+    return list(range(store.protocol.n_folds)) if folds is None else [int(fold) for fold in dict.fromkeys(folds)]
 
 
 def _n_draws(experiment: Experiment, repeats: int | Mapping[int, int]) -> int:
@@ -179,11 +186,15 @@ def _methods(kernels: Iterable[str], peers: Mapping[str, Peer] | Iterable[str]) 
     return found
 
 
-def _densities(store: Store, tables: Sequence[Dataset], folds: Sequence[int]) -> list[_Job]:
+def _densities(store: Store, tables: Sequence[Dataset], folds: Sequence[int], methods: Iterable[str]) -> list[_Job]:
+    """Give the folds that lack a density: the one found without labels, and those of the ceiling if anybody asks."""
     known = store.density_names()
-    names = density_names(store.protocol)
+    names = _names(store, methods)
     jobs = [
-        _Job(data, fold) for data in tables for fold in folds if any((data.name, fold, n) not in known for n in names)
+        _Job(data, fold, densities=names)
+        for data in tables
+        for fold in folds
+        if any((data.name, fold, name) not in known for name in names)
     ]
     return sorted(jobs, key=lambda job: -job.effort)
 
@@ -206,29 +217,50 @@ def _cells(
     return sorted(jobs, key=lambda job: -job.effort)
 
 
+def _names(store: Store, methods: Iterable[str]) -> tuple[str, ...]:
+    """Name the densities that methods need."""
+    return tuple(density_names(store.protocol)[: None if {"rwm", "gmm"} & set(methods) else 1])
+
+
 # ---------------------------------------------------------------- doing it
 
 
-def _done(
-    work: Callable[[Store, _Job], None], store: Store, jobs: Sequence[_Job], n_jobs: int
-) -> Iterator[tuple[_Job, float]]:
-    """Do all jobs, and give each as it is done."""
+Work = Callable[[Store, _Job], None]
+
+
+def _follow(
+    store: Store, stages: Sequence[tuple[Work, Sequence[_Job]]], n_jobs: int, on_step: Callable[[Step], object] | None
+) -> None:
+    """Do all jobs, stage by stage; what fails is told at the end, and the rest is kept."""
+    if n_jobs == 0:
+        raise StudyError("n_jobs must be a number of processes, or -1 for one per core, but it is 0.")
+    total, done, errors = sum(len(jobs) for _, jobs in stages), 0, []
+    store.begin()  # one run for all workers
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    for i, seconds in parallel(delayed(_timed)(work, store, job, i) for i, job in enumerate(jobs)):
-        yield jobs[i], seconds
+    for work, jobs in stages:
+        for i, seconds, error in parallel(delayed(_timed)(work, store, job, i) for i, job in enumerate(jobs)):
+            done += 1
+            errors += [f"{jobs[i].what}: {error}"] if error else []
+            if on_step is not None:
+                on_step(Step(done, total, jobs[i].what, seconds, error))
+    if errors:
+        raise StudyError(f"{len(errors)} of {total} parts failed, all others are kept. The first: {errors[0]}")
 
 
-def _timed(work: Callable[[Store, _Job], None], store: Store, job: _Job, i: int) -> tuple[int, float]:
-    start = perf_counter()
+def _timed(work: Work, store: Store, job: _Job, i: int) -> tuple[int, float, str]:
+    start, error = perf_counter(), ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixkernWarning)  # hundreds of them, that nobody could act upon
-        work(store, job)
-    return i, perf_counter() - start
+        try:
+            work(store, job)
+        except Exception as failure:
+            error = f"{type(failure).__name__}: {failure}"
+    return i, perf_counter() - start, error
 
 
 def _learn(store: Store, job: _Job) -> None:
     fold = study_fold(job.data, job.fold, store.protocol)
-    for name in density_names(store.protocol):
+    for name in job.densities:
         if store.density(job.data.name, job.fold, name) is None:
             start = perf_counter()
             mixture = fitted_density(fold, name, store.protocol)
@@ -254,7 +286,8 @@ def _measure(store: Store, job: _Job) -> None:
 
 
 def _mixtures(store: Store, job: _Job) -> dict[str, Any]:
-    return {name: store.density(job.data.name, job.fold, name) for name in density_names(store.protocol)}
+    names = _names(store, [job.method])
+    return {name: store.density(job.data.name, job.fold, name) for name in names}
 
 
 def _draw(store: Store, fold: StudyFold, mixture: Any, experiment: int, repeat: int) -> Draw:

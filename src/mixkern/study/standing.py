@@ -31,14 +31,19 @@ class Score:
         Mean and sample standard deviation, in percentage points, over folds; each fold is the mean of its repeats.
     n_support : float
         Mean number of support vectors; NaN for machines that have none.
-    folds : frozenset of int
-        Which folds there are.
+    draws : frozenset of (int, int)
+        Which folds there are, and which draws of labels in each.
     """
 
     percent: float
     deviation: float
     n_support: float
-    folds: frozenset[int]
+    draws: frozenset[tuple[int, int]]
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return len({fold for fold, _ in self.draws})
 
 
 Scores = Mapping[str, Mapping[str, Score]]  # by title of the data set, then by method
@@ -85,7 +90,7 @@ def _score(results: Sequence[Result]) -> Score:
         # over n - 1, as the paper does: its 4.944 for Iris is that of five folds of thirty rows, over n it cannot be
         deviation=float(np.std(means, ddof=1)) if len(means) > 1 else math.nan,
         n_support=float(np.mean(support)) if support else math.nan,
-        folds=frozenset(by_fold),
+        draws=frozenset((result.fold, result.repeat) for result in results),
     )
 
 
@@ -140,17 +145,18 @@ def _standing(percents: list[list[float]], methods: Sequence[str], ties: list[li
 
 
 def common_titles(table: Scores, methods: Sequence[str]) -> list[str]:
-    """Give the data sets that all methods have, on the same folds."""
+    """Give the data sets that all methods have, on the same folds and with the same labels."""
     return [
         title
         for title, row in table.items()
-        if all(method in row for method in methods) and len({row[method].folds for method in methods}) == 1
+        if all(method in row for method in methods) and len({row[method].draws for method in methods}) == 1
     ]
 
 
 def kernels_of(table: Scores) -> list[str]:
-    """Give the kernels that occur, in the paper's order."""
-    return [kernel for kernel in KERNELS if any(kernel in row for row in table.values())]
+    """Give the kernels that occur on data sets of the paper, in the paper's order."""
+    rows = [row for title, row in table.items() if title in _TITLE.values()]
+    return [kernel for kernel in KERNELS if any(kernel in row for row in rows)]
 
 
 def standings(store: Store, experiment: int) -> dict[str, Standing]:

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from mixkern.density import Mixture
 from mixkern.errors import StudyError
 from mixkern.search import SearchTrial
 from mixkern.study.protocol import Protocol
 
-LAYOUT = 1  # of the file; another one is refused
 WAIT = 120.0  # seconds for another process to finish its writing
 LIBRARIES = ("mixkern", "numpy", "scipy", "scikit-learn", "pandas")
 
@@ -93,10 +93,10 @@ class Timing:
         Which; of method ``"density"`` there is only ``building_s``, the estimation of the model, and of
         ``"rbf_kernel"`` (scikit-learn's function on the same rows) as well.
     n_rows, n_labelled, n_test : int
-        Rows of the kernel matrix, labels, and rows that are predicted.
+        Rows of the kernel matrix, labels, and unlabelled rows that are predicted.
     building_s, training_s, testing_s : float
         The kernel matrix among all training rows (of a bent kernel: the graph and the base kernel of all, and the
-        matrix among labelled ones), the machine on a tenth of them, the predictions of the test fold.
+        matrix among labelled ones), the machine on a tenth of them, the predictions of the unlabelled others.
     grid_s : float
         All ratios of a bent kernel at one gamma; NaN for others.
     """
@@ -131,6 +131,7 @@ _TRIAL = [field.name for field in fields(SearchTrial) if field.name != "rating"]
 
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started TEXT, host TEXT, versions TEXT, protocol TEXT);
+CREATE TABLE IF NOT EXISTS data_set (name TEXT PRIMARY KEY, key TEXT);
 CREATE TABLE IF NOT EXISTS density (
     protocol TEXT, data_set TEXT, fold INTEGER, name TEXT, mixture TEXT, seconds REAL, run INTEGER,
     PRIMARY KEY (protocol, data_set, fold, name));
@@ -141,6 +142,9 @@ CREATE TABLE IF NOT EXISTS timing (
     protocol TEXT, {", ".join(_TIMING)}, run INTEGER, PRIMARY KEY (protocol, data_set, fold, method));
 CREATE INDEX IF NOT EXISTS trials ON trial (protocol, {", ".join(_KEY)});
 """
+
+
+LAYOUT = crc32(_TABLES.encode()) & 0x7FFFFFFF  # of the file; another one is refused
 
 
 class Store:
@@ -156,9 +160,8 @@ class Store:
     Examples
     --------
     >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> store = Store(Path(folder.name) / "paper.sqlite")
-    >>> store.results()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Store(f"{folder}/paper.sqlite").results()
     []
     """
 
@@ -173,18 +176,19 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._open() as db:
                 layout = db.execute("PRAGMA user_version").fetchone()[0]
-                if layout not in (0, LAYOUT):
+                n_tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                if layout != LAYOUT and (layout or n_tables):
                     raise StudyError(
-                        f"{self.path.name} was written by another version of mixkern (layout {layout}, not {LAYOUT}). "
-                        "Name another file."
+                        f"{self.path.name} is a database of something else, or of another version of mixkern. Name "
+                        "another file."
                     )
                 db.execute("PRAGMA journal_mode=WAL")
                 db.executescript(_TABLES)
                 db.execute(f"PRAGMA user_version={LAYOUT}")
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StudyError(f"{self.path} cannot be written: {error}.") from error
         except sqlite3.DatabaseError as error:
             raise StudyError(f"{self.path.name} is not a store of results: {error}. Name another file.") from error
-        except OSError as error:
-            raise StudyError(f"{self.path} cannot be written: {error}.") from error
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -194,9 +198,8 @@ class Store:
 
     # ---------------------------------------------------------------- writing
 
-    @property
-    def run(self) -> int:
-        """The number of this run, under which versions and host are kept."""
+    def begin(self) -> int:
+        """Begin a run, under whose number versions and host are kept, unless one has begun; give the number."""
         if self._run is None:
             row = (
                 datetime.now(UTC).isoformat(timespec="seconds"),
@@ -209,32 +212,45 @@ class Store:
                 self._run = int(db.execute(sql, row).lastrowid or 0)
         return self._run
 
+    def add_data_set(self, name: str, key: str) -> None:
+        """Remember which table a name stands for, and refuse another of the same name."""
+        with self._open() as db:
+            db.execute("INSERT OR IGNORE INTO data_set VALUES (?, ?)", (name, key))
+            known = db.execute("SELECT key FROM data_set WHERE name = ?", (name,)).fetchone()[0]
+        if known != key:
+            raise StudyError(
+                f"{self.path.name} has results of another table that is called {name!r}. Name another store, or give "
+                "the table another name."
+            )
+
     def add_density(self, data_set: str, fold: int, name: str, mixture: Mixture, seconds: float) -> None:
         """Keep a density."""
-        row = (self._key, data_set, fold, name, json.dumps(mixture.to_dict()), seconds, self.run)
+        row = (self._key, data_set, fold, name, json.dumps(mixture.to_dict()), seconds, self.begin())
         with self._open() as db:
             db.execute(f"INSERT OR REPLACE INTO density VALUES ({_marks(len(row))})", row)  # noqa: S608
 
     def add(self, results: Iterable[Result], trials: Iterable[tuple[CellKey, str, SearchTrial]] = ()) -> None:
         """Keep the results of a cell with all its trials, together or not at all."""
-        run = self.run
+        run = self.begin()
         with self._open() as db:
             for result in results:
-                values = [self._key, *(asdict(result)[name] for name in _RESULT), run]
+                values = [self._key, *(getattr(result, name) for name in _RESULT), run]
                 db.execute(f"INSERT OR REPLACE INTO result VALUES ({_marks(len(values))})", values)  # noqa: S608
             rows = [
                 (self._key, *asdict(key).values(), density, *(getattr(trial, name) for name in _TRIAL))
                 for key, density, trial in trials
             ]
             if rows:
+                cells = {row[: len(_KEY) + 1] for row in rows}
+                db.executemany(f"DELETE FROM trial WHERE protocol = ? AND {_equal(_KEY)}", cells)  # noqa: S608
                 db.executemany(f"INSERT INTO trial VALUES ({_marks(len(rows[0]))})", rows)  # noqa: S608
 
     def add_timings(self, timings: Iterable[Timing]) -> None:
         """Keep run-times of a fold."""
-        run = self.run
+        run = self.begin()
         with self._open() as db:
             for timing in timings:
-                values = [self._key, *(asdict(timing)[name] for name in _TIMING), run]
+                values = [self._key, *(getattr(timing, name) for name in _TIMING), run]
                 db.execute(f"INSERT OR REPLACE INTO timing VALUES ({_marks(len(values))})", values)  # noqa: S608
 
     # ---------------------------------------------------------------- reading
@@ -287,7 +303,7 @@ class Store:
         return [{"started": row[0], "host": json.loads(row[1]), "versions": json.loads(row[2])} for row in rows]
 
     def _rows(self, table: str, names: list[str], wanted: dict[str, Any]) -> list[dict[str, Any]]:
-        where = " AND ".join(["protocol = ?", *(f"{name} = ?" for name in wanted)])
+        where = _equal(["protocol", *wanted])
         sql = f"SELECT {', '.join(names)} FROM {table} WHERE {where} ORDER BY rowid"  # noqa: S608
         with self._open() as db:
             found = db.execute(sql, (self._key, *wanted.values())).fetchall()
@@ -307,6 +323,10 @@ def host_facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "cores": os.cpu_count(),
     }
+
+
+def _equal(names: Iterable[str]) -> str:
+    return " AND ".join(f"{name} = ?" for name in names)
 
 
 def _marks(n: int) -> str:

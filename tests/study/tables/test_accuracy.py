@@ -73,8 +73,9 @@ def test_other_folds_are_no_comparison(store):
 def test_peers_and_other_data_sets_are_extra(store):
     store.add(result(STRANGE, method, fold, 0.9 + fold / 100) for method in KERNELS for fold in range(5))
     everything = (*SETS, STRANGE)
-    peers = [result(d, "forest", fold, 0.99, reading="default", n_support=-1) for d in everything for fold in range(5)]
-    store.add(peers)
+    forest = {"reading": "default", "n_support": -1}
+    draws = [(d, fold, r) for d in everything for fold in range(5) for r in range(1 if d == STRANGE else 2)]
+    store.add([result(d, "forest", fold, 0.99, repeat=r, **forest) for d, fold, r in draws])
     table = accuracy_table(store, 1, "optimistic")
     assert table.columns[-1] == "forest"
     assert len(table.rows) == 21
@@ -96,3 +97,12 @@ def test_an_empty_store_makes_a_table_of_published_figures(tmp_path):
     table = accuracy_table(Store(tmp_path / "empty.sqlite"), 2, "ceiling")
     assert table.rows[0][1].to_text() == "- (86.23)"
     assert [cell.to_text() for cell in table.footer[0][1:]] == ["-"] * 8
+
+
+def test_other_draws_of_labels_are_no_comparison(store):
+    """Kernels have two draws, the forest one: it has a column, and no rank among them."""
+    store.add([result(d, "forest", fold, 0.99, reading="default", n_support=-1) for d in SETS for fold in range(5)])
+    table = accuracy_table(store, 1, "optimistic")
+    assert cells_of(table, "Wine")["forest"].value == pytest.approx(99)
+    assert cells_of(table, "Wins, all")["forest"].to_text() == "-"
+    assert "mean of 1 to 2 draws of labels" in table.caption

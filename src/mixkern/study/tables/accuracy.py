@@ -65,7 +65,7 @@ def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTE
         caption=(
             "Percent of right labels on the test folds, mean ± standard deviation over folds, and SV, the mean number "
             f"of support vectors. {IN_PARENTHESES} The best of a row is bold, ours and the published one."
-            f"{_partial_note(table, n_folds)}{note}"
+            f"{_draws_note(table)}{_partial_note(table, n_folds)}{note}"
         ),
         columns=("Data set", *(f"{method_title(method)}{part}" for method, part in headings)),
         rows=tuple(
@@ -97,7 +97,7 @@ def _accuracy_row(
                 published=paper and paper.percent,
                 is_best=score is not None and round(score.percent, 9) == best,
                 is_published_best=paper is not None and paper.is_best,
-                is_partial=score is not None and len(score.folds) < n_folds,
+                is_partial=score is not None and score.n_folds < n_folds,
             )
         )
     return tuple(cells)
@@ -160,6 +160,15 @@ def _winner(each: Standing, value: Callable[[Standing, str], float], best: Calla
     return best((value(each, method) for method in each.methods), default=math.nan)
 
 
+def _draws_note(table: Scores) -> str:
+    """Say how many draws of labels a fold's accuracy is the mean of, where there are several."""
+    counts = {len(score.draws) / score.n_folds for row in table.values() for score in row.values()}
+    if max(counts, default=1) == 1:
+        return ""
+    low, high = min(counts), max(counts)
+    return f" A fold is the mean of {low:g}{'' if low == high else f' to {high:g}'} draws of labels."
+
+
 def _partial_note(table: Scores, n_folds: int) -> str:
-    is_partial = any(len(score.folds) < n_folds for row in table.values() for score in row.values())
+    is_partial = any(score.n_folds < n_folds for row in table.values() for score in row.values())
     return f" With an asterisk: fewer than {n_folds} folds are done." if is_partial else ""
