@@ -7,12 +7,10 @@ bent kernel is dear to make and does not depend on the labels.
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixkern.density import Mixture
 from mixkern.errors import NotConvergedWarning
@@ -234,7 +232,7 @@ class _Field:
         self._contest = contest
         base = named(contest.name, mixture, 1.0, 1.0)
         fold = contest.fold
-        fill = (lambda rows: rows) if fills_gaps(base) else partial(_filled, mixture)
+        fill = (lambda rows: rows) if fills_gaps(base) else mixture.conditional_mean
         self.train, self.test = fill(fold.train), fill(fold.test)
         self._base = base
         self._bent = None
@@ -328,8 +326,3 @@ def _some_of_each(rows: Ints, codes: Ints, most: int, random: np.random.RandomSt
         n = min(len(own), max(2, round(most * len(own) / len(rows))))
         drawn.append(random.choice(own, n, replace=False))
     return np.sort(np.concatenate(drawn))
-
-
-def _filled(mixture: Mixture, rows: Floats) -> NDArray[np.float64]:
-    has_gaps = np.isnan(rows[:, : mixture.n_continuous]).any()
-    return mixture.conditional_mean(rows) if has_gaps else rows
