@@ -20,6 +20,10 @@ INTRODUCTION: tuple[Block, ...] = (
         )
     ),
     Paragraph(
+        "All rows that LAP's settings are rated on belong to its graph, and test rows do not: with a large gamma it may "
+        "do well along the graph and fail beyond it."
+    ),
+    Paragraph(
         "Experiment 1 has four times as many labels as classes, drawn from dense regions, whichever classes they hit; "
         "experiment 2 has a tenth of the training rows labelled, experiment 3 all of them. Every accuracy is that of "
         "an outer cross-validation, whose test folds no choice ever sees."

@@ -65,7 +65,7 @@ def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTE
         caption=(
             "Percent of right labels on the test folds, mean ± standard deviation over folds, and SV, the mean number "
             f"of support vectors. {IN_PARENTHESES} The best of a row is bold, ours and the published one."
-            f"{_draws_note(table)}{_partial_note(table, n_folds)}{note}"
+            f"{'' if experiment == Experiment.ALL else _draws_note(table)}{_partial_note(table, n_folds)}{note}"
         ),
         columns=("Data set", *(f"{method_title(method)}{part}" for method, part in headings)),
         rows=tuple(
@@ -161,11 +161,11 @@ def _winner(each: Standing, value: Callable[[Standing, str], float], best: Calla
 
 
 def _draws_note(table: Scores) -> str:
-    """Say how many draws of labels a fold's accuracy is the mean of, where there are several."""
+    """Say how many draws of labels a fold's accuracy is the mean of."""
     counts = {len(score.draws) / score.n_folds for row in table.values() for score in row.values()}
-    if max(counts, default=1) == 1:
-        return ""
-    low, high = min(counts), max(counts)
+    low, high = min(counts, default=1), max(counts, default=1)
+    if high == 1:
+        return " Each fold has one draw of labels."
     return f" A fold is the mean of {low:g}{'' if low == high else f' to {high:g}'} draws of labels."
 
 
