@@ -18,7 +18,6 @@ READING_TITLE: Mapping[str, str] = {
     Reading.EXPECTED_ERROR: "no label peeked at",
     Reading.OPTIMISTIC: "optimistic",
     Reading.CEILING: "ceiling",
-    Reading.DEFAULT: "as it is",
 }
 
 

@@ -111,6 +111,6 @@ def test_other_draws_of_labels_are_no_comparison(store):
 def test_peers_alone(store):
     store.add([result(d, "forest", fold, 0.99, reading="default", n_support=-1) for d in SETS for fold in range(5)])
     table = accuracy_table(store, 1, "default")
-    assert table.title.endswith("as it is")
+    assert table.title.endswith("as they are")
     assert cells_of(table, "Wine")["forest"].value == pytest.approx(99)
     assert cells_of(table, "Wine")["RWM"].to_text() == "- (96.05)"

@@ -61,7 +61,7 @@ def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTE
     footer, note = _accuracy_footer(table, experiment, peers, headings)
     return StudyTable(
         name=f"accuracy_{chosen[0].value}_{chosen[1]}",
-        title=f"Experiment {experiment}, {chosen[0].title}: accuracy, {READING_TITLE[chosen[1]]}",
+        title=f"Experiment {experiment}, {chosen[0].title}: accuracy, {READING_TITLE.get(chosen[1], 'as they are')}",
         caption=(
             "Percent of right labels on the test folds, mean ± standard deviation over folds, and SV, the mean number "
             f"of support vectors. {IN_PARENTHESES} The best of a row is bold, ours and the published one."
