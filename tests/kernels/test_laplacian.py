@@ -422,7 +422,7 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
     kernel = LaplacianKernel(base, X, n_neighbors=5, ratio=7.0)
     family = BentKernels(kernel)
     draws = [(X[:12], X[12:40]), (X[30:44], NEW), (X[50:53], None)]
-    searches = [LaplacianGrams(kernel, *draw, family) for draw in draws]
+    searches = [LaplacianGrams(family, *draw) for draw in draws]
     graphs, roots, factors = (
         counted(monkeypatch, owner, which)
         for owner, which in ((LaplacianKernel, "_apart"), (Deformation, "of"), (Deformation, "factor"))
@@ -448,7 +448,7 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
 
 
 def test_coordinates_are_found_once_for_all_ratios(monkeypatch):
-    matrices = LaplacianGrams(LaplacianKernel(RBFKernel(1.0), X), X[:10], NEW)
+    matrices = LaplacianGrams(BentKernels(LaplacianKernel(RBFKernel(1.0), X)), X[:10], NEW)
     calls = counted(monkeypatch, LaplacianKernel, "coordinates")
     for point in GRID:
         matrices.among(point)

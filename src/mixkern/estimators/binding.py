@@ -89,6 +89,11 @@ def fills_gaps(kernel: Any) -> bool:
     return isinstance(kernel.base if isinstance(kernel, LaplacianKernel) else kernel, MixtureKernel)
 
 
+def as_read_by(kernel: Any, mixture: Mixture, rows: Floats) -> Floats:
+    """Give rows as a kernel reads them: gaps filled by their expectations, unless it does so by itself."""
+    return rows if fills_gaps(kernel) else mixture.conditional_mean(rows)
+
+
 def gamma_of(scale: Scale, kernel: DistanceKernel, rows: Floats, random: np.random.RandomState) -> float:
     """Give the gamma that a word stands for, from distances between rows, categories included."""
     some = rows if len(rows) <= SCALE_ROWS else rows[random.choice(len(rows), SCALE_ROWS, replace=False)]

@@ -131,19 +131,14 @@ class LaplacianGrams(Grams):
 
     Parameters
     ----------
-    kernel : LaplacianKernel
-        Bound to the rows of its graph.
+    family : BentKernels
+        Where kernels come from; several searches may share one.
     labelled, others : ndarray of shape (q, d + e) and (m, d + e)
         Rows, which need not be among those of the graph; the others may be None.
-    family : BentKernels, default=None
-        Where kernels come from; ``None`` makes one of ``kernel`` that nobody else has.
     """
 
-    def __init__(
-        self, kernel: LaplacianKernel, labelled: Floats, others: Floats | None, family: BentKernels | None = None
-    ) -> None:
-        self._family = BentKernels(kernel) if family is None else family
-        self._labelled, self._others = labelled, others
+    def __init__(self, family: BentKernels, labelled: Floats, others: Floats | None) -> None:
+        self._family, self._labelled, self._others = family, labelled, others
         self._last: _Placed | None = None
         self._solved: tuple[LaplacianKernel, Floats] | None = None
 
@@ -197,7 +192,7 @@ class LaplacianGrams(Grams):
 def grams(kernel: Any, labelled: Floats, others: Floats | None) -> Grams:
     """Give the matrices of a bound kernel."""
     if isinstance(kernel, LaplacianKernel):
-        return LaplacianGrams(kernel, labelled, others)
+        return LaplacianGrams(BentKernels(kernel), labelled, others)
     if isinstance(kernel, (MixtureKernel, RBFKernel)):
         return DistanceGrams(kernel, labelled, others)
     raise _unsupported(kernel)

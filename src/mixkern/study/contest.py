@@ -14,7 +14,7 @@ import numpy as np
 
 from mixkern.density import Mixture
 from mixkern.errors import NotConvergedWarning
-from mixkern.estimators.binding import KernelName, fills_gaps, named, replaced, sums
+from mixkern.estimators.binding import KernelName, as_read_by, named, replaced, sums
 from mixkern.kernels import LaplacianKernel, definiteness
 from mixkern.search import Rating, SearchTrial
 from mixkern.search.gram import BentKernels, DistanceGrams, Grams, LaplacianGrams
@@ -111,10 +111,10 @@ class Contest:
 
     def _first_stage(self) -> list[Stop]:
         """Give all kernels with every C, in an order in which neighbours share most work."""
-        shapes = (
-            SHAPES if self.fold.n_categorical and self.fold.train.shape[1] > self.fold.n_categorical else SHAPES[:1]
-        )
-        pairs = ratios(self.protocol) if self.name is KernelName.LAP else [(None, self.protocol.C)]
+        shapes = SHAPES if self.fold.is_mixed else SHAPES[:1]
+        pairs: Sequence[tuple[float | None, tuple[float, ...]]] = [(None, self.protocol.C)]
+        if self.name is KernelName.LAP:
+            pairs = ratios(self.protocol)
         return [
             (KernelPoint(gamma, alpha, beta, ratio), C)
             for alpha, beta in shapes
@@ -232,8 +232,7 @@ class _Field:
         self._contest = contest
         base = named(contest.name, mixture, 1.0, 1.0)
         fold = contest.fold
-        fill = (lambda rows: rows) if fills_gaps(base) else mixture.conditional_mean
-        self.train, self.test = fill(fold.train), fill(fold.test)
+        self.train, self.test = (as_read_by(base, mixture, rows) for rows in (fold.train, fold.test))
         self._base = base
         self._bent = None
         if contest.name is KernelName.LAP:
@@ -265,7 +264,7 @@ class _Field:
 
     def _grams(self, labelled: Floats, others: Floats | None) -> Grams:
         if self._bent is not None:
-            return LaplacianGrams(self._bent.last, labelled, others, self._bent)
+            return LaplacianGrams(self._bent, labelled, others)
         return DistanceGrams(self._base, labelled, others)
 
     def _trainer(self, C: float) -> Train:
@@ -299,7 +298,7 @@ def _walk(tour: Tour, stops: Iterable[Stop]) -> Visits:
         yield from tour.grid([point], C)
 
 
-def ratios(protocol: Protocol) -> list[tuple[float | None, tuple[float, ...]]]:
+def ratios(protocol: Protocol) -> Sequence[tuple[float, tuple[float, ...]]]:
     """Give the ratios gamma_I / gamma_A that differ, and for each every C = 1 / gamma_A that comes with it."""
     found: dict[float, list[float]] = {}
     for intrinsic in protocol.intrinsic:

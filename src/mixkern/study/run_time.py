@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mixkern.density import Mixture
-from mixkern.estimators.binding import KernelName, fills_gaps, named, sums
+from mixkern.estimators.binding import KernelName, as_read_by, named, sums
 from mixkern.kernels import LaplacianKernel
 from mixkern.solvers import classifier
 from mixkern.study.contest import compact, ratios
@@ -58,8 +58,7 @@ def _kernel_times(
     fold: StudyFold, mixture: Mixture, labelled: Ints, name: KernelName, protocol: Protocol
 ) -> dict[str, Any]:
     base = named(name, mixture, 1.0, 1.0)
-    fill = (lambda rows: rows) if fills_gaps(base) else mixture.conditional_mean
-    train = fill(fold.train)
+    train = as_read_by(base, mixture, fold.train)
     others = np.delete(train, labelled, axis=0)
     codes = compact(fold.train_codes[labelled])
 
@@ -83,5 +82,5 @@ def _kernel_times(
 
 def _all_ratios(kernel: LaplacianKernel, rows: Floats, protocol: Protocol) -> None:
     for ratio, _ in ratios(protocol):
-        kernel = kernel.with_ratio(ratio or 0.0)
+        kernel = kernel.with_ratio(ratio)
         kernel(rows)
