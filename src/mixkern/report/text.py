@@ -20,8 +20,8 @@ INTRODUCTION: tuple[Block, ...] = (
         )
     ),
     Paragraph(
-        "All rows that LAP's settings are rated on belong to its graph, and test rows do not: with a large gamma it "
-        "may do well along the graph and fail beyond it."
+        "LAP's settings are rated on rows of its graph (most of them, where the graph cannot hold all training rows), "
+        "and test rows are not in it: with a large gamma it may do well along the graph and fail beyond it."
     ),
     Paragraph(
         "Experiment 1 has four times as many labels as classes, drawn from dense regions, whichever classes they hit; "
