@@ -45,3 +45,10 @@ def test_few_labels_refuses_a_class_that_means_unlabelled():
     signed = dataclasses.replace(data, y=data.y.replace(0, -1))
     with pytest.raises(LabelError, match="-1 is a class here, but means unlabelled"):
         signed.few_labels()
+
+
+def test_the_key_outlives_rounding_and_nothing_else():
+    data = datasets.load("satimage")
+    assert dataclasses.replace(data, X=data.X * (1 + 1e-15)).key == data.key
+    assert dataclasses.replace(data, X=data.X * (1 + 1e-6)).key != data.key
+    assert dataclasses.replace(data, y=data.y.sample(frac=1, random_state=0)).key != data.key

@@ -55,11 +55,14 @@ class Dataset:
     def key(self) -> str:
         """A short name for the content: another table has another.
 
+        Numbers count to eight digits, so that what is computed on another machine, as Satimage's principal components
+        are, is the same table there.
+
         >>> from mixkern import datasets
         >>> datasets.load("iris").key == datasets.load("iris").key != datasets.load("wine").key
         True
         """
-        text = self.X.to_csv(index=False) + self.y.to_csv(index=False) + repr((self.continuous, self.categorical))
+        text = self.X.to_csv(index=False, float_format="%.8g") + self.y.to_csv(index=False) + repr((self.continuous, self.categorical))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
