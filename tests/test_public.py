@@ -67,6 +67,8 @@ PUBLIC = {
     },
     "mixkern.engine": {"count", "distance", "kernel", "kernel_times"},
     "mixkern.kernels": {
+        "Blend",
+        "BlendKernel",
         "Definiteness",
         "DistanceKernel",
         "GMMKernel",
@@ -100,7 +102,17 @@ PUBLIC = {
     },
     "mixkern.report": {"write_pages", "write_report"},
     "mixkern.search": {"Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"},
-    "mixkern.solvers": {"Dual", "Remedy", "classifier", "label_folds", "one_class", "pairs", "regressor"},
+    "mixkern.solvers": {
+        "Dual",
+        "Remedy",
+        "believed_share",
+        "classifier",
+        "label_folds",
+        "log_evidence",
+        "one_class",
+        "pairs",
+        "regressor",
+    },
     "mixkern.study": {
         "Accuracy",
         "CellKey",

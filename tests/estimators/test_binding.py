@@ -145,7 +145,7 @@ def test_words_for_kernels(word, kind):
 
 @pytest.mark.parametrize("machine", [MixtureSVC, MixtureSVR, MixtureOneClassSVM])
 def test_a_wrong_word_brings_the_nearest(machine):
-    message = r"kernel must be one of 'rwm', 'gmm', 'rbf', 'lap', but it is 'rwn'\. Did you mean 'rwm'\?"
+    message = r"kernel must be one of 'blend', 'rwm', 'gmm', 'rbf', 'lap', but it is 'rwn'\. Did you mean 'rwm'\?"
     with pytest.raises(OptionError, match=message):
         fitted("rwn", machine=machine)
 
@@ -155,7 +155,7 @@ def test_a_wrong_word_brings_the_nearest(machine):
     [
         (
             RWMKernel,
-            r"kernel must be one of 'rwm', .* but it is <class .*RWMKernel'>\. Pass an instance: kernel=RWMKer",
+            r"kernel must be one of 'blend', .* but it is <class .*RWMKernel'>\. Pass an instance: kernel=RWMKer",
         ),
         (None, r"or a kernel of mixkern or scikit-learn, but it is None\.$"),
         (np.dot, "or a kernel of mixkern or scikit-learn, but it is <"),

@@ -175,7 +175,7 @@ def test_weights_of_classes_are_those_of_svc(given):
     labelled = y >= 0
     how = {"encoder": "passthrough", "density": VBMixture(random_state=0), "gamma": 0.5, "tol": 1e-8}
     model = fitted([None if code < 0 else bool(code) for code in y], kernel="rbf", class_weight=given, **how)
-    plain = SVC(gamma=0.5, tol=1e-8, class_weight=given).fit(X[labelled], y[labelled].astype(bool))
+    plain = SVC(C=10.0, gamma=0.5, tol=1e-8, class_weight=given).fit(X[labelled], y[labelled].astype(bool))
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-8)
 
 

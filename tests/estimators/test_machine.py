@@ -407,7 +407,7 @@ def test_the_table_stays_as_it_is():
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ({"kernel": "rwn"}, r"^kernel must be one of 'rwm', 'gmm', 'rbf', 'lap', but it is 'rwn'"),
+        ({"kernel": "rwn"}, r"^kernel must be one of 'blend', 'rwm', 'gmm', 'rbf', 'lap', but it is 'rwn'"),
         ({"gamma": "auto"}, r"^gamma must be 'scale' or 'local' or a positive number, but it is 'auto'\.$"),
         ({"repair": "cut"}, r"^repair must be one of 'auto', 'none', 'clip', 'flip', 'shift', but it is 'cut'"),
         ({"tol": -1.0}, r"^tol must be a positive number, but it is -1\.0\.$"),

@@ -16,9 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from mixkern import Mixture, MixtureSVC, VBMixture, datasets
+from mixkern import LaplacianSVC, Mixture, MixtureSVC, VBMixture, datasets
 from mixkern.errors import NotConvergedWarning
-from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
+from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
+from mixkern.solvers import believed_share
 from mixkern.solvers.libsvm import pairs
 
 
@@ -82,16 +83,72 @@ def test_rbf_on_rows_as_they_are_is_svc(X, y, class_weight, is_weighted):
     np.testing.assert_array_equal(ours.classes_, theirs.classes_)
 
 
-@pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf"])
+@pytest.mark.parametrize("kernel", ["blend", "rwm", "gmm", "rbf"])
 def test_a_named_kernel_is_svc_with_that_kernel(kernel):
     few = hidden(Y4)
     labelled = few >= 0
     ours = MixtureSVC(kernel, tol=1e-8, random_state=0).fit(X4, few)
     rows = ours.encoder_.transform(X4)
-    theirs = SVC(kernel=ours.kernel_, break_ties=True, tol=1e-8, decision_function_shape="ovr")
+    theirs = SVC(kernel=ours.kernel_, C=10.0, break_ties=True, tol=1e-8, decision_function_shape="ovr")
     theirs.fit(rows[labelled], few[labelled])
     np.testing.assert_allclose(ours.decision_function(X4), theirs.decision_function(rows), atol=1e-8)
     np.testing.assert_array_equal(ours.predict(X4), theirs.predict(rows))
+
+
+# ---------------------------------------------------------------- how much of the mixture labels believe
+
+
+def blended(codes, **how):
+    """Two clusters far apart, and labels by clusters or across them."""
+    random = np.random.RandomState(0)
+    X = np.vstack([random.normal(-4, 1, size=(40, 2)), random.normal(4, 1, size=(40, 2))])
+    y = np.full(80, -1)
+    y[::8] = codes(X)[::8]
+    return X, y, MixtureSVC(random_state=0, **how).fit(X, y)
+
+
+def test_labels_that_follow_the_components_believe_in_them():
+    _, _, model = blended(lambda X: (X[:, 0] > 0).astype(int))
+    assert model.kernel_.share > 0.6
+
+
+def test_labels_across_the_components_do_not():
+    _, _, model = blended(lambda X: (X[:, 0] % 8 > 4).astype(int) ^ (X[:, 0] > 0))
+    _, _, other = blended(lambda X: (X[:, 0] > 0).astype(int))
+    assert model.kernel_.share < other.kernel_.share
+
+
+def test_the_share_is_bayes_rule_on_labelled_rows():
+    X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
+    rows, codes = model.encoder_.transform(X)[y >= 0], y[y >= 0]
+    plain, mixed = model.kernel_.separation(rows).halves(model.kernel_.gamma)
+    assert model.kernel_.share == pytest.approx(believed_share(0.6, plain, mixed, codes))
+
+
+def test_training_again_starts_from_the_same_belief():
+    X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
+    share, rows = model.kernel_.share, model.encoder_.transform(X)
+    assert model.train(rows, y).kernel_.share == share
+
+
+def test_a_blend_that_is_given_is_kept_as_it_is():
+    _, _, model = blended(lambda X: (X[:, 0] > 0).astype(int), kernel=BlendKernel(share=0.3))
+    assert model.kernel_.share == 0.3
+    assert model.density_.precision_prior == "evidence"
+
+
+def test_weights_of_labels_count_in_the_belief():
+    X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
+    share = model.kernel_.share
+    weighed = model.fit(X, y, sample_weight=np.where(np.arange(80) < 40, 5.0, 1.0)).kernel_.share
+    assert weighed != share
+
+
+def test_the_machine_of_the_paper():
+    model = MixtureSVC.from_paper(random_state=0)
+    assert type(model.fit(X2, hidden(Y2)).kernel_) is RWMKernel
+    assert model.density_.precision_prior == "typical"
+    assert LaplacianSVC("blend", random_state=0).fit(X2, hidden(Y2)).kernel_.base.share == 0.6
 
 
 def test_the_decision_function_is_a_sum_over_support_vectors():
@@ -261,7 +318,7 @@ def test_fitting_changes_no_setting():
 
 def test_a_grid_over_the_density_too():
     grid = {"C": [0.1, 10.0], "density__precision_prior": ["typical", 1.0], "gamma": ["scale", 1.0]}
-    model = MixtureSVC(density=VBMixture(n_components=4, random_state=0), probability=False, random_state=0)
+    model = MixtureSVC("rwm", density=VBMixture(n_components=4, random_state=0), probability=False, random_state=0)
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X2, Y2)
     assert search.best_score_ > 0.85
     assert len(search.cv_results_["params"]) == 8
@@ -385,7 +442,7 @@ def test_a_kernel_under_a_laplacian_is_repaired_too():
     model = MixtureSVC(LaplacianKernel(base, ratio=1.0), density=mixture, repair="clip", tol=1e-8, probability=False)
     model.fit(X, y)
     fixed = repaired(model.kernel_(X), "clip")
-    plain = SVC(kernel="precomputed", tol=1e-8).fit(fixed.matrix, y)
+    plain = SVC(kernel="precomputed", C=10.0, tol=1e-8).fit(fixed.matrix, y)
     new = np.random.RandomState(0).uniform(-5, 5, size=(20, 2))
     expected = plain.decision_function(fixed.rows(model.kernel_(new, X)))
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-6)

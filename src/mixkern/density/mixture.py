@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
@@ -195,6 +195,22 @@ class Mixture:
         elif self.covariance_type is not CovarianceType.SPHERICAL:
             covariances = covariances[..., at[:, None], at]
         return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
+
+    def pooled(self, share: float) -> "Mixture":
+        """Give the same mixture with covariances moved towards their mean: by none of the way (0) or all of it (1).
+
+        With few rows to a component its covariance is noise; components that borrow from each other have less of it.
+
+        >>> mixture = Mixture([0.5, 0.5], [[-1.0], [1.0]], [[[1.0]], [[3.0]]])
+        >>> mixture.pooled(0.5).covariances.ravel()
+        array([1.5, 2.5])
+        """
+        if not 0 <= share <= 1:
+            raise MixtureError(f"share must be a number from 0 to 1, but it is {share!r}.")
+        if self.covariance_type is CovarianceType.TIED or not share:
+            return self
+        mean = np.tensordot(self.weights, self.covariances, axes=1)
+        return replace(self, covariances=(1 - share) * self.covariances + share * mean)
 
     # ---------------------------------------------------------------- shapes of covariances
 

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from mixkern.density import Mixture
+from mixkern.density.selfprior import PrecisionPrior
 from mixkern.errors import KernelError, counted
-from mixkern.kernels import DistanceKernel, GMMKernel, LaplacianKernel, MixtureKernel, RBFKernel, RWMKernel
+from mixkern.kernels import (
+    BlendKernel,
+    DistanceKernel,
+    GMMKernel,
+    LaplacianKernel,
+    MixtureKernel,
+    RBFKernel,
+    RWMKernel,
+)
 
 Floats = NDArray[np.float64]
 
@@ -29,14 +38,26 @@ class Scale(StrEnum):
 class KernelName(StrEnum):
     """Kernels that a word stands for."""
 
+    BLEND = "blend"
     RWM = "rwm"
     GMM = "gmm"
     RBF = "rbf"
     LAP = "lap"
 
 
+def suited_prior(kernel: Any) -> PrecisionPrior:
+    """Give the prior of the density that suits a kernel best, by measurement (docs/accuracy.md).
+
+    The blend smooths the metrics by itself, and wants the likeliest density; others want a smooth one.
+    """
+    is_blend = kernel == KernelName.BLEND or isinstance(kernel, BlendKernel)
+    return PrecisionPrior.EVIDENCE if is_blend else PrecisionPrior.TYPICAL
+
+
 def named(name: KernelName, mixture: Mixture, alpha: float, beta: float) -> DistanceKernel:
     """Give the kernel that a word stands for, with gamma 1; of ``"lap"`` the one that will be bent."""
+    if name is KernelName.BLEND:
+        return BlendKernel(mixture, alpha=alpha, beta=beta)
     if name is KernelName.RWM:
         return RWMKernel(mixture, alpha=alpha, beta=beta)
     if name is KernelName.GMM:

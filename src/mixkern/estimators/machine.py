@@ -22,7 +22,18 @@ from mixkern.errors import (
     one_of,
     warn,
 )
-from mixkern.estimators.binding import KernelName, Scale, bound, fills_gaps, gamma_of, named, replaced, sums, with_graph
+from mixkern.estimators.binding import (
+    KernelName,
+    Scale,
+    bound,
+    fills_gaps,
+    gamma_of,
+    named,
+    replaced,
+    suited_prior,
+    sums,
+    with_graph,
+)
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.setting import POSITIVE, Rule, check_settings
@@ -161,7 +172,8 @@ class MixtureMachine(BaseEstimator):
                 f"density=VBMixture(covariance_type='diag'), or reduce the columns first.",
                 DensityChoiceWarning,
             )
-        return VBMixture(covariance_type=kind, random_state=self.random_state)
+        prior = str(suited_prior(self.kernel))
+        return VBMixture(covariance_type=kind, precision_prior=prior, random_state=self.random_state)
 
     def _bound_kernel(self, values: Floats, filled: Floats, random: np.random.RandomState) -> Any:
         """Give the kernel, bound to all that it needs."""

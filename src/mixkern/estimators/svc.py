@@ -7,10 +7,12 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.errors import LabelError, NotConvergedWarning, listing
+from mixkern.estimators.binding import KernelName, replaced
 from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.machine import Floats
 from mixkern.estimators.setting import POSITIVE
-from mixkern.solvers import Dual, classifier
+from mixkern.kernels.blend import SHARE, BlendKernel
+from mixkern.solvers import Dual, believed_share, classifier
 from mixkern.solvers.fold import Train
 from mixkern.solvers.slope import cross_fitted, slope
 from mixkern.solvers.vote import class_probabilities, class_scores
@@ -24,16 +26,19 @@ class MixtureSVC(MixtureClassifier):
 
     Parameters
     ----------
-    kernel : {"rwm", "gmm", "rbf", "lap"} or Kernel, default="rwm"
-        How alike two rows are: by the components that are responsible for them (``"rwm"``), by all components
-        (``"gmm"``), by Euclidean distance (``"rbf"``), or that distance bent along the graph of all rows (``"lap"``).
+    kernel : {"blend", "rwm", "gmm", "rbf", "lap"} or Kernel, default="blend"
+        How alike two rows are: by the components that are responsible for them (``"rwm"``, the kernel of the paper),
+        by all components (``"gmm"``), by Euclidean distance (``"rbf"``), that distance bent along the graph of all
+        rows (``"lap"``), or by a blend of the first, of whether they belong to the same components, and of Euclidean
+        distance, as much of each as the labels believe (``"blend"``; :class:`~mixkern.kernels.BlendKernel`).
         Or any kernel of mixkern or scikit-learn, sums and products included; it is bound to the mixture where it has
         none, and reads rows as ``encoder_`` gives them.
     density : VBMixture or Mixture, default=None
         How to learn the density; ``VBMixture(use_labels=True)`` lets it see the labels too. A :class:`Mixture` is used
-        as it is: ``X`` must then be encoded rows, as the mixture describes them. ``None`` is ``VBMixture()``, with
-        diagonal covariances where the table is too wide for full ones.
-    C : float, default=1.0
+        as it is: ``X`` must then be encoded rows, as the mixture describes them. ``None`` is a ``VBMixture`` with
+        the prior that suits the kernel (``"evidence"`` for the blend, ``"typical"`` for others), and with diagonal
+        covariances where the table is too wide for full ones.
+    C : float, default=10.0
         What an error on a labelled row costs.
     gamma : float, "scale" or "local", default="scale"
         How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
@@ -92,16 +97,16 @@ class MixtureSVC(MixtureClassifier):
     >>> clouds = datasets.load("clouds")
     >>> y = clouds.few_labels(per_class=4, random_state=0)  # eight labels, 4992 rows without
     >>> model = MixtureSVC(random_state=0).fit(clouds.X, y)
-    >>> bool(model.score(clouds.X, clouds.y) > 0.8)
+    >>> bool(model.score(clouds.X, clouds.y) > 0.7)
     True
     """
 
     def __init__(
         self,
-        kernel: Any = "rwm",
+        kernel: Any = "blend",
         *,
         density: Any = None,
-        C: float = 1.0,
+        C: float = 10.0,
         gamma: float | str = "scale",
         alpha: float = 1.0,
         beta: float = 1.0,
@@ -126,6 +131,17 @@ class MixtureSVC(MixtureClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+
+    @classmethod
+    def from_paper(cls, **settings: Any) -> Self:
+        """Make the machine of the paper: the RWM kernel alone, on a smooth density.
+
+        The paper searches C and gamma on grids: ``SVCSearch(MixtureSVC.from_paper())``.
+
+        >>> MixtureSVC.from_paper(C=1.0)
+        MixtureSVC(C=1.0, kernel='rwm')
+        """
+        return cls(**{"kernel": "rwm", **settings})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Learn the density of all rows, then the machine from the labelled ones.
@@ -165,18 +181,29 @@ class MixtureSVC(MixtureClassifier):
         """
         labelled = np.flatnonzero(codes >= 0)
         rows, codes = rows[labelled], codes[labelled]
-        K = self.kernel_(rows)
+        counts = None if weights is None else weights[labelled]
+        K = self._kernel_matrix(rows, codes, counts)
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return self.solve(K, codes, None if weights is None else weights[labelled][kept])
+            return self.solve(K, codes, None if counts is None else counts[kept])
 
         dual = train(K, codes, np.arange(len(codes)))
         self._keep(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        counts = None if weights is None else weights[labelled]
         self.slope_ = self._slope(K, codes, train, counts) if self.probability else None
         return self
+
+    def _kernel_matrix(self, rows: Floats, codes: Ints, weights: Floats | None) -> Floats:
+        """Give the kernel among labelled rows, after they have said how much of the mixture they believe."""
+        kernel = self.kernel_
+        if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # given as it is, or bent
+            K: Floats = kernel(rows)
+            return K
+        plain, mixed = kernel.separation(rows).halves(kernel.gamma, kernel.alpha, kernel.beta)
+        share = believed_share(SHARE, plain, mixed, codes, weights)
+        self.kernel_ = replaced(kernel, share=share)
+        return (1 - share) * plain + share * mixed
 
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
         with warnings.catch_warnings():  # the training on all labels has said it already
