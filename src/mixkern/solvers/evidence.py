@@ -53,7 +53,7 @@ def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None) -> float
     log_det = 2 * float(np.log(np.diagonal(factor[0])).sum())
     q = float(np.sum(targets * cho_solve(factor, targets)))
     size = n * n_targets
-    return -0.5 * (size * np.log(q / size) + n_targets * log_det)
+    return -0.5 * (size * float(np.log(q / size)) + n_targets * log_det)
 
 
 def believed_share(share: float, plain: Floats, other: Floats, codes: Ints, weights: Floats | None = None) -> float:
