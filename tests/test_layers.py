@@ -22,6 +22,7 @@ ORDER = [
     {"solvers"},
     {"estimators"},
     {"search"},
+    {"advice"},
     {"study"},
     {"plot"},
     {"report"},

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from mixkern import datasets, plot, study
+from mixkern.advice import advise, suggest
 from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.estimators import (
     LaplacianSVC,
@@ -30,7 +31,9 @@ __all__ = [
     "TransductiveSVC",
     "VBMixture",
     "__version__",
+    "advise",
     "datasets",
     "plot",
     "study",
+    "suggest",
 ]

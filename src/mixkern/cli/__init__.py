@@ -5,6 +5,7 @@ import click
 import mixkern
 from mixkern.cli.datasets import datasets_command
 from mixkern.cli.paper import paper_group
+from mixkern.cli.study import study_group
 
 __all__ = ["cli"]
 
@@ -17,3 +18,4 @@ def cli() -> None:
 
 cli.add_command(datasets_command)
 cli.add_command(paper_group)
+cli.add_command(study_group)

@@ -26,12 +26,12 @@ PICTURES = (".png", ".svg", ".pdf")
     help="Draw the two-dimensional sets to this file (png, svg, pdf).",
 )
 def datasets_command(as_json: bool, picture: Path | None) -> None:
-    r"""List the twenty data sets beside the figures that the paper gives for them.
+    """List the twenty data sets beside the figures that the paper gives for them.
 
     \b
     Example:
       mixkern datasets --picture sets.png
-    """
+    """  # noqa: D301
     if picture is not None:
         if picture.suffix.lower() not in PICTURES:
             raise click.UsageError(f"{picture.name!r} does not end like a picture: use .png, .svg or .pdf.")

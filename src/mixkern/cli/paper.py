@@ -23,7 +23,7 @@ TIMES = "times"
 PICTURES = ("png", "svg", "pdf")
 
 
-def _names(
+def listed(
     known: Callable[[], Sequence[str]], *, has_openml: bool = False
 ) -> Callable[[Any, Any, str | None], list[str] | None]:
     """Read several names in one word, with commas between them; names of OpenML are not looked up here."""
@@ -78,10 +78,16 @@ def paper_group() -> None:
     help="Which one, may be given several times: 4 labels per class, 10 %, 100 %, run-times.  [default: all]",
 )
 @click.option(
-    "--data-sets", callback=_names(names, has_openml=True), help="Some data sets: iris,wine.  [default: all twenty]"
+    "--data-sets",
+    callback=listed(names, has_openml=True),
+    help="Some data sets: iris,wine.  [default: all twenty]",
 )
 @click.option(
-    "--kernels", callback=_names(lambda: KERNELS), default=",".join(KERNELS), show_default=True, help="Some kernels."
+    "--kernels",
+    callback=listed(lambda: KERNELS),
+    default=",".join(KERNELS),
+    show_default=True,
+    help="Some kernels.",
 )
 @click.option("--peers", is_flag=True, help="Other learners as extra columns.")
 @click.option(
@@ -107,7 +113,7 @@ def run_command(
     target: str | None,
     **store_options: Any,
 ) -> None:
-    r"""Run the experiments; what the store has already is not computed again.
+    """Run the experiments; what the store has already is not computed again.
 
     Stop it whenever you like: the same command goes on where it stopped.
 
@@ -116,14 +122,14 @@ def run_command(
       mixkern paper run --experiment 1 --data-sets iris,wine
       mixkern paper run --experiment 1 --repeats 5 --peers
       mixkern paper run --data-sets iris --table my.csv --target label
-    """
+    """  # noqa: D301
     store = _store(**store_options)
     chosen = experiments or ("1", "2", "3", TIMES)
     tables: list[str | Dataset] = list(names() if data_sets is None and not table else data_sets or [])
     tables += [read_table(path, target) for path in table]
     numbers = [int(each) for each in dict.fromkeys(chosen) if each != TIMES]
     try:
-        with _bar() as on_step:
+        with progress_bar() as on_step:
             if numbers:
                 run(
                     store,
@@ -155,7 +161,7 @@ def run_command(
 @click.option(
     "--format", "suffix", type=click.Choice(PICTURES), default="png", show_default=True, help="Of the pictures."
 )
-@click.option("--only", callback=_names(lambda: list(paper_figures())), help="Some figures: introduction,comparison.")
+@click.option("--only", callback=listed(lambda: list(paper_figures())), help="Some figures: introduction,comparison.")
 def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     """Draw the paper's figures."""
     optional("matplotlib", purpose="A picture")
@@ -214,7 +220,7 @@ def _store(store: Path, density: str, n_folds: int, seed: int) -> Store:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Step], None]]:
+def progress_bar() -> Iterator[Callable[[Step], None]]:
     """Show how far the work is, on the terminal's other stream."""
     columns = [TextColumn("{task.description:<32}"), BarColumn(), MofNCompleteColumn()]
     clock = [TimeElapsedColumn(), TimeRemainingColumn()]

@@ -62,7 +62,11 @@ class Dataset:
         >>> datasets.load("iris").key == datasets.load("iris").key != datasets.load("wine").key
         True
         """
-        text = self.X.to_csv(index=False, float_format="%.8g") + self.y.to_csv(index=False) + repr((self.continuous, self.categorical))
+        text = (
+            self.X.to_csv(index=False, float_format="%.8g")
+            + self.y.to_csv(index=False)
+            + repr((self.continuous, self.categorical))
+        )
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property

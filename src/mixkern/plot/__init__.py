@@ -5,6 +5,7 @@ from mixkern.plot.critical import critical_difference
 from mixkern.plot.decision import decision
 from mixkern.plot.density import bound_trace, density
 from mixkern.plot.introduction import introduction
+from mixkern.plot.leaderboard import leaderboard
 from mixkern.plot.level import level_curves, paper_levels
 from mixkern.plot.paper import PaperFigure, paper_figures
 from mixkern.plot.sample import gallery, scatter
@@ -21,6 +22,7 @@ __all__ = [
     "density_trials",
     "gallery",
     "introduction",
+    "leaderboard",
     "level_curves",
     "paper_figures",
     "paper_levels",

@@ -4,6 +4,7 @@ from mixkern.study.contest import Contest, Draw
 from mixkern.study.data_table import DatasetComparison, compare_data_sets
 from mixkern.study.fold import StudyFold, study_fold
 from mixkern.study.form import StudyTable
+from mixkern.study.leaderboard import Leaderboard, LeaderboardStore, Method, leaderboard_tables, run_leaderboard
 from mixkern.study.peer import PEERS, Lesson, Peer, all_rows, labels_only, machine
 from mixkern.study.protocol import DensityStrategy, Experiment, Protocol, Reading
 from mixkern.study.published import (
@@ -38,7 +39,10 @@ __all__ = [
     "DensityStrategy",
     "Draw",
     "Experiment",
+    "Leaderboard",
+    "LeaderboardStore",
     "Lesson",
+    "Method",
     "Peer",
     "Protocol",
     "RankTest",
@@ -56,6 +60,7 @@ __all__ = [
     "critical_value",
     "definiteness_table",
     "labels_only",
+    "leaderboard_tables",
     "machine",
     "published_accuracies",
     "published_data_sets",
@@ -63,6 +68,7 @@ __all__ = [
     "rank_test",
     "readings_table",
     "run",
+    "run_leaderboard",
     "run_time_table",
     "run_times",
     "settings_table",

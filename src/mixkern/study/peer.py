@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
+from mixkern.advice import plain_numbers
 from mixkern.density import Mixture
 from mixkern.errors import InterruptedWarning
 from mixkern.estimators import LaplacianSVC, QuasiNewtonS3VC, TransductiveSVC
@@ -35,7 +36,7 @@ class Lesson:
     @property
     def numbers(self) -> tuple[Floats, Floats]:
         """Give both kinds of rows as plain numbers: gaps filled, one column for each category."""
-        return _numbers(self.mixture, self.train), _numbers(self.mixture, self.test)
+        return plain_numbers(self.mixture, self.train), plain_numbers(self.mixture, self.test)
 
 
 Peer = Callable[[Lesson], Ints]  # gives the predicted classes of T
@@ -51,7 +52,7 @@ def labels_only(estimator: Any) -> Peer:
     def predict(lesson: Lesson) -> Ints:
         train, test = lesson.numbers
         has_label = lesson.codes != UNLABELLED
-        return np.asarray(_seeded(estimator, lesson.seed).fit(train[has_label], lesson.codes[has_label]).predict(test))
+        return np.asarray(seeded(estimator, lesson.seed).fit(train[has_label], lesson.codes[has_label]).predict(test))
 
     return predict
 
@@ -61,7 +62,7 @@ def all_rows(estimator: Any) -> Peer:
 
     def predict(lesson: Lesson) -> Ints:
         train, test = lesson.numbers
-        return np.asarray(_seeded(estimator, lesson.seed).fit(train, lesson.codes).predict(test))
+        return np.asarray(seeded(estimator, lesson.seed).fit(train, lesson.codes).predict(test))
 
     return predict
 
@@ -70,7 +71,7 @@ def machine(estimator: Any) -> Peer:
     """Make a peer of a machine of mixkern: it is given the density that the kernels have."""
 
     def predict(lesson: Lesson) -> Ints:
-        own = _seeded(estimator, lesson.seed).set_params(density=lesson.mixture)
+        own = seeded(estimator, lesson.seed).set_params(density=lesson.mixture)
         return np.asarray(own.fit(lesson.train, lesson.codes).predict(lesson.test))
 
     return predict
@@ -115,16 +116,8 @@ def peer_result(fold: StudyFold, mixture: Mixture, name: str, peer: Peer, draw: 
     )
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
+def seeded(estimator: Any, seed: int) -> Any:
+    """Give a copy of an estimator whose every seed, those of estimators inside included, is this one."""
     own = clone(estimator)
     seeds = [name for name in own.get_params() if name == "random_state" or name.endswith("__random_state")]
     return own.set_params(**dict.fromkeys(seeds, seed))
-
-
-def _numbers(mixture: Mixture, rows: Floats) -> Floats:
-    filled = mixture.conditional_mean(rows)
-    d = mixture.n_continuous
-    columns = [filled[:, :d]]
-    for j, table in enumerate(mixture.categories):
-        columns.append((filled[:, d + j, None] == np.arange(table.shape[1])).astype(float))
-    return np.hstack(columns)

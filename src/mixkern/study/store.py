@@ -5,25 +5,14 @@ any moment loses the cell in work and no other, and the next run goes on behind 
 """
 
 import json
-import os
-import platform
-import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from mixkern.density import Mixture
 from mixkern.errors import StudyError
 from mixkern.search import SearchTrial
-from mixkern.study.protocol import Protocol
-
-WAIT = 120.0  # seconds for another process to finish its writing
-LIBRARIES = ("mixkern", "numpy", "scipy", "scikit-learn", "pandas")
+from mixkern.study.database import Database, equal, marks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,10 +133,7 @@ CREATE INDEX IF NOT EXISTS trials ON trial (protocol, {", ".join(_KEY)});
 """
 
 
-LAYOUT = crc32(_TABLES.encode()) & 0x7FFFFFFF  # of the file; another one is refused
-
-
-class Store:
+class Store(Database):
     """Results of studies in one file.
 
     Parameters
@@ -165,69 +151,15 @@ class Store:
     []
     """
 
-    def __init__(self, path: str | Path, protocol: Protocol | None = None) -> None:
-        self.path = Path(path)
-        self.protocol = Protocol() if protocol is None else protocol
-        self._run: int | None = None
-        self._prepare()
-
-    def _prepare(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._open() as db:
-                layout = db.execute("PRAGMA user_version").fetchone()[0]
-                n_tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                if layout != LAYOUT and (layout or n_tables):
-                    raise StudyError(
-                        f"{self.path.name} is a database of something else, or of another version of mixkern. Name "
-                        "another file."
-                    )
-                db.execute("PRAGMA journal_mode=WAL")
-                db.executescript(_TABLES)
-                db.execute(f"PRAGMA user_version={LAYOUT}")
-        except (OSError, sqlite3.OperationalError) as error:
-            raise StudyError(f"{self.path} cannot be written: {error}.") from error
-        except sqlite3.DatabaseError as error:
-            raise StudyError(f"{self.path.name} is not a store of results: {error}. Name another file.") from error
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection whose changes are all kept, or none."""
-        with closing(sqlite3.connect(self.path, timeout=WAIT)) as db, db:
-            yield db
+    tables = _TABLES
 
     # ---------------------------------------------------------------- writing
-
-    def begin(self) -> int:
-        """Begin a run, under whose number versions and host are kept, unless one has begun; give the number."""
-        if self._run is None:
-            row = (
-                datetime.now(UTC).isoformat(timespec="seconds"),
-                json.dumps(host_facts()),
-                json.dumps({name: version(name) for name in LIBRARIES}),
-                self.protocol.to_json(),
-            )
-            with self._open() as db:
-                sql = "INSERT INTO run (started, host, versions, protocol) VALUES (?, ?, ?, ?)"
-                self._run = int(db.execute(sql, row).lastrowid or 0)
-        return self._run
-
-    def add_data_set(self, name: str, key: str) -> None:
-        """Remember which table a name stands for, and refuse another of the same name."""
-        with self._open() as db:
-            db.execute("INSERT OR IGNORE INTO data_set VALUES (?, ?)", (name, key))
-            known = db.execute("SELECT key FROM data_set WHERE name = ?", (name,)).fetchone()[0]
-        if known != key:
-            raise StudyError(
-                f"{self.path.name} has results of another table that is called {name!r}. Name another store, or give "
-                "the table another name."
-            )
 
     def add_density(self, data_set: str, fold: int, name: str, mixture: Mixture, seconds: float) -> None:
         """Keep a density."""
         row = (self._key, data_set, fold, name, json.dumps(mixture.to_dict()), seconds, self.begin())
         with self._open() as db:
-            db.execute(f"INSERT OR REPLACE INTO density VALUES ({_marks(len(row))})", row)  # noqa: S608
+            db.execute(f"INSERT OR REPLACE INTO density VALUES ({marks(len(row))})", row)  # noqa: S608
 
     def add(self, results: Iterable[Result], trials: Iterable[tuple[CellKey, str, SearchTrial]] = ()) -> None:
         """Keep the results of a cell with all its trials, together or not at all."""
@@ -235,15 +167,15 @@ class Store:
         with self._open() as db:
             for result in results:
                 values = [self._key, *(getattr(result, name) for name in _RESULT), run]
-                db.execute(f"INSERT OR REPLACE INTO result VALUES ({_marks(len(values))})", values)  # noqa: S608
+                db.execute(f"INSERT OR REPLACE INTO result VALUES ({marks(len(values))})", values)  # noqa: S608
             rows = [
                 (self._key, *asdict(key).values(), density, *(getattr(trial, name) for name in _TRIAL))
                 for key, density, trial in trials
             ]
             if rows:
                 cells = {row[: len(_KEY) + 1] for row in rows}
-                db.executemany(f"DELETE FROM trial WHERE protocol = ? AND {_equal(_KEY)}", cells)  # noqa: S608
-                db.executemany(f"INSERT INTO trial VALUES ({_marks(len(rows[0]))})", rows)  # noqa: S608
+                db.executemany(f"DELETE FROM trial WHERE protocol = ? AND {equal(_KEY)}", cells)  # noqa: S608
+                db.executemany(f"INSERT INTO trial VALUES ({marks(len(rows[0]))})", rows)  # noqa: S608
 
     def add_timings(self, timings: Iterable[Timing]) -> None:
         """Keep run-times of a fold."""
@@ -251,7 +183,7 @@ class Store:
         with self._open() as db:
             for timing in timings:
                 values = [self._key, *(getattr(timing, name) for name in _TIMING), run]
-                db.execute(f"INSERT OR REPLACE INTO timing VALUES ({_marks(len(values))})", values)  # noqa: S608
+                db.execute(f"INSERT OR REPLACE INTO timing VALUES ({marks(len(values))})", values)  # noqa: S608
 
     # ---------------------------------------------------------------- reading
 
@@ -294,40 +226,3 @@ class Store:
         """Give how long each density took."""
         rows = self._rows("density", ["data_set", "fold", "name", "seconds"], {})
         return {(row["data_set"], row["fold"], row["name"]): row["seconds"] for row in rows}
-
-    def runs(self) -> list[dict[str, Any]]:
-        """Give when, where and with what versions results of this protocol were computed."""
-        sql = "SELECT started, host, versions FROM run WHERE protocol = ? ORDER BY id"
-        with self._open() as db:
-            rows = db.execute(sql, (self.protocol.to_json(),)).fetchall()
-        return [{"started": row[0], "host": json.loads(row[1]), "versions": json.loads(row[2])} for row in rows]
-
-    def _rows(self, table: str, names: list[str], wanted: dict[str, Any]) -> list[dict[str, Any]]:
-        where = _equal(["protocol", *wanted])
-        sql = f"SELECT {', '.join(names)} FROM {table} WHERE {where} ORDER BY rowid"  # noqa: S608
-        with self._open() as db:
-            found = db.execute(sql, (self._key, *wanted.values())).fetchall()
-        nan = float("nan")  # SQLite keeps NaN as NULL
-        return [{n: nan if v is None else v for n, v in zip(names, row, strict=True)} for row in found]
-
-    @property
-    def _key(self) -> str:
-        return self.protocol.key
-
-
-def host_facts() -> dict[str, Any]:
-    """Say what kind of machine this is, and not which one."""
-    return {
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-    }
-
-
-def _equal(names: Iterable[str]) -> str:
-    return " AND ".join(f"{name} = ?" for name in names)
-
-
-def _marks(n: int) -> str:
-    return ", ".join("?" * n)

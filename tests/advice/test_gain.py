@@ -1,0 +1,112 @@
+"""The gain by cross-validation: literal formulas, no label that peeks, intervals that are wide enough."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mixkern import LaplacianSVC, MixtureSVC, datasets
+from mixkern.advice import gain as module
+from mixkern.advice.gain import corrected_variance, cross_validated_gain, is_testable, paired_variance
+from mixkern.advice.labels_only import plain_numbers
+from mixkern.search import SemiSupervisedSplit
+
+MOONS, SIDES = datasets.make_two_moons(400, random_state=0)
+
+
+def learned(X=MOONS, y=SIDES, machine=None):
+    machine = MixtureSVC(random_state=0, probability=False) if machine is None else machine
+    machine.read_labels(X, y, None)
+    return machine, machine.learn_structure(X)
+
+
+def gain_of(machine, rows, codes, some, seed=0, confidence=0.95):
+    numbers = plain_numbers(machine.mixture_, rows[some])
+    return cross_validated_gain(machine, rows[some], numbers, codes[some], np.random.RandomState(seed), confidence)
+
+
+def some_of_each(codes, per_class, seed):
+    random = np.random.RandomState(seed)
+    return np.concatenate([random.permutation(np.flatnonzero(codes == c))[:per_class] for c in np.unique(codes)])
+
+
+def test_corrected_variance_is_the_formula_of_nadeau_and_bengio():
+    differences = [0.1, -0.2, 0.0, 0.3, 0.1, 0.1]
+    mean = sum(differences) / 6
+    sq_deviation = sum((d - mean) ** 2 for d in differences) / (6 - 1)
+    assert corrected_variance(differences, 10 / 40) == pytest.approx((1 / 6 + 10 / 40) * sq_deviation)
+
+
+def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_case():
+    gained, lost, n = 5, 2, 20
+    values = np.repeat([1.0, -1.0, 0.0], [2 * gained + 1, 2 * lost + 1, 2 * (n - gained - lost + 1)])  # halves doubled
+    assert paired_variance(gained, lost, n) == pytest.approx(values.var() / (n + 2))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"), [((1, 1), False), ((2, 1), False), ((9, 1), False), ((2, 2), True), ((5, 1, 5), True)]
+)
+def test_labels_of_two_classes_must_be_spared(counts, expected):
+    assert is_testable(np.repeat(np.arange(len(counts)), counts)) is expected
+
+
+@pytest.mark.parametrize("machine", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "bent"])
+def test_accuracies_are_those_of_machines_trained_without_the_fold(machine):
+    """The kernel too: a blend that had asked the labels left out would be another one."""
+    machine, rows = learned(machine=machine)
+    some = some_of_each(SIDES, 4, seed=1)
+    random, expected = np.random.RandomState(3), []
+    module._taken(SIDES[some], random)  # takes its share of random numbers
+    split = SemiSupervisedSplit(5, random_state=random)
+    for _ in range(10):
+        for kept, out in split.split(rows[some], SIDES[some]):
+            codes = np.full(len(rows), -1)
+            codes[some[kept]] = SIDES[some[kept]]
+            own = copy(machine).train(rows, codes)
+            expected.append(own.score(MOONS[some[out]], SIDES[some[out]]))
+    found = gain_of(machine, rows, SIDES, some, seed=3)
+    assert found.all_rows == pytest.approx(np.mean(expected))
+    assert (found.n_tested, found.n_folds, found.n_repeats) == (8, 4, 10)
+
+
+def test_the_interval_is_never_narrower_than_few_labels_allow():
+    """Both are right everywhere, so that no fold differs: eight labels still leave room for a difference."""
+    X = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + np.random.RandomState(0).standard_normal((40, 2))
+    y = np.repeat([0, 1], 20)
+    machine, rows = learned(X, y)
+    found = gain_of(machine, rows, y, some_of_each(y, 4, seed=0))
+    assert found.estimate == 0
+    half = stats.t.ppf(0.975, 4 * 10 - 1) * np.sqrt(1 / (8 + 2) ** 2)
+    assert found.interval == pytest.approx((-half, half))
+
+
+def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
+    machine, rows = learned()
+    some = some_of_each(SIDES, 2, seed=0)
+    narrow, wide = (gain_of(machine, rows, SIDES, some, confidence=c) for c in (0.5, 0.9999))
+    assert narrow.estimate == wide.estimate
+    assert -1 <= wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1] <= 1
+
+
+def test_many_labels_are_drawn_from_and_no_class_is_lost(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LABELS", 20)
+    codes = np.repeat([0, 1, 2], [100, 3, 1])
+    counts = np.bincount(codes[module._taken(codes, np.random.RandomState(0))])
+    np.testing.assert_array_equal(counts, [19, 2, 1])
+
+
+def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
+    """The truth: both machines with all labels, on all rows without one."""
+    monkeypatch.setattr(module, "N_REPEATS", 3)
+    machine, rows = learned()
+    numbers, hits, draws = plain_numbers(machine.mixture_, rows), [], 20
+    for seed in range(draws):
+        some = some_of_each(SIDES, 6, seed)
+        others = np.setdiff1d(np.arange(len(rows)), some)
+        whole = copy(machine).train(rows[some], SIDES[some])
+        right = whole.predict(MOONS[others]) == SIDES[others]
+        alone = module.predicted(numbers, SIDES, some, others) == SIDES[others]
+        low, high = gain_of(machine, rows, SIDES, some, seed).interval
+        hits.append(low <= right.mean() - alone.mean() <= high)
+    assert np.mean(hits) >= 0.85  # by the corrected variance alone it is about two in three

@@ -1,0 +1,277 @@
+"""Tests of the rows to label next."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.svm import SVC
+
+from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture
+from mixkern.advice import suggest, suggested_rows
+from mixkern.errors import LabelError, NotATableError, OptionError
+
+N_CLUSTERS = 6
+
+
+def clusters(n=240, k=N_CLUSTERS, seed=0):
+    """Well separated groups of quite different sizes."""
+    angle = 2 * np.pi * np.arange(k) / k
+    centres = 12 * np.column_stack([np.cos(angle), np.sin(angle)])
+    sizes = np.linspace(1, 4, k)
+    sizes = np.round(n * sizes / sizes.sum()).astype(int)
+    return make_blobs(sizes, centers=centres, random_state=seed)
+
+
+def mixture_of(X, **settings):
+    return VBMixture(precision_prior="evidence", random_state=0, **settings).fit(X).mixture_
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = clusters()
+    X.flags.writeable = False
+    return X, y, mixture_of(X)
+
+
+# ---------------------------------------------------------------- without labels
+
+
+def test_every_cluster_gets_one_before_any_gets_two(table):
+    X, y, mixture = table
+    rows = suggested_rows(X, mixture, N_CLUSTERS)
+    assert sorted(y[rows]) == list(range(N_CLUSTERS))
+
+
+def test_suggestions_lie_near_the_centres_of_clusters(table):
+    X, y, mixture = table
+    rows = suggested_rows(X, mixture, N_CLUSTERS)
+    centres = np.array([X[y == label].mean(axis=0) for label in range(N_CLUSTERS)])
+    distance = np.linalg.norm(X - centres[y], axis=1)
+    assert distance[rows].mean() < np.median(distance)
+
+
+def test_large_clusters_get_more_than_small_ones(table):
+    X, y, mixture = table
+    counts = np.bincount(y[suggested_rows(X, mixture, 24)], minlength=N_CLUSTERS)
+    assert counts[-2:].sum() > counts[:2].sum()
+
+
+def test_a_single_suggestion_is_a_row_in_a_dense_place(table):
+    X, _, mixture = table
+    (row,) = suggested_rows(X, mixture, 1)
+    log_density = mixture.log_density(X)
+    assert log_density[row] > np.quantile(log_density, 0.25)
+
+
+def test_all_rows_can_be_suggested(table):
+    X, _, mixture = table
+    assert sorted(suggested_rows(X[:40], mixture, 40)) == list(range(40))
+
+
+def test_codes_that_are_all_unlabelled_are_no_codes(table):
+    X, _, mixture = table
+    codes = np.full(len(X), -1)
+    np.testing.assert_array_equal(suggested_rows(X, mixture, 5, codes), suggested_rows(X, mixture, 5))
+
+
+# ---------------------------------------------------------------- with labels
+
+
+def test_rows_with_labels_are_not_suggested(table):
+    X, y, mixture = table
+    codes = np.where(np.arange(len(X)) < 200, y, -1)
+    rows = suggested_rows(X, mixture, len(X) - 200, codes)
+    assert sorted(rows) == list(range(200, len(X)))
+
+
+def test_clusters_without_labels_come_first(table):
+    X, y, mixture = table
+    codes = np.full(len(X), -1)
+    for label in (0, 2, 3):
+        codes[np.flatnonzero(y == label)[:2]] = label
+    assert sorted(y[suggested_rows(X, mixture, 3, codes)]) == [1, 4, 5]
+
+
+def test_labels_of_one_class_are_enough(table):
+    X, y, mixture = table
+    codes = np.where(y == 5, 0, -1)
+    assert 5 not in y[suggested_rows(X, mixture, 5, codes)]
+
+
+def test_rows_that_labels_leave_undecided_are_preferred():
+    mixture = Mixture([1.0], [[0.0]], [[[1.0]]])
+    rows = np.array([[-2.0], [2.0], [-1.4], [0.0], [1.4]])
+    assert suggested_rows(rows, mixture, 1, [0, 1, -1, -1, -1]).tolist() == [3]
+
+
+# ---------------------------------------------------------------- equal rows, gaps, categories
+
+
+def test_equal_rows_are_suggested_once(table):
+    X, _, mixture = table
+    twice = np.vstack([X[:20], X[:20]])
+    rows = suggested_rows(twice, mixture, 20)
+    assert sorted(rows % 20) == list(range(20))
+
+
+def test_rows_equal_to_labelled_ones_come_last(table):
+    X, _, mixture = table
+    twice = np.vstack([X[:20], X[:20]])
+    codes = np.full(40, -1)
+    codes[:5] = [0, 1, 0, 1, 0]
+    rows = suggested_rows(twice, mixture, 35, codes)
+    assert set(rows[:15] % 20) == set(range(5, 20))
+    assert len(set(rows)) == 35
+
+
+def test_rows_that_are_all_equal_can_be_suggested():
+    mixture = Mixture([1.0], [[0.0, 0.0]], [[1.0, 1.0]], "diag")
+    assert len(set(suggested_rows(np.ones((7, 2)), mixture, 4, random_state=0))) == 4
+
+
+def test_gaps_and_categories():
+    rng = np.random.RandomState(0)
+    colour = np.repeat(["red", "green", "blue"], 40)
+    size = np.repeat([0.0, 5.0, 10.0], 40) + rng.standard_normal(120)
+    frame = pd.DataFrame({"size": size, "weight": rng.standard_normal(120), "colour": colour})
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[::11, "colour"] = None
+    rows = suggest(frame, 3, random_state=0)
+    assert sorted(colour[rows]) == ["blue", "green", "red"]
+
+
+def test_a_row_without_any_value_comes_last(table):
+    X, _, mixture = table
+    rows = suggested_rows(np.vstack([[[np.nan, np.nan]], X[:20]]), mixture, 21)
+    assert rows[-1] == 0
+
+
+def test_categories_alone():
+    frame = pd.DataFrame({"a": list("xxxxyyyy") * 5, "b": list("uuuuvvvv") * 5})
+    rows = suggest(frame, 2, random_state=0)
+    assert sorted(frame["a"].iloc[rows]) == ["x", "y"]
+
+
+# ---------------------------------------------------------------- many rows
+
+
+def test_many_rows_and_many_suggestions(monkeypatch, table):
+    X, y, mixture = table
+    for name, limit in {"MOST_ROWS": 50, "MOST_KNOWN": 20, "MOST_PICKED": 10}.items():
+        monkeypatch.setitem(suggested_rows.__globals__, name, limit)
+    rows = suggested_rows(X, mixture, 100, np.where(np.arange(len(X)) < 30, y, -1), random_state=0)
+    assert len(set(rows)) == 100
+    assert rows.min() >= 30
+
+
+def test_the_seed_decides_which_rows_are_compared(monkeypatch, table):
+    X, _, mixture = table
+    monkeypatch.setitem(suggested_rows.__globals__, "MOST_ROWS", 60)
+    first, again, other = (suggested_rows(X, mixture, 8, random_state=seed).tolist() for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_a_table_gives_what_its_encoded_rows_give(table):
+    X, y, _ = table
+    model = MixtureSVC(random_state=0)
+    labels = [str(label) if i < 10 else None for i, label in enumerate(y)]
+    rows = suggest(X, 5, labels, model=model, random_state=0)
+    fitted = MixtureSVC(random_state=0).fit(X, labels)
+    codes = np.array([-1 if label is None else fitted.classes_.tolist().index(label) for label in labels])
+    expected = suggested_rows(fitted.encoder_.transform(X), fitted.mixture_, 5, codes, random_state=0)
+    assert rows.tolist() == expected.tolist()
+    assert suggest(X, 5, labels, model=fitted, random_state=0).tolist() == expected.tolist()
+    assert not hasattr(model, "mixture_")
+
+
+def test_a_seed_makes_suggestions_repeat(table):
+    X, _, _ = table
+    assert suggest(X, 6, random_state=3).tolist() == suggest(X, 6, random_state=3).tolist()
+
+
+def test_encoded_rows_and_a_mixture_need_no_table(table):
+    X, _, mixture = table
+    rows = suggest(X, 4, model=MixtureSVC(density=mixture), random_state=0)
+    assert rows.tolist() == suggested_rows(X, mixture, 4, random_state=0).tolist()
+
+
+@pytest.mark.parametrize("y", [None, [-1] * 240, [None] * 240], ids=["none", "minus one", "gaps"])
+def test_no_label_at_all(table, y):
+    X, _, mixture = table
+    assert len(suggest(X, 3, y, model=MixtureSVC(density=mixture))) == 3
+
+
+def test_a_density_that_uses_labels(table):
+    X, y, _ = table
+    labels = np.where(np.arange(len(X)) % 5 == 0, y, -1)
+    model = MixtureSVC(density=VBMixture(use_labels=True), encoder=TableEncoder())
+    rows = suggest(X, 5, labels, model=model, random_state=0)
+    assert (labels[rows] == -1).all()
+
+
+def test_a_laplacian_machine_lends_its_density(table):
+    X, _, mixture = table
+    assert len(suggest(X, 3, model=LaplacianSVC(density=mixture), random_state=0)) == 3
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, True, "3", None])
+def test_n_must_be_a_count(table, n):
+    X, _, mixture = table
+    with pytest.raises(OptionError, match="n must be a whole number, 1 or more"):
+        suggested_rows(X, mixture, n)
+    with pytest.raises(OptionError, match="n must be a whole number, 1 or more"):
+        suggest(X, n)
+
+
+def test_more_suggestions_than_rows_without_a_label(table):
+    X, _, mixture = table
+    with pytest.raises(OptionError, match=r"n is 4, but of 5 rows 3 have no label\. Ask for 3 at most"):
+        suggested_rows(X[:5], mixture, 4, [0, 1, -1, -1, -1])
+    with pytest.raises(OptionError, match=r"of 2 rows 0 have no label\. There is nothing left"):
+        suggest(X[:2], 1, [0, 1])
+
+
+def test_labels_of_another_length(table):
+    X, _, mixture = table
+    with pytest.raises(LabelError, match="X has 5 rows, but y has 2"):
+        suggest(X[:5], 1, [0, 1])
+    with pytest.raises(LabelError, match="5 rows, but 2 codes"):
+        suggested_rows(X[:5], mixture, 1, [0, -1])
+
+
+def test_what_is_no_table():
+    with pytest.raises(NotATableError, match="X must be a table, such as a frame or an array, but it is of type int"):
+        suggest(3, 1)
+
+
+@pytest.mark.parametrize("model", [SVC(), MixtureSVC, "svc"], ids=["SVC", "class", "text"])
+def test_models_that_know_no_density(table, model):
+    with pytest.raises(OptionError, match="model must be None, a MixtureSVC or a LaplacianSVC, but it is"):
+        suggest(table[0], 1, model=model)
+
+
+# ---------------------------------------------------------------- what it is for
+
+
+def test_suggested_labels_teach_more_than_random_ones():
+    suggested, random = [], []
+    for seed in range(6):
+        X, y = clusters(seed=seed)
+        mixture = mixture_of(X)
+        y = y % 3  # clusters opposite each other have the same label
+        rng = np.random.RandomState(seed)
+        draws = [rng.permutation(len(X))[:9] for _ in range(5)]
+        random += [accuracy(X, y, rows) for rows in draws if len(set(y[rows])) > 1]
+        suggested.append(accuracy(X, y, suggested_rows(X, mixture, 9, random_state=seed)))
+    assert np.mean(suggested) > np.mean(random) + 0.05
+
+
+def accuracy(X, y, rows):
+    return SVC(C=10).fit(X[rows], y[rows]).score(X, y)
