@@ -117,6 +117,7 @@ PUBLIC = {
     "mixkern.solvers": {
         "Dual",
         "Remedy",
+        "believed_cost",
         "believed_share",
         "classifier",
         "label_folds",

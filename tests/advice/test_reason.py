@@ -6,7 +6,7 @@ import pytest
 from mixkern.advice.advice import Verdict
 from mixkern.advice.gain import Gain
 from mixkern.advice.purity import purity
-from mixkern.advice.reason import next_steps, reasons, verdict
+from mixkern.advice.reason import USUAL, next_steps, reasons, verdict
 
 ISLANDS = np.repeat(np.eye(4), 10, axis=0)  # forty rows, four components
 LABELS = {"a": 10, "b": 10}
@@ -75,12 +75,12 @@ def test_doubts_are_told_where_there_are_any():
     ("given", "n_rows", "start"),
     [
         (gain(0.001, 0.015), 500, "Use either: they differ by very little"),
-        (gain(0.01, 0.2), 500, "Use either: the difference is small beside its interval."),
+        (gain(0.01, 0.2), 500, f"{USUAL} The difference is small beside its interval."),
         # The interval must shrink to half its width, which takes four times the labels
-        (gain(0.1, 0.2), 500, "If you must choose now, use all rows. About 80 labels would show"),
-        (gain(-0.1, 0.2), 500, "If you must choose now, use the labelled rows alone. About 80 labels"),
-        (gain(0.1, 0.2), 60, "Use either: the difference is small beside its interval."),  # there are not that many
-        (gain(0.0, 0.2), 500, "Use either: the difference is small beside its interval."),
+        (gain(0.1, 0.2), 500, f"{USUAL} About 80 labels would show"),
+        (gain(-0.1, 0.2), 500, f"{USUAL} About 80 labels"),
+        (gain(0.1, 0.2), 60, f"{USUAL} The difference is small beside its interval."),  # there are not that many
+        (gain(0.0, 0.2), 500, f"{USUAL} The difference is small beside its interval."),
     ],
 )
 def test_what_to_do_where_nothing_is_clear(given, n_rows, start):

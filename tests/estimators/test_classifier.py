@@ -173,7 +173,7 @@ def test_weights_of_classes_are_those_of_svc(given):
     y = CODES.copy()
     y[[1, 3, 5]] = -1  # 5 against 2
     labelled = y >= 0
-    how = {"encoder": "passthrough", "density": VBMixture(random_state=0), "gamma": 0.5, "tol": 1e-8}
+    how = {"encoder": "passthrough", "density": VBMixture(random_state=0), "C": 10.0, "gamma": 0.5, "tol": 1e-8}
     model = fitted([None if code < 0 else bool(code) for code in y], kernel="rbf", class_weight=given, **how)
     plain = SVC(C=10.0, gamma=0.5, tol=1e-8, class_weight=given).fit(X[labelled], y[labelled].astype(bool))
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-8)
@@ -184,7 +184,7 @@ def test_weights_of_classes_are_those_of_svc(given):
 
 @pytest.mark.parametrize(("name", "value"), [("C", -1.0), ("C", 0.0), ("tol", 0.0)])
 def test_settings_that_cannot_be(name, value):
-    with pytest.raises(OptionError, match=f"{name} must be a positive number, but it is {value}"):
+    with pytest.raises(OptionError, match=f"{name} must be a positive number( or 'auto')?, but it is {value}"):
         fitted(CODES, **{name: value})
 
 

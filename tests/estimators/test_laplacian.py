@@ -91,7 +91,7 @@ def test_a_ratio_of_zero_on_a_mixed_table_with_gaps():
     table, y = mixed()
     for kernel in ("rbf", "rwm"):
         bent = LaplacianSVC(kernel, ratio=0.0, C=10.0, gamma="scale", tol=1e-8, random_state=0).fit(table, hidden(y))
-        plain = MixtureSVC(kernel, tol=1e-8, random_state=0).fit(table, hidden(y))
+        plain = MixtureSVC(kernel, C=10.0, tol=1e-8, random_state=0).fit(table, hidden(y))
         np.testing.assert_allclose(bent.decision_function(table), plain.decision_function(table), atol=1e-9)
 
 

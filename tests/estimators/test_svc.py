@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, VBMixture, datasets
 from mixkern.errors import NotConvergedWarning
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
-from mixkern.solvers import believed_share
+from mixkern.solvers import believed_cost, believed_share
 from mixkern.solvers.libsvm import pairs
 
 
@@ -87,7 +87,7 @@ def test_rbf_on_rows_as_they_are_is_svc(X, y, class_weight, is_weighted):
 def test_a_named_kernel_is_svc_with_that_kernel(kernel):
     few = hidden(Y4)
     labelled = few >= 0
-    ours = MixtureSVC(kernel, tol=1e-8, random_state=0).fit(X4, few)
+    ours = MixtureSVC(kernel, C=10.0, tol=1e-8, random_state=0).fit(X4, few)
     rows = ours.encoder_.transform(X4)
     theirs = SVC(kernel=ours.kernel_, C=10.0, break_ties=True, tol=1e-8, decision_function_shape="ovr")
     theirs.fit(rows[labelled], few[labelled])
@@ -142,6 +142,23 @@ def test_weights_of_labels_count_in_the_belief():
     share = model.kernel_.share
     weighed = model.fit(X, y, sample_weight=np.where(np.arange(80) < 40, 5.0, 1.0)).kernel_.share
     assert weighed != share
+
+
+def test_labels_say_what_an_error_costs():
+    X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
+    rows, codes = model.encoder_.transform(X)[y >= 0], y[y >= 0]
+    assert believed_cost(model.kernel_(rows), codes) == model.C_
+    assert model.set_params(C=3.0).fit(X, y).C_ == 3.0
+    K = model.kernel_(rows)
+    asked, told = MixtureSVC(), MixtureSVC(C=believed_cost(K, codes))  # before any fit
+    np.testing.assert_array_equal(asked.solve(K, codes).coefficients, told.solve(K, codes).coefficients)
+
+
+def test_a_bent_kernel_costs_more_by_itself():
+    moons = datasets.load("two_moons")
+    model = MixtureSVC("lap", probability=False, random_state=0).fit(moons.X, moons.few_labels(random_state=0))
+    assert model.C_ > 100
+    assert model.score(moons.X, moons.y) > 0.9
 
 
 def test_the_machine_of_the_paper():
@@ -439,7 +456,8 @@ def test_the_guard_clips_as_repair_would():
 def test_a_kernel_under_a_laplacian_is_repaired_too():
     X, y, mixture = wild()
     base = RWMKernel(mixture, 0.3)
-    model = MixtureSVC(LaplacianKernel(base, ratio=1.0), density=mixture, repair="clip", tol=1e-8, probability=False)
+    settings = {"C": 10.0, "repair": "clip", "tol": 1e-8, "probability": False}
+    model = MixtureSVC(LaplacianKernel(base, ratio=1.0), density=mixture, **settings)
     model.fit(X, y)
     fixed = repaired(model.kernel_(X), "clip")
     plain = SVC(kernel="precomputed", C=10.0, tol=1e-8).fit(fixed.matrix, y)

@@ -6,8 +6,8 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
 from mixkern.kernels import RBFKernel
-from mixkern.solvers import believed_share, log_evidence
-from mixkern.solvers.evidence import NOISE, TEMPER
+from mixkern.solvers import believed_cost, believed_share, log_evidence
+from mixkern.solvers.evidence import COST_SPREAD, MOST_ROWS, NOISE, NOISES, TEMPER, USUAL_COST
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.standard_normal((14, 2))
@@ -74,3 +74,50 @@ def test_scale_does_not_matter_to_labels_without_noise():
     a, b = RBFKernel(0.5)(X), RBFKernel(2.0)(X)
     expected = log_evidence(a, CODES, sure) - log_evidence(b, CODES, sure)
     assert log_evidence(3 * a, CODES, sure) - log_evidence(3 * b, CODES, sure) == pytest.approx(expected, rel=1e-4)
+
+
+# ---------------------------------------------------------------- what an error should cost
+
+
+@pytest.mark.parametrize("codes", [CODES, THREE])
+def test_the_cost_is_the_best_by_evidence_and_prior(codes):
+    c = len(np.unique(codes))
+    scores = {}
+    for noise in NOISES:
+        cost = c / 2 / noise
+        scores[cost] = literal(K, codes, noise) / (c - 1) - 0.5 * (np.log(cost / USUAL_COST) / COST_SPREAD) ** 2
+    assert believed_cost(K, codes) == pytest.approx(max(scores, key=scores.get))
+
+
+def test_noisy_labels_cost_less():
+    random = np.random.RandomState(1)
+    rows = random.standard_normal((80, 2))
+    matrix = RBFKernel(0.5)(rows)
+    clean = (rows[:, 0] > 0).astype(int)
+    noisy = np.where(random.uniform(size=80) < 0.3, 1 - clean, clean)
+    assert believed_cost(matrix, noisy) < 0.5 * believed_cost(matrix, clean)
+
+
+def test_few_labels_leave_the_usual_cost():
+    assert 0.3 * USUAL_COST < believed_cost(RBFKernel(5.0)(X[:3]), np.array([0, 1, 0])) < 3 * USUAL_COST
+
+
+def test_a_smaller_kernel_costs_more():
+    assert believed_cost(K / 100, CODES) == pytest.approx(100 * believed_cost(K, CODES))
+
+
+def test_a_hopeless_matrix_has_the_usual_cost():
+    assert believed_cost(np.full((3, 3), -9.0), np.array([0, 1, 1])) == USUAL_COST
+    assert believed_cost(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
+
+
+def test_of_many_labels_some_are_asked():
+    n = 3 * MOST_ROWS
+    rows = np.random.RandomState(0).standard_normal((n, 1))
+    matrix, codes = RBFKernel(0.5)(rows), (rows[:, 0] > 0).astype(int)
+    some = np.linspace(0, n - 1, MOST_ROWS).astype(int)
+    assert believed_cost(matrix, codes) == believed_cost(matrix[np.ix_(some, some)], codes[some])
+    weights = np.linspace(1, 2, n)
+    assert believed_share(0.6, matrix, matrix**2, codes, weights) == pytest.approx(
+        believed_share(0.6, matrix[np.ix_(some, some)], matrix[np.ix_(some, some)] ** 2, codes[some], weights[some])
+    )

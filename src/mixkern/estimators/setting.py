@@ -18,7 +18,12 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, numbers.Integral)
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 POSITIVE: Rule = ("a positive number", lambda value: _is_number(value) and value > 0)
+AUTO_OR_POSITIVE: Rule = ("a positive number or 'auto'", lambda value: POSITIVE[1](value) or _is_auto(value))
 NOT_NEGATIVE: Rule = ("a number, 0 or more", lambda value: _is_number(value) and value >= 0)
 SHARE: Rule = ("a number above 0, and 1 at most", lambda value: _is_number(value) and 0 < value <= 1)
 COUNT: Rule = ("a whole number, 1 or more", lambda value: _is_whole(value) and value >= 1)

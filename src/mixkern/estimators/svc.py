@@ -1,7 +1,8 @@
 """A support vector machine that has seen all rows before it sees a label."""
 
 import warnings
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -10,9 +11,9 @@ from mixkern.errors import LabelError, NotConvergedWarning, listing
 from mixkern.estimators.binding import KernelName, replaced
 from mixkern.estimators.classifier import Ints, MixtureClassifier
 from mixkern.estimators.machine import Floats
-from mixkern.estimators.setting import POSITIVE
+from mixkern.estimators.setting import AUTO_OR_POSITIVE, POSITIVE, Rule
 from mixkern.kernels.blend import SHARE, BlendKernel
-from mixkern.solvers import Dual, believed_share, classifier
+from mixkern.solvers import Dual, believed_cost, believed_share, classifier
 from mixkern.solvers.fold import Train
 from mixkern.solvers.slope import cross_fitted, slope
 from mixkern.solvers.vote import class_probabilities, class_scores
@@ -38,8 +39,9 @@ class MixtureSVC(MixtureClassifier):
         as it is: ``X`` must then be encoded rows, as the mixture describes them. ``None`` is a ``VBMixture`` with
         the prior that suits the kernel (``"evidence"`` for the blend, ``"typical"`` for others), and with diagonal
         covariances where the table is too wide for full ones.
-    C : float, default=10.0
-        What an error on a labelled row costs.
+    C : float or "auto", default="auto"
+        What an error on a labelled row costs. With ``"auto"`` the labels say how noisy they are
+        (:func:`~mixkern.solvers.believed_cost`); it is about 10 where they are few.
     gamma : float, "scale" or "local", default="scale"
         How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
         as much.
@@ -73,6 +75,8 @@ class MixtureSVC(MixtureClassifier):
         Who learned it.
     kernel_ : Kernel
         The kernel, with its mixture and its gamma.
+    C_ : float
+        What an error has cost.
     support_ : ndarray of int, shape (s,)
         Positions of the support vectors in ``X``.
     support_vectors_ : ndarray of shape (s, d + e)
@@ -101,12 +105,14 @@ class MixtureSVC(MixtureClassifier):
     True
     """
 
+    _own_rules: ClassVar[Mapping[str, Rule]] = {"C": AUTO_OR_POSITIVE}
+
     def __init__(
         self,
         kernel: Any = "blend",
         *,
         density: Any = None,
-        C: float = 10.0,
+        C: float | str = "auto",
         gamma: float | str = "scale",
         alpha: float = 1.0,
         beta: float = 1.0,
@@ -183,6 +189,7 @@ class MixtureSVC(MixtureClassifier):
         rows, codes = rows[labelled], codes[labelled]
         counts = None if weights is None else weights[labelled]
         K = self._kernel_matrix(rows, codes, counts)
+        self.C_ = believed_cost(K, codes, counts) if isinstance(self.C, str) else float(self.C)
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
             return self.solve(K, codes, None if counts is None else counts[kept])
@@ -228,10 +235,14 @@ class MixtureSVC(MixtureClassifier):
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, and keep nothing."""
+        if isinstance(self.C, str):
+            C = self.C_ if hasattr(self, "C_") else believed_cost(K, codes, weights)
+        else:
+            C = self.C
         return classifier(
             K,
             codes,
-            C=self.C,
+            C=C,
             sample_weight=weights,
             class_weight=self._class_weights(),
             tol=self.tol,

@@ -252,8 +252,7 @@ METHODS: Mapping[str, Method] = {
     "rwm": own_machine(MixtureSVC("rwm", probability=False), "MixtureSVC, RWM"),
     "gmm": own_machine(MixtureSVC("gmm", probability=False), "MixtureSVC, GMM"),
     "rbf": own_machine(MixtureSVC("rbf", probability=False), "MixtureSVC, RBF"),
-    # A bent kernel is small wherever the graph binds rows together: with C = 10 nearly all rows get one label.
-    "lap": own_machine(MixtureSVC("lap", C=10_000.0, probability=False), "MixtureSVC, LAP"),
+    "lap": own_machine(MixtureSVC("lap", probability=False), "MixtureSVC, LAP"),
     "laplacian_svc": own_machine(LaplacianSVC(probability=False), "LaplacianSVC"),
     "transductive_svc": own_machine(TransductiveSVC(max_rows=TRANSDUCTIVE_ROWS), "TransductiveSVC"),
     "s3vc": own_machine(QuasiNewtonS3VC(), "QuasiNewtonS3VC"),

@@ -13,7 +13,8 @@ from mixkern.study.standing import title_of
 POINTS = "+.2f"
 HONEST = (
     "Each method has seen the labelled training rows and the features of all training rows, and is tested on a fold "
-    "of other rows. A method that fails is scored as the most frequent label."
+    "of other rows. Methods that know no gaps and no categories get them filled and as columns of zeros and ones, and "
+    "are not charged for that. A method that fails is scored as the most frequent label."
 )
 
 
