@@ -206,7 +206,8 @@ def _text(cell: Cell) -> str:
 
 def _write(entries: Sequence[Entry], choices: Sequence[str], folder: Path, *, picture: bool) -> None:
     """Write the page, its tables and its picture, each whole or not at all."""
-    parts = ["# Leaderboard\n"]
+    n_sets = len({entry.data_set for entry in entries})
+    parts = [f"# Leaderboard: {counted(n_sets, 'data set')}\n"]
     files: dict[str, str] = {}
     for choice in choices:
         tables = leaderboard_tables(entries, choice)

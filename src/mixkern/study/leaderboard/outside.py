@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from mixkern import datasets
 from mixkern.datasets import Dataset
 from mixkern.optional import optional
+from mixkern.study.standing import title_of
 
 SEED = 2015  # of the one draw of each artificial set
 
@@ -33,7 +34,7 @@ def _data_set(name: str, X: Any, y: Any, words: str, creators: str, source: str)
     columns = tuple(f"x{j + 1}" for j in range(X.shape[1]))
     return Dataset(
         name=name,
-        title=name.replace("_", " ").title(),
+        title=any_title(name),
         X=pandas.DataFrame(X, columns=list(columns)),
         y=pandas.Series(y, name="class"),
         continuous=columns,
@@ -54,6 +55,15 @@ OUTSIDE: Mapping[str, Callable[[], Dataset]] = {
     "three_moons": partial(_generated, "three_moons"),
     "two_rings": partial(_generated, "two_rings"),
 }
+
+
+def any_title(name: str) -> str:
+    """Give what readers see: the title that a data set has here or in the paper; others are their own.
+
+    >>> any_title("two_rings"), any_title("credit_a"), any_title("my_own")
+    ('Two Rings', 'Credit A', 'my_own')
+    """
+    return name.replace("_", " ").title() if name in OUTSIDE else title_of(name)
 
 
 def load_any(name: str) -> Dataset:

@@ -7,8 +7,8 @@ from mixkern.study.form import COUNT, PERCENT, RANK, SECONDS, SMALL, WINS, Cell,
 from mixkern.study.leaderboard.deal import Choice
 from mixkern.study.leaderboard.entry import Entry
 from mixkern.study.leaderboard.method import METHODS, REFERENCE
+from mixkern.study.leaderboard.outside import any_title
 from mixkern.study.leaderboard.standing import Leaderboard, leaderboard
-from mixkern.study.standing import title_of
 
 POINTS = "+.2f"
 HONEST = (
@@ -96,7 +96,7 @@ def standing_table(board: Leaderboard, name: str, words: str) -> StudyTable:
             cell(place.rank, "rank", RANK),
             cell(place.wins, "wins", WINS),
             cell(place.worst, "worst", POINTS),
-            Cell(title_of(place.worst_set) if place.worst_set else None),
+            Cell(any_title(place.worst_set) if place.worst_set else None),
             Cell(place.seconds, spec=SECONDS),
             Cell(float(place.n_failed), spec=COUNT),
         )
@@ -170,7 +170,7 @@ def _accuracies(board: Leaderboard) -> dict[str, float]:
 
 def _data_set_table(board: Leaderboard, choice: str, words: str) -> StudyTable:
     rows = [
-        (Cell(title_of(name)), *(Cell(float(value), is_best=value == row.max()) for value in row))
+        (Cell(any_title(name)), *(Cell(float(value), is_best=value == row.max()) for value in row))
         for name, row in zip(board.data_sets, board.accuracy, strict=True)
     ]
     means = board.accuracy.mean(axis=0)
@@ -227,5 +227,5 @@ def _friedman(board: Leaderboard) -> str:
 def _left_out(board: Leaderboard) -> str:
     if not board.left_out:
         return ""
-    names = ", ".join(title_of(name) for name in board.left_out)
+    names = ", ".join(any_title(name) for name in board.left_out)
     return f" Not finished by all methods and left out: {names}."
