@@ -164,7 +164,7 @@ def test_another_machine_is_judged_by_its_own_name_and_left_as_it_was():
 
 def test_what_cannot_be_asked():
     y = few(SIDES, [3, 3])
-    with pytest.raises(OptionError, match="confidence must lie between 0 and 1, but it is 95"):
+    with pytest.raises(OptionError, match="confidence must be a number between 0 and 1, but it is 95"):
         advise(MOONS, y, confidence=95)
     with pytest.raises(OptionError, match="estimator must be a MixtureSVC or a LaplacianSVC, but it is 3"):
         advise(MOONS, y, estimator=3)

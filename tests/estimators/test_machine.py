@@ -204,7 +204,7 @@ def test_ten_thousand_columns(name):
 
 
 def test_many_columns_and_enough_rows(monkeypatch):
-    monkeypatch.setattr("mixkern.estimators.machine.MOST_COLUMNS", 3)
+    monkeypatch.setattr("mixkern.estimators.suited.MOST_COLUMNS", 3)
     with pytest.warns(DensityChoiceWarning, match="40 rows of 4 continuous columns: too many columns for full"):
         fitted("rwm", blobs(d=4))
     assert fitted("rwm", blobs(d=3)).mixture_.covariance_type == "full"

@@ -898,3 +898,9 @@ def test_rows_without_a_label_are_not_scored():
     assert search.score(X, TRUE) == search.best_estimator_.score(X, TRUE)
     with pytest.raises(LabelError, match=r"^y has no label for \d+ rows"):
         search.score(X, FEW)
+
+
+def test_a_blend_is_trained_as_it_was_judged():
+    iris = datasets.load("iris")
+    search = SVCSearch(C=[1, 10], gamma=[0.1, 1], cv=2, random_state=0).fit(iris.X, iris.few_labels(random_state=0))
+    assert search.best_estimator_.kernel_.share == search.best_params_["kernel"].share == 0.6

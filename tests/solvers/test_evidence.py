@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 from mixkern.kernels import RBFKernel
 from mixkern.solvers import believed_cost, believed_share, log_evidence
-from mixkern.solvers.evidence import COST_SPREAD, MOST_ROWS, NOISE, NOISES, TEMPER, USUAL_COST
+from mixkern.solvers.evidence import COST_SPREAD, MOST_LABELS, NOISE, NOISES, TEMPER, USUAL_COST, asked
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.standard_normal((14, 2))
@@ -111,13 +111,21 @@ def test_a_hopeless_matrix_has_the_usual_cost():
     assert believed_cost(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
 
 
-def test_of_many_labels_some_are_asked():
-    n = 3 * MOST_ROWS
-    rows = np.random.RandomState(0).standard_normal((n, 1))
-    matrix, codes = RBFKernel(0.5)(rows), (rows[:, 0] > 0).astype(int)
-    some = np.linspace(0, n - 1, MOST_ROWS).astype(int)
-    assert believed_cost(matrix, codes) == believed_cost(matrix[np.ix_(some, some)], codes[some])
-    weights = np.linspace(1, 2, n)
-    assert believed_share(0.6, matrix, matrix**2, codes, weights) == pytest.approx(
-        believed_share(0.6, matrix[np.ix_(some, some)], matrix[np.ix_(some, some)] ** 2, codes[some], weights[some])
-    )
+@pytest.mark.parametrize(
+    "codes",
+    [
+        np.arange(1999) % 2,
+        np.sort(np.arange(3000) % 3),
+        np.r_[np.zeros(2500, dtype=int), 1],
+        np.arange(4000) // 2,  # two thousand classes
+        np.arange(7) % 2,
+    ],
+    ids=["interleaved", "sorted", "rare", "classes", "few"],
+)
+def test_of_many_labels_every_class_is_asked(codes):
+    rows = asked(codes)
+    assert len(rows) == len(set(rows.tolist())) <= max(MOST_LABELS, len(np.unique(codes)))
+    assert set(codes[rows]) == set(codes)
+    if len(np.unique(codes)) < 10:
+        shares = np.bincount(codes) / len(codes)
+        assert np.abs(np.bincount(codes[rows]) / len(rows) - shares).max() < 0.01 + 1 / len(rows)

@@ -15,6 +15,7 @@ from mixkern.advice.reason import next_steps, reasons, verdict
 from mixkern.density import component_table
 from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
+from mixkern.estimators.setting import POSITIVE
 from mixkern.optional import optional
 from mixkern.table import UNLABELLED
 
@@ -81,8 +82,8 @@ def advise(
     ['share', 'labels', 'majority', 'purity', 'distinct_1', 'distinct_2']
     """
     machine = _machine(estimator, random_state)
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence must lie between 0 and 1, but it is {confidence!r}.")
+    if not POSITIVE[1](confidence) or confidence >= 1:
+        raise OptionError(f"confidence must be a number between 0 and 1, but it is {confidence!r}.")
     pandas = optional("pandas", purpose="mixkern.advise")
     known, _ = machine.read_labels(X, y, None)
     rows = machine.learn_structure(X, X_unlabelled, known)

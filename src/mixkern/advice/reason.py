@@ -45,8 +45,8 @@ def _structure(gain: Gain | None, found: Purity) -> list[str]:
         follow += ", but their shapes tell how to measure what is near"
     if found.lift >= LOOSE:
         follow = f"follow the classes {'closely' if found.lift >= CLOSE else 'in part'}"
-    same = f"Two labelled rows of one component have the same label in {_percent(found.overall)} of all cases"
-    return [f"{start} {same}, any two in {_percent(found.chance)}: the components {follow}."]
+    same = f"Two labelled rows of one component have the same label in {percent(found.overall)} of all cases"
+    return [f"{start} {same}, any two in {percent(found.chance)}: the components {follow}."]
 
 
 def _coverage(found: Purity) -> list[str]:
@@ -59,7 +59,7 @@ def _coverage(found: Purity) -> list[str]:
     empty = empty[np.argsort(-found.shares[empty], kind="stable")]
     names = ", ".join(map(str, empty[:MOST_NAMED])) + (", ..." if len(empty) > MOST_NAMED else "")
     have, s = ("has", "") if len(empty) == 1 else ("have", "s")
-    share = _percent(found.shares[empty].sum())
+    share = percent(found.shares[empty].sum())
     return [f"{start}, but {len(empty)} of {k}, with {share} of all rows, {have} none: component{s} {names}."]
 
 
@@ -129,10 +129,10 @@ def _rounded(n: float) -> int:
     return int(math.ceil(n / unit - 1e-9) * unit)  # and not 90 for 80.00000000000001
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Write a share; what is not nothing is not called 0 %.
 
-    >>> _percent(0.184), _percent(0.001)
+    >>> percent(0.184), percent(0.001)
     ('18 %', 'less than 1 %')
     """
     return "less than 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

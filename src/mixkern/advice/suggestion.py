@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from mixkern.advice.reason import percent
 from mixkern.advice.suggest import check_room, labels_so_far, similarity, structure, suggested_rows
 from mixkern.density import Mixture
 from mixkern.errors import OptionError, counted
@@ -113,7 +114,7 @@ def _opinion(machine: MixtureSVC, X: Any, picks: Ints) -> dict[str, NDArray[Any]
 
 def _reason(row: dict[str, Any], rival: Any) -> str:
     """Say in a sentence what a label of a row would be good for."""
-    stands = f"stands for {counted(row['stands_for'], 'row')} ({_percent(row['share'])}), component {row['component']}"
+    stands = f"stands for {counted(row['stands_for'], 'row')} ({percent(row['share'])}), component {row['component']}"
     if row["novelty"] > REMOTE:
         stands += ", in a place where few rows are"
     if rival is None:
@@ -121,12 +122,3 @@ def _reason(row: dict[str, Any], rival: Any) -> str:
     if row["margin"] < NARROW:
         return f"Undecided between {row['prediction']!r} and {rival!r}; {stands}."
     return f"So far taken for {row['prediction']!r}; {stands}."
-
-
-def _percent(share: float) -> str:
-    """Write a share; what is not nothing is not called 0 %.
-
-    >>> _percent(0.184), _percent(0.001)
-    ('18 %', 'less than 1 %')
-    """
-    return "less than 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

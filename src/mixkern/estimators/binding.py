@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from mixkern.density import Mixture
-from mixkern.density.selfprior import PrecisionPrior
 from mixkern.errors import KernelError, counted
 from mixkern.kernels import (
     BlendKernel,
@@ -43,15 +42,6 @@ class KernelName(StrEnum):
     GMM = "gmm"
     RBF = "rbf"
     LAP = "lap"
-
-
-def suited_prior(kernel: Any) -> PrecisionPrior:
-    """Give the prior of the density that suits a kernel best, by measurement (docs/accuracy.md).
-
-    The blend smooths the metrics by itself, and wants the likeliest density; others want a smooth one.
-    """
-    is_blend = kernel == KernelName.BLEND or isinstance(kernel, BlendKernel)
-    return PrecisionPrior.EVIDENCE if is_blend else PrecisionPrior.TYPICAL
 
 
 def named(name: KernelName, mixture: Mixture, alpha: float, beta: float) -> DistanceKernel:

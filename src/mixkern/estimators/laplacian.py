@@ -33,7 +33,7 @@ class LaplacianSVC(MixtureSVC):
         Rows of the graph: with more, all labelled ones and some others, drawn at random. Time grows with its cube.
     density : VBMixture or Mixture, default=None
         As in :class:`MixtureSVC`. With ``"rbf"`` it only fills gaps.
-    C : float, default=100.0
+    C : float or "auto", default=100.0
         What an error on a labelled row costs.
     gamma : float, "scale" or "local", default="local"
         How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
@@ -66,7 +66,7 @@ class LaplacianSVC(MixtureSVC):
         degree: int = 1,
         max_rows: int = MOST_ROWS,
         density: Any = None,
-        C: float = 100.0,
+        C: float | str = 100.0,
         gamma: float | str = "local",
         alpha: float = 1.0,
         beta: float = 1.0,

@@ -10,10 +10,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.density import CovarianceType, Mixture, VBMixture
+from mixkern.density import Mixture, VBMixture
 from mixkern.density.resolution import spread
 from mixkern.errors import (
-    DensityChoiceWarning,
     KernelError,
     LabelError,
     LabelTypeError,
@@ -30,13 +29,13 @@ from mixkern.estimators.binding import (
     gamma_of,
     named,
     replaced,
-    suited_prior,
     sums,
     with_graph,
 )
 from mixkern.estimators.draw import drawn
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.setting import POSITIVE, Rule, check_settings
+from mixkern.estimators.suited import suited_density, suited_prior
 from mixkern.kernels import LaplacianKernel
 from mixkern.solvers import Dual, Remedy
 from mixkern.table import TableEncoder, stacked
@@ -44,7 +43,6 @@ from mixkern.table import TableEncoder, stacked
 Floats = NDArray[np.float64]
 
 MOST_ROWS = 5_000  # of a graph: matrices of that size take 200 MB each
-MOST_COLUMNS = 500  # of a full covariance: 20 of them take 40 MB, and each row costs a quarter of a million products
 
 
 class MixtureMachine(BaseEstimator):
@@ -162,18 +160,8 @@ class MixtureMachine(BaseEstimator):
 
     def _default_density(self, values: Floats) -> VBMixture:
         """Give the density for a table that nobody has said anything about."""
-        n, d = len(values), values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
-        kind = CovarianceType.FULL
-        if d > 1 and (n < 2 * (d + 1) or d > MOST_COLUMNS):
-            kind = CovarianceType.DIAG
-            warn(
-                f"{n} rows of {d} continuous columns: too {'few rows' if n < 2 * (d + 1) else 'many columns'} for full "
-                "covariances, so diagonal ones are used. To settle it: "
-                f"density=VBMixture(covariance_type='diag'), or reduce the columns first.",
-                DensityChoiceWarning,
-            )
-        prior = str(suited_prior(self.kernel))
-        return VBMixture(covariance_type=kind, precision_prior=prior, random_state=self.random_state)
+        d = values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
+        return suited_density(str(suited_prior(self.kernel)), len(values), d, self.random_state)
 
     def _bound_kernel(self, values: Floats, filled: Floats, random: np.random.RandomState) -> Any:
         """Give the kernel, bound to all that it needs."""

@@ -14,6 +14,7 @@ from mixkern.estimators.machine import Floats
 from mixkern.estimators.setting import AUTO_OR_POSITIVE, POSITIVE, Rule
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.solvers import Dual, believed_cost, believed_share, classifier
+from mixkern.solvers.evidence import asked
 from mixkern.solvers.fold import Train
 from mixkern.solvers.slope import cross_fitted, slope
 from mixkern.solvers.vote import class_probabilities, class_scores
@@ -140,9 +141,10 @@ class MixtureSVC(MixtureClassifier):
 
     @classmethod
     def from_paper(cls, **settings: Any) -> Self:
-        """Make the machine of the paper: the RWM kernel alone, on a smooth density.
+        """Make a machine with the kernel of the paper: RWM alone, on a smooth density.
 
-        The paper searches C and gamma on grids: ``SVCSearch(MixtureSVC.from_paper())``.
+        C and gamma are still found without a search. The paper searches them on grids:
+        ``SVCSearch(MixtureSVC.from_paper())``.
 
         >>> MixtureSVC.from_paper(C=1.0)
         MixtureSVC(C=1.0, kernel='rwm')
@@ -188,11 +190,12 @@ class MixtureSVC(MixtureClassifier):
         labelled = np.flatnonzero(codes >= 0)
         rows, codes = rows[labelled], codes[labelled]
         counts = None if weights is None else weights[labelled]
-        K = self._kernel_matrix(rows, codes, counts)
-        self.C_ = believed_cost(K, codes, counts) if isinstance(self.C, str) else float(self.C)
+        self.kernel_ = self._believed_kernel(rows, codes, counts)
+        K = self.kernel_(rows)
+        self.C_ = self._cost(K, codes, counts)
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return self.solve(K, codes, None if counts is None else counts[kept])
+            return self._solved(K, codes, None if counts is None else counts[kept], self.C_)
 
         dual = train(K, codes, np.arange(len(codes)))
         self._keep(dual, rows)
@@ -201,16 +204,23 @@ class MixtureSVC(MixtureClassifier):
         self.slope_ = self._slope(K, codes, train, counts) if self.probability else None
         return self
 
-    def _kernel_matrix(self, rows: Floats, codes: Ints, weights: Floats | None) -> Floats:
-        """Give the kernel among labelled rows, after they have said how much of the mixture they believe."""
+    def _believed_kernel(self, rows: Floats, codes: Ints, weights: Floats | None) -> Any:
+        """Give the kernel, after labelled rows have said how much of the mixture they believe."""
         kernel = self.kernel_
         if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # given as it is, or bent
-            K: Floats = kernel(rows)
-            return K
-        plain, mixed = kernel.separation(rows).halves(kernel.gamma, kernel.alpha, kernel.beta)
-        share = believed_share(SHARE, plain, mixed, codes, weights)
-        self.kernel_ = replaced(kernel, share=share)
-        return (1 - share) * plain + share * mixed
+            return kernel
+        some = asked(codes)
+        plain, mixed = kernel.separation(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
+        counts = None if weights is None else weights[some]
+        return replaced(kernel, share=believed_share(SHARE, plain, mixed, codes[some], counts))
+
+    def _cost(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
+        """Give C, or ask the labels for it."""
+        if not isinstance(self.C, str):
+            return float(self.C)
+        some = asked(codes)
+        counts = None if weights is None else weights[some]
+        return believed_cost(K[np.ix_(some, some)], codes[some], counts)
 
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
         with warnings.catch_warnings():  # the training on all labels has said it already
@@ -235,10 +245,9 @@ class MixtureSVC(MixtureClassifier):
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, and keep nothing."""
-        if isinstance(self.C, str):
-            C = self.C_ if hasattr(self, "C_") else believed_cost(K, codes, weights)
-        else:
-            C = self.C
+        return self._solved(K, codes, weights, self._cost(K, codes, weights))
+
+    def _solved(self, K: Floats, codes: Ints, weights: Floats | None, C: float) -> Dual:
         return classifier(
             K,
             codes,
@@ -267,7 +276,8 @@ class MixtureSVC(MixtureClassifier):
         """Say how probable each class is; the predicted label is always the most probable one.
 
         Sigmoids of the decisions between pairs of classes, all with one slope, learned from decisions on labelled rows
-        that were left out of the training, and coupled in closed form. With few labels the slope stays near a prior:
+        that were left out of the training (but not of the choice of the kernel's share and of C), and coupled in
+        closed form. With few labels the slope stays near a prior:
         take the probabilities for a ranking rather than for frequencies.
 
         Returns

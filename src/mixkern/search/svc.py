@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.density import Mixture
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, listing, one_of, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
-from mixkern.estimators.binding import replaced
+from mixkern.estimators.binding import KernelName, replaced
 from mixkern.estimators.progress import Progress, Step
-from mixkern.kernels import LaplacianKernel
+from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.optional import optional
 from mixkern.search.gram import Grams, grams
 from mixkern.search.point import kernel_points, positive
@@ -274,7 +274,10 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: t.order)
         best = self.best_
         settings: dict[str, Any] = {"gamma": best.gamma, "alpha": best.alpha, "beta": best.beta}
-        if not isinstance(machine.kernel, str):
+        if machine.kernel == KernelName.BLEND and isinstance(machine.kernel_, BlendKernel):
+            # As an object it is taken as it was judged; as a word, labels would have their say once more.
+            settings = {"kernel": BlendKernel(**settings), "gamma": "scale", "alpha": 1.0, "beta": 1.0}
+        elif not isinstance(machine.kernel, str):
             settings = {"kernel": _with(machine.kernel, settings)}
         if isinstance(machine, LaplacianSVC):
             settings["ratio"] = best.ratio

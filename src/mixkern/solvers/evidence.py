@@ -17,7 +17,7 @@ TEMPER = 0.5  # of the evidence for one kernel or another: half of what the labe
 USUAL_COST = 10.0  # what an error costs, before any label is seen
 COST_SPREAD = 1.0  # standard deviation of its logarithm
 NOISES = 10 ** np.arange(-2.5, 0.8, 0.25)  # that are compared
-MOST_ROWS = 1_000  # that are asked: these decide as well as more would, and a factorisation takes some 20 ms
+MOST_LABELS = 1_000  # that are asked: these decide as well as more would, and a factorisation takes some 20 ms
 
 
 def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: float = NOISE) -> float:
@@ -88,8 +88,6 @@ def believed_share(share: float, plain: Floats, other: Floats, codes: Ints, weig
     """
     if not 0 < share < 1:
         return share
-    some = _some(codes)
-    plain, other, codes, weights = plain[some][:, some], other[some][:, some], codes[some], _of(weights, some)
     odds = TEMPER * (log_evidence(other, codes, weights) - log_evidence(plain, codes, weights))
     if np.isnan(odds):  # neither matrix has an evidence
         return share
@@ -120,8 +118,6 @@ def believed_cost(K: Floats, codes: Ints, weights: Floats | None = None) -> floa
     >>> believed_cost(K, clean) > believed_cost(K, noisy)
     True
     """
-    some = _some(codes)
-    K, codes, weights = K[some][:, some], codes[some], _of(weights, some)
     c = len(np.unique(codes))
     scale = float(np.diagonal(K).mean())
     scale = scale if scale > 0 else 1.0
@@ -133,11 +129,18 @@ def believed_cost(K: Floats, codes: Ints, weights: Floats | None = None) -> floa
     return float(costs[np.argmax(evidence + prior)] / scale)
 
 
-def _some(codes: Ints) -> Ints:
-    """Give positions of labels, evenly spread where they are too many."""
+def asked(codes: Ints) -> Ints:
+    """Give positions of the labels to ask: all of them, or a thousand, of each class its share and one at least.
+
+    >>> codes = np.array([0] * 5_000 + [1])
+    >>> len(asked(codes)) <= 1_000, 5_000 in asked(codes)
+    (True, True)
+    """
     n = len(codes)
-    return np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
-
-
-def _of(weights: Floats | None, rows: Ints) -> Floats | None:
-    return None if weights is None else weights[rows]
+    if n <= MOST_LABELS:
+        return np.arange(n)
+    shuffled = np.random.RandomState(0).permutation(n)
+    of_class = [shuffled[codes[shuffled] == code] for code in np.unique(codes)]
+    room = MOST_LABELS - len(of_class)
+    kept = [rows[: 1 + int(room * len(rows) / n)] for rows in of_class]
+    return np.sort(np.concatenate(kept))

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from mixkern import LaplacianSVC, MixtureSVC, datasets
+from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
+from mixkern.errors import DensityChoiceWarning, StudyError
 from mixkern.study import Protocol, study_fold
 from mixkern.study.leaderboard import METHODS, Ground, method, own_machine, standard
 from mixkern.study.leaderboard.method import LABELS_ONLY, REFERENCE
@@ -129,3 +130,18 @@ def test_boosting_competes_where_it_is_installed(iris, monkeypatch):
     fold, ground = iris
     codes = labels(fold, np.arange(0, 120, 4))
     assert (found["xgboost"].prepare(ground).predict(codes, fold.test, 0) == fold.test_codes).mean() > 0.8
+
+
+def test_a_machine_with_a_density_of_its_own_is_refused():
+    with pytest.raises(StudyError, match="'Mine' brings a density or an encoder of its own"):
+        own_machine(MixtureSVC(density=VBMixture()), "Mine")
+
+
+def test_a_wide_table_has_diagonal_covariances_as_in_a_fit():
+    rows = np.random.RandomState(0).standard_normal((40, 30))
+    with pytest.warns(DensityChoiceWarning):
+        assert Ground(rows, 0, 0).density("evidence").covariance_type == "diag"
+
+
+def test_a_booster_that_was_never_installed_has_no_version():
+    assert method._version("no_such_library") == ""

@@ -1,5 +1,7 @@
 """A small leaderboard from end to end, taken up again, with methods that fail."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -171,3 +173,19 @@ def test_a_fold_that_fails_is_told_at_the_end(tmp_path):
 def test_what_is_refused(tmp_path, changes, why):
     with pytest.raises(MixkernError, match=why):
         run_leaderboard(LeaderboardStore(tmp_path / "b.sqlite"), **{**SMALL, **changes})
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    iris, wine = datasets.load("iris"), dataclasses.replace(datasets.load("wine"), name="iris")
+    store = LeaderboardStore(tmp_path / "board.sqlite")
+    with pytest.raises(StudyError, match="Two tables are called 'iris'"):
+        run_leaderboard(store, data_sets=[iris, wine], methods=["bayes"], n_draws=1, n_jobs=1)
+    assert store.count() == 0
+
+
+def test_others_are_not_charged_for_the_density(tmp_path):
+    store = LeaderboardStore(tmp_path / "board.sqlite")
+    settings = {"budgets": [4], "choices": ["random"], "n_draws": 1, "n_jobs": 1}
+    run_leaderboard(store, data_sets=["vowel"], methods=["bayes", "rwm"], **settings)
+    seconds = {entry.method: entry.structure_s for entry in store.entries()}
+    assert seconds["bayes"] < 0.2 * seconds["rwm"]

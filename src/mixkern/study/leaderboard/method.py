@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from time import process_time
 from typing import Any, Protocol
@@ -25,11 +25,12 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTraini
 from sklearn.svm import SVC
 
 from mixkern.advice import plain_numbers
-from mixkern.density import Mixture, VBMixture
+from mixkern.density import Mixture
 from mixkern.density.resolution import spread
 from mixkern.density.selfprior import PrecisionPrior
+from mixkern.errors import StudyError
 from mixkern.estimators import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, TransductiveSVC
-from mixkern.estimators.binding import suited_prior
+from mixkern.estimators.suited import suited_density, suited_prior
 from mixkern.study.fold import Floats, Ints
 from mixkern.study.leaderboard.tuning import FewLabelSearch
 from mixkern.study.peer import seeded
@@ -69,9 +70,9 @@ class Ground:
     def _density(self, prior: str) -> tuple[Mixture, float]:
         if prior not in self._learned:
             start = process_time()
-            estimator = VBMixture(precision_prior=prior, n_categorical=self.n_categorical, random_state=self.seed)
-            n_continuous = self.rows.shape[1] - self.n_categorical
-            estimator.fit(spread(self.rows, n_continuous, np.random.RandomState(self.seed)))
+            d = self.rows.shape[1] - self.n_categorical
+            estimator = suited_density(prior, len(self.rows), d, self.seed).set_params(n_categorical=self.n_categorical)
+            estimator.fit(spread(self.rows, d, np.random.RandomState(self.seed)))
             self._learned[prior] = estimator.mixture_, process_time() - start
         return self._learned[prior]
 
@@ -128,6 +129,11 @@ def own_machine(estimator: Any, title: str) -> Method:
     >>> own_machine(MixtureSVC("rwm", probability=False), "RWM").is_own
     True
     """
+    if estimator.density is not None or estimator.encoder is not None:
+        raise StudyError(
+            f"{title!r} brings a density or an encoder of its own, but rows come encoded, and machines share the "
+            "density of a fold. Leave both at None."
+        )
     prior = str(suited_prior(estimator.kernel))
 
     def prepare(ground: Ground) -> Learner:
@@ -232,10 +238,18 @@ def boosters() -> dict[str, Method]:
     True
     """
     return {
-        library: Method(title, partial(_boosted, library), f"{library} {version(library)}")
+        library: Method(title, partial(_boosted, library), f"{library} {_version(library)}")
         for library, (title, _, _) in BOOSTERS.items()
         if find_spec(library) is not None
     }
+
+
+def _version(library: str) -> str:
+    """Give the version, empty for a copy that was not installed under that name."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
 
 
 def _boosted(library: str, ground: Ground) -> Learner:

@@ -118,7 +118,10 @@ def run_leaderboard(
 
 def _tables(store: LeaderboardStore, data_sets: Iterable[str | Dataset] | None) -> list[Dataset]:
     chosen = [*datasets.names(), *OUTSIDE] if data_sets is None else list(data_sets)
-    tables = {table.name: table for table in (load_any(t) if isinstance(t, str) else t for t in chosen)}
+    tables: dict[str, Dataset] = {}
+    for table in (load_any(each) if isinstance(each, str) else each for each in chosen):
+        if tables.setdefault(table.name, table).key != table.key:
+            raise StudyError(f"Two tables are called {table.name!r}. Give one of them another name.")
     for table in tables.values():
         store.add_data_set(table.name, table.key)
     return list(tables.values())
@@ -204,6 +207,7 @@ def _compete(store: LeaderboardStore, job: _Job) -> None:
     seed = store.protocol.seed_of("leaderboard", fold.data_set, fold.number)
     ground = Ground(fold.train, fold.n_categorical, seed)
     mixture = ground.density(PrecisionPrior.EVIDENCE)  # which suggestions are made by, as in `mixkern.suggest`
+    ground.density(PrecisionPrior.TYPICAL)  # which fills the gaps of methods that are not charged for it
     wanted = {deal for lacking in job.missing.values() for deal in lacking}
     rows = {deal: dealt_rows(fold, mixture, deal, store.protocol) for deal in sorted(wanted)}
     for name, lacking in job.missing.items():  # one structure at a time: a graph takes a gigabyte
