@@ -90,7 +90,7 @@ class BlendKernel(MixtureKernel):
     -----
     Symmetric with unit diagonal. The first and the last part are positive semi-definite on tables of numbers; the
     middle one need not be. ``share=1, membership=0, pooling=0`` is :class:`RWMKernel`, and ``share=0`` the RBF kernel
-    with another gamma.
+    with another gamma and, beside categories, another alpha.
 
     Examples
     --------
