@@ -150,7 +150,8 @@ def test_names_of_classes_do_not_matter(drawn, slope, random):
     if len({round(score, 9) for score in scores}) < c:
         return
     p = class_probabilities(values[:1], slope, c)
-    np.testing.assert_allclose(class_probabilities(turned[:1], slope, c), p[:, order], rtol=1e-9)
+    # A probability of next to nothing is what is left of one: good to the last digit of one, and no further.
+    np.testing.assert_allclose(class_probabilities(turned[:1], slope, c), p[:, order], rtol=1e-9, atol=1e-15)
 
 
 @settings(deadline=None, derandomize=True)
