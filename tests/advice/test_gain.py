@@ -9,7 +9,7 @@ from scipy import stats
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import gain as module
 from mixkern.advice.gain import corrected_variance, cross_validated_gain, is_testable, paired_variance
-from mixkern.advice.labels_only import plain_numbers
+from mixkern.density import plain_numbers
 from mixkern.search import SemiSupervisedSplit
 
 MOONS, SIDES = datasets.make_two_moons(400, random_state=0)

@@ -9,10 +9,9 @@ from sklearn.utils import check_random_state
 
 from mixkern.advice.advice import Advice
 from mixkern.advice.gain import cross_validated_gain, is_testable
-from mixkern.advice.labels_only import plain_numbers
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import next_steps, reasons, verdict
-from mixkern.density import component_table
+from mixkern.density import component_table, plain_numbers
 from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.setting import POSITIVE

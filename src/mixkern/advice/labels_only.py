@@ -4,42 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from mixkern.density import Mixture
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-C = 10.0  # what an error costs; untuned, as it is for the machine that it is compared with
-
-
-def plain_numbers(mixture: Mixture, rows: Floats) -> Floats:
-    """Give rows as machines read them that know neither gaps nor categories.
-
-    Missing numbers are filled by their expectations. Each category becomes a column of zeros and ones; of a missing
-    category all are zero.
-
-    Parameters
-    ----------
-    mixture : Mixture
-        The density of the rows.
-    rows : ndarray of shape (n, d + e)
-        Numbers, then codes; NaN is a gap.
-
-    Returns
-    -------
-    ndarray of shape (n, d + number of categories)
-
-    Examples
-    --------
-    >>> mixture = Mixture([1.0], [[2.0]], [[[1.0]]], categories=[[[0.5, 0.5]]])
-    >>> plain_numbers(mixture, np.array([[np.nan, 1.0]]))
-    array([[2., 0., 1.]])
-    """
-    filled, d = mixture.conditional_mean(rows), mixture.n_continuous
-    columns = [filled[:, :d]]
-    for j, table in enumerate(mixture.categories):
-        columns.append((filled[:, d + j, None] == np.arange(table.shape[1])).astype(float))
-    return np.hstack(columns)
+C = 10.0  # what an error costs: a few labels cannot choose it by leaving some out, and 1 is too little
 
 
 def predicted(numbers: Floats, codes: Ints, kept: Ints, out: Ints) -> Ints:

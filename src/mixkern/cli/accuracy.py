@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixkern.cli.terminal import print_wide
 from mixkern.errors import counted
 from mixkern.study import KERNELS, Accuracy, Experiment, Reading, Store, published_accuracies
 from mixkern.study.form import DASH
@@ -24,7 +24,6 @@ from mixkern.study.standing import (
 
 PAPER = "(paper)"
 NAME_WIDTH = 16  # of a data set: longer names are cut
-WIDEST = 1_000  # characters: peers make a table wider than most terminals
 
 
 def print_accuracies(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> None:
@@ -38,12 +37,8 @@ def print_accuracies(store: Store, experiment: int, reading: str = Reading.EXPEC
     present = {method for row in table.values() for method in row}
     methods = [*(kernel for kernel in KERNELS if kernel in present), *sorted(present - set(KERNELS))]
     shown, notes = _table(table, methods, experiment, store.protocol.n_folds)
-    console = Console()
-    needed = console.measure(shown, options=console.options.update(width=WIDEST)).maximum
-    console = Console(width=max(console.width, needed))
     title = f"Experiment {int(experiment)}, {Experiment(experiment).title}: accuracy in %, {READING_TITLE[reading]}"
-    console.print(title, style="italic", highlight=False, soft_wrap=True)
-    console.print(shown)
+    console = print_wide(title, shown)
     for note in notes:
         console.print(note, highlight=False)
     console.print()

@@ -1,44 +1,23 @@
 """``mixkern paper``: the paper in a box, its experiments, tables and figures beside the published ones."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mixkern.cli.accuracy import print_accuracies
 from mixkern.cli.picture import draw_to
+from mixkern.cli.terminal import listed, progress_bar
 from mixkern.datasets import Dataset, names, read_table
-from mixkern.errors import nearest
 from mixkern.optional import optional
 from mixkern.plot import paper_figures
 from mixkern.report import write_pages, write_report
-from mixkern.study import KERNELS, PEERS, DensityStrategy, Protocol, Step, Store, run, run_times
+from mixkern.study import KERNELS, PEERS, DensityStrategy, Protocol, Store, run, run_times
 
 STORE = "paper.sqlite"
 TIMES = "times"
 PICTURES = ("png", "svg", "pdf")
-
-
-def listed(
-    known: Callable[[], Sequence[str]], *, has_openml: bool = False
-) -> Callable[[Any, Any, str | None], list[str] | None]:
-    """Read several names in one word, with commas between them; names of OpenML are not looked up here."""
-
-    def read(ctx: Any, param: Any, value: str | None) -> list[str] | None:
-        if value is None:
-            return None
-        given = [name.strip() for name in value.split(",") if name.strip()]
-        for name in given:
-            if name not in known() and not (has_openml and name.startswith("openml:")):
-                hint = f"{name!r} is not known.{nearest(name, known())} There are: {', '.join(known())}."
-                raise click.BadParameter(hint, ctx=ctx, param=param)
-        return given
-
-    return read
 
 
 def _store_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,13 +196,3 @@ def _options(store: Path, density: str, n_folds: int, seed: int) -> str:
 
 def _store(store: Path, density: str, n_folds: int, seed: int) -> Store:
     return Store(store, Protocol(density=density, n_folds=n_folds, seed=seed))
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[Step], None]]:
-    """Show how far the work is, on the terminal's other stream."""
-    columns = [TextColumn("{task.description:<32}"), BarColumn(), MofNCompleteColumn()]
-    clock = [TimeElapsedColumn(), TimeRemainingColumn()]
-    with Progress(*columns, *clock, console=Console(stderr=True)) as progress:
-        task = progress.add_task("densities", total=None)
-        yield lambda step: progress.update(task, completed=step.done, total=step.total, description=step.what)

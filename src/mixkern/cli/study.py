@@ -6,13 +6,11 @@ from typing import Any
 
 import click
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
 from mixkern import plot
-from mixkern.cli.accuracy import WIDEST
-from mixkern.cli.paper import listed, progress_bar
 from mixkern.cli.picture import draw_to
+from mixkern.cli.terminal import listed, print_wide, progress_bar
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.errors import counted
 from mixkern.optional import optional
@@ -191,11 +189,7 @@ def print_table(table: StudyTable) -> None:
         shown.add_column(column, justify="right" if i else "left", no_wrap=True)
     for row in (*table.rows, *table.footer):
         shown.add_row(*map(_text, row))
-    console = Console()
-    needed = console.measure(shown, options=console.options.update(width=WIDEST)).maximum
-    console = Console(width=max(console.width, needed))
-    console.print(table.title, style="italic", highlight=False, soft_wrap=True)
-    console.print(shown)
+    console = print_wide(table.title, shown)
     console.print(table.caption, style="dim", highlight=False)
     console.print()
 

@@ -3,6 +3,7 @@
 from mixkern.density.describe import component_table
 from mixkern.density.mixture import CovarianceType, Mixture
 from mixkern.density.parzen import ParzenWindow
+from mixkern.density.plain import plain_numbers
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
 from mixkern.density.vb import VBMixture
 
@@ -15,5 +16,6 @@ __all__ = [
     "Trial",
     "VBMixture",
     "component_table",
+    "plain_numbers",
     "representativity",
 ]

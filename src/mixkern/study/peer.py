@@ -12,8 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from mixkern.advice import plain_numbers
-from mixkern.density import Mixture
+from mixkern.density import Mixture, plain_numbers
 from mixkern.errors import InterruptedWarning
 from mixkern.estimators import LaplacianSVC, QuasiNewtonS3VC, TransductiveSVC
 from mixkern.study.contest import Draw

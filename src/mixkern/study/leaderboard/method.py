@@ -24,8 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from mixkern.advice import plain_numbers
-from mixkern.density import Mixture
+from mixkern.density import Mixture, plain_numbers
 from mixkern.density.resolution import spread
 from mixkern.density.selfprior import PrecisionPrior
 from mixkern.errors import StudyError
