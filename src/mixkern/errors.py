@@ -12,7 +12,8 @@
     │   ├── NotNumericError                text in a column of numbers
     │   ├── InfiniteValueError             infinite numbers
     │   ├── TooLargeError                  finite, but too large to be z-scored
-    │   └── CellTypeError                  cells that are neither number, text, boolean nor date
+    │   ├── CellTypeError                  cells that are neither number, text, boolean nor date
+    │   └── TableFileError                 a file that cannot be read as a table
     ├── LabelError (ValueError)            labels that cannot be learned from
     │   ├── NoLabelsError                  every row is unlabelled
     │   ├── OneClassError                  every labelled row has the same label
@@ -21,6 +22,7 @@
     ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
     ├── KernelError (ValueError)           rows or matrices that a kernel cannot take
     │   └── NotBoundError                  a kernel that has no mixture, or no rows, yet
+    ├── ModelFileError (ValueError)        a file that is no model, damaged, too new, or not to be trusted
     ├── StudyError (ValueError)            results that cannot be compared, or a store that is not one
     ├── OptionError (ValueError)           a setting that an option does not take
     ├── DatasetError
@@ -96,6 +98,10 @@ class CellTypeError(TableError):
     """Cells that are neither number, text, boolean, category nor date."""
 
 
+class TableFileError(TableError):
+    """A file that cannot be read as a table: damaged, ragged, of another encoding, not there."""
+
+
 class LabelError(MixkernError, ValueError):
     """Labels that cannot be learned from."""
 
@@ -126,6 +132,10 @@ class KernelError(MixkernError, ValueError):
 
 class NotBoundError(KernelError):
     """A kernel that has no mixture, or no rows for its graph, yet."""
+
+
+class ModelFileError(MixkernError, ValueError):
+    """A file that is no model, is damaged, comes from a newer version, or holds what is not to be trusted."""
 
 
 class StudyError(MixkernError, ValueError):

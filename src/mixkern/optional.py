@@ -5,7 +5,15 @@ from typing import Any
 
 from mixkern.errors import MissingExtraError
 
-EXTRA_OF = {"pandas": "data", "matplotlib": "plot", "click": "cli", "rich": "cli"}
+EXTRA_OF = {
+    "pandas": "data",
+    "pyarrow": "parquet",
+    "matplotlib": "plot",
+    "PIL": "plot",  # comes with matplotlib
+    "skops": "file",
+    "click": "cli",
+    "rich": "cli",
+}
 
 
 def optional(module: str, purpose: str) -> Any:

@@ -13,8 +13,8 @@ from mixkern.cli.picture import draw_to
 from mixkern.cli.terminal import listed, print_wide, progress_bar
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.errors import counted
+from mixkern.file import write_whole
 from mixkern.optional import optional
-from mixkern.report.file import write_whole
 from mixkern.study import Protocol
 from mixkern.study.form import Cell, StudyTable
 from mixkern.study.leaderboard import (

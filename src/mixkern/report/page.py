@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from mixkern.file import write_whole
 from mixkern.report import text
 from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph, Picture, Section
 from mixkern.report.content import sections
-from mixkern.report.file import write_whole
 from mixkern.report.picture import png_of, svg_of
 from mixkern.report.sheet import STYLE
 from mixkern.study.store import Store

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from mixkern.file import write_whole
 from mixkern.report import text
 from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph, Picture, Section
 from mixkern.report.content import sections
-from mixkern.report.file import write_whole
 from mixkern.report.picture import png_of
 from mixkern.study.form import StudyTable, markdown_escaped
 from mixkern.study.store import Store

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mixkern.report.file import write_whole
+from mixkern.file import whole_file, write_whole
 
 
 def test_text_and_bytes(tmp_path):
@@ -29,3 +29,18 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
 
 def test_others_may_read_it(tmp_path):
     assert write_whole(tmp_path / "a.txt", "x").stat().st_mode & 0o444 == 0o444
+
+
+def test_what_is_written_piece_by_piece_is_there_at_the_end_or_not_at_all(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("old")
+
+    def fails():
+        with whole_file(path) as file:
+            file.write(b"half of the new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fails()
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
