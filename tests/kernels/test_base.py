@@ -353,3 +353,71 @@ def test_the_separation_of_no_rows_and_of_no_numbers():
     apart = RBFKernel(n_categorical=2).separation(codes)
     assert apart.sq_distance.tolist() == [[0, 0], [0, 0]]
     assert apart.sq_count.tolist() == [[0, 1], [1, 0]]
+
+
+# ---------------------------------------------------------------- what a distance is made of
+
+
+def literal_parts(kernel, mixture, x, z):
+    """D = sum_k w_k Delta_k, and D^2 = sum_j D sum_k w_k (x-z)_j [S_k^-1 (x-z)]_j / Delta_k, literally."""
+    d = mixture.n_continuous
+    filled_x, filled_z = mixture.conditional_mean(np.stack([x, z]))[:, :d]
+    offset = filled_x - filled_z
+    rho = mixture.responsibilities(np.stack([x, z]))
+    weights = rho.mean(axis=0) if isinstance(kernel, RWMKernel) else mixture.weights
+    inverses = [np.linalg.inv(S) for S in mixture.full_covariances]
+    lengths = np.array([np.sqrt(offset @ P @ offset) for P in inverses])
+    D = weights @ lengths
+    columns = [
+        sum(D * w * offset[j] * (P @ offset)[j] / b for w, P, b in zip(weights, inverses, lengths, strict=True) if b)
+        for j in range(d)
+    ]
+    pairs = zip(x[d:], z[d:], strict=True)
+    differs = np.array([not (a == b or (np.isnan(a) and np.isnan(b))) for a, b in pairs], dtype=float)
+    return weights * lengths, [*(kernel.alpha * np.array(columns)), *(kernel.beta * differs * differs.sum())]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    k=st.integers(1, 4), d=st.integers(1, 4), seed=st.integers(0, 10**6), kind=st.sampled_from([RWMKernel, GMMKernel])
+)
+def test_parts_against_the_formula_and_their_sums_against_the_kernel(k, d, seed, kind):
+    random = np.random.RandomState(seed)
+    plain = random_mixture(k, d, seed)
+    tables = [random.dirichlet(np.ones(3), size=k) for _ in range(2)]
+    mixture = Mixture(plain.weights, plain.means, plain.covariances, categories=tables)
+    rows = np.column_stack([3 * random.standard_normal((12, d)), random.randint(0, 3, size=(12, 2))])
+    rows[random.uniform(size=rows.shape) < 0.15] = np.nan
+    A, B = rows[:6], rows[6:]
+    kernel = kind(mixture, gamma=0.1, alpha=0.7, beta=0.4)
+    parts = kernel.parts(A, B)
+    for x, z, components, columns in zip(A, B, parts.components, parts.columns, strict=True):
+        of_components, of_columns = literal_parts(kernel, mixture, x, z)
+        np.testing.assert_allclose(components, of_components, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(columns, of_columns, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(parts.components.sum(axis=1), np.diagonal(kernel.distance(A, B)), rtol=1e-12)
+    exponent = kernel.separation(A, B).exponent(kernel.alpha, kernel.beta)
+    np.testing.assert_allclose(parts.columns.sum(axis=1), np.diagonal(exponent), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["tied", "diag", "spherical"])
+def test_parts_of_all_kinds_of_covariances(kind):
+    covariances = {"tied": [[1.0, 0.5], [0.5, 2.0]], "diag": [[1.0, 2.0], [3.0, 0.5]], "spherical": [1.0, 2.0]}[kind]
+    kernel = RWMKernel(Mixture([0.3, 0.7], [[0.0, 0.0], [1.0, 1.0]], covariances, kind))
+    parts = kernel.parts(X[:10], X[10:20])
+    D = np.diagonal(kernel.distance(X[:10], X[10:20]))
+    np.testing.assert_allclose(parts.components.sum(axis=1), D, rtol=1e-12)
+    np.testing.assert_allclose(parts.columns.sum(axis=1), D**2, rtol=1e-12)
+
+
+@each_kernel
+def test_equal_rows_have_no_parts(kernel):
+    parts = kernel.parts(X[:3], X[:3])
+
+    assert not parts.components.any()
+    assert not parts.columns.any()
+
+
+def test_parts_are_of_pairs():
+    with pytest.raises(KernelError, match=r"^X and Y must be pairs of rows, but they have 3 and 2\.$"):
+        RBFKernel().parts(X[:3], X[:2])

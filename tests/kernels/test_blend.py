@@ -187,3 +187,36 @@ def test_pooled_covariances():
         MIXTURE.pooled(1.0).full_covariances, np.broadcast_to(mean, (len(MIXTURE.weights), 2, 2))
     )
     assert MIXTURE.pooled(0.0) == MIXTURE
+
+
+# ---------------------------------------------------------------- what a blend is made of
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), share=fractions, membership=fractions)
+def test_contributions_are_the_terms_of_the_formula(seed, share, membership):
+    random = np.random.RandomState(seed)
+    mixture = random_mixture(3, 2, seed, [random.dirichlet(np.ones(3), size=3)])
+    x, z = np.column_stack([random.standard_normal((2, 2)), [0, 1]])
+    kernel = BlendKernel(mixture, 0.3, share=share, membership=membership, alpha=0.7, beta=0.4)
+    found = kernel.contributions(x[None], z[None])
+
+    def alone(s, m):
+        return literal(mixture, x, z, 0.3, s, m, 0.5, 0.7, 0.4)
+
+    assert found["euclidean"][0, 0] == pytest.approx((1 - share) * alone(0, 0), rel=1e-9)
+    assert found["mixture"][0, 0] == pytest.approx(share * (1 - membership) * alone(1, 0), rel=1e-9)
+    assert found["membership"][0, 0] == pytest.approx(share * membership * alone(1, 1), rel=1e-9)
+    assert sum(found.values())[0, 0] == pytest.approx(kernel(x[None], z[None])[0, 0], rel=1e-12)
+
+
+@pytest.mark.parametrize(("share", "membership", "weight"), [(0.6, 1 / 3, 0.5), (0, 0.5, 0), (1, 0.5, 1), (1, 1, 1)])
+def test_parts_are_means_of_those_of_both_distances(share, membership, weight):
+    kernel = BlendKernel(MIXTURE, 0.5, share=share, membership=membership, alpha=2.0)
+    parts, apart = kernel.parts(X[:9], X[9:18]), kernel.separation(X[:9], X[9:18])
+    own, plain = (np.diagonal(part.exponent(2.0)) for part in (apart.own, apart.plain))
+
+    np.testing.assert_allclose(parts.own.sum(axis=1), own, rtol=1e-12)
+    np.testing.assert_allclose(parts.plain.sum(axis=1), plain, rtol=1e-12)
+    np.testing.assert_allclose(parts.columns, weight * parts.own + (1 - weight) * parts.plain, rtol=1e-12)
+    np.testing.assert_allclose(parts.components.sum(axis=1), np.diagonal(kernel.distance(X[:9], X[9:18])), rtol=1e-12)

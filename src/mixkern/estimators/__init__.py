@@ -1,5 +1,6 @@
 """Learning machines for tables with few labels."""
 
+from mixkern.estimators.explanation import Explanation
 from mixkern.estimators.laplacian import LaplacianSVC
 from mixkern.estimators.oneclass import MixtureOneClassSVM
 from mixkern.estimators.s3vm import QuasiNewtonS3VC
@@ -7,4 +8,12 @@ from mixkern.estimators.svc import MixtureSVC
 from mixkern.estimators.svr import MixtureSVR
 from mixkern.estimators.transductive import TransductiveSVC
 
-__all__ = ["LaplacianSVC", "MixtureOneClassSVM", "MixtureSVC", "MixtureSVR", "QuasiNewtonS3VC", "TransductiveSVC"]
+__all__ = [
+    "Explanation",
+    "LaplacianSVC",
+    "MixtureOneClassSVM",
+    "MixtureSVC",
+    "MixtureSVR",
+    "QuasiNewtonS3VC",
+    "TransductiveSVC",
+]

@@ -222,9 +222,16 @@ class MixtureMachine(BaseEstimator):
 
     def _values(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the decision functions."""
-        values = self._known(X)
-        rows = values if fills_gaps(self.kernel_) else self._filled(values)
+        return self._decisions(self._known(X))
+
+    def _decisions(self, values: Floats) -> Floats:  # (n, q)
+        """Evaluate the decision functions of encoded rows."""
+        rows = self._as_read(values)
         return sums(self._sum_kernel, rows, self._sum_rows, self._sum_coefficients) + self.intercept_
+
+    def _as_read(self, values: Floats) -> Floats:
+        """Give encoded rows as the kernel reads them."""
+        return values if fills_gaps(self.kernel_) else self._filled(values)
 
     # ---------------------------------------------------------------- what the density says
 

@@ -7,17 +7,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mixkern.errors import LabelError, NotConvergedWarning, listing
+from mixkern.errors import LabelError, NotConvergedWarning, listing, one_of
 from mixkern.estimators.binding import KernelName, replaced
+from mixkern.estimators.case import By, Case, row_names
 from mixkern.estimators.classifier import Ints, MixtureClassifier
+from mixkern.estimators.contrast import contrasts
 from mixkern.estimators.machine import Floats
+from mixkern.estimators.pull import pulls_by_component, pulls_by_neighbour
 from mixkern.estimators.setting import AUTO_OR_POSITIVE, POSITIVE, Rule
 from mixkern.kernels.blend import SHARE, BlendKernel
+from mixkern.optional import optional
 from mixkern.solvers import Dual, believed_cost, believed_share, classifier
 from mixkern.solvers.evidence import asked
 from mixkern.solvers.fold import Train
 from mixkern.solvers.slope import cross_fitted, slope
-from mixkern.solvers.vote import class_probabilities, class_scores
+from mixkern.solvers.vote import chosen, class_probabilities, class_scores
 
 
 class MixtureSVC(MixtureClassifier):
@@ -285,7 +289,119 @@ class MixtureSVC(MixtureClassifier):
         ndarray of shape (n, c)
             Columns in the order of ``classes_``.
         """
-        values = self._values(X)
+        return self._probabilities(self._values(X))
+
+    def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
         if self.slope_ is None:
             raise AttributeError("predict_proba needs what probability=True learns in fit. Fit again.")
-        return class_probabilities(values, self.slope_, len(self.classes_))
+        return class_probabilities(decisions, self.slope_, len(self.classes_))
+
+    def assess(self, X: Any, *, all_classes: bool = False) -> Any:
+        """Say of each row which label it gets, how probable that is, and where in the density it lies.
+
+        Rows are encoded once for all of it.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            Rows.
+        all_classes : bool, default=False
+            Whether to give the probabilities of all classes too, in columns named ``probability_`` and the class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the index of ``X``: ``label``; ``probability`` of it, NaN for a machine without; ``component``, the most
+            responsible one's number in ``mixture_``; ``novelty``, the share of training rows in denser places.
+
+        Examples
+        --------
+        >>> from mixkern import MixtureSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = MixtureSVC(random_state=0).fit(iris.X, iris.few_labels(per_class=4, random_state=0))
+        >>> model.assess(iris.X[:2])["label"].tolist()
+        ['setosa', 'setosa']
+        """
+        pandas = optional("pandas", purpose="MixtureSVC.assess")
+        values = self._known(X)
+        decisions = self._decisions(values)
+        columns = {"label": self._labels.decode(chosen(class_scores(decisions, len(self.classes_))))}
+        odds = (
+            self._probabilities(decisions) if self.probability else np.full((len(values), len(self.classes_)), np.nan)
+        )
+        columns |= {
+            "probability": odds.max(axis=1),
+            "component": self.mixture_.responsibilities(values).argmax(axis=1),
+            "novelty": self._novelty.of_rows(values, self.mixture_),
+        }
+        if all_classes:
+            columns |= {f"probability_{label}": odds[:, i] for i, label in enumerate(self.classes_.tolist())}
+        return pandas.DataFrame(columns, index=row_names(X, len(values)))
+
+    def explain(self, X: Any, by: str = "label", n: int | None = 5) -> Any:
+        """Say why rows get their labels: by which labelled rows, which components, which columns.
+
+        Nothing is estimated. A score is a sum over support vectors, and a distance is one over components and columns;
+        the lines of a row always add up.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            Rows.
+        by : {"label", "component", "column"}, default="label"
+            What to explain labels by.
+        n : int or None, default=5
+            How many labelled rows, components or columns have lines of their own; ``None`` is all. The rest has one
+            line together.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Several lines for each row, in the order of ``X``. All begin with ``row`` (its index in a pandas frame, else
+            its position), its predicted ``label``, and ``against``: the class that was next.
+
+            By ``"label"``, the strongest pull first: ``score``, the decision between these two classes, positive for
+            the label (of three classes or more it is negative in the rare case that other pairs outvoted this one);
+            ``source``, whether the line is about a labelled ``"neighbour"``, all ``"others"`` together or the
+            ``"intercept"``; ``neighbour``, its position in the ``X`` of :meth:`fit`; ``neighbour_label``;
+            ``similarity``, the kernel between the two, and, if it is a blend, how much of it is ``euclidean``,
+            ``mixture`` and ``membership``; ``pull``, what is added to the score.
+
+            By ``"component"``, the most responsible one first: ``score`` and ``source`` as above; ``component``,
+            its number in ``mixture_``; ``responsibility`` for the row; ``weight``, its share of all rows; ``pull``,
+            what the labelled rows in it add to the score, each as far as the component is responsible for it;
+            ``support``, how many support vectors of each label lie in it; ``distinct_1``, ..., what distinguishes it.
+
+            By ``"column"``, the largest part first: ``beside``, whether the row is compared with the ``neighbour`` that
+            speaks most ``"for"`` its label or most ``"against"`` it, or with the mean and the most frequent categories
+            of its most likely ``"component"``; ``column``, with ``"(others)"`` for all that are not told; ``value`` of
+            the row and ``other_value``, None for a gap; ``filled``, whether one of the two is a gap whose expectation
+            was compared; ``part``, what the column adds to ``total``, the squared distance between the two. If the
+            kernel is a blend, that is the mean of the squares of two distances, whose parts are ``mixture`` and
+            ``euclidean``. From a component, it is the squared Mahalanobis distance plus twice the log ratio of the most
+            frequent category's probability to that of the row's. A part is negative where the columns'
+            correlation makes a difference likely.
+
+        Notes
+        -----
+        A bent kernel (``"lap"``, :class:`~mixkern.LaplacianSVC`) is bent once more in the first call, in as much time
+        as the training took, and keeps its matrices; its columns are those of the distance that it is bent from. The
+        kernel ``"rbf"`` has filled the gaps of labelled rows before it was trained: their expectations are shown.
+
+        Examples
+        --------
+        >>> from mixkern import MixtureSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> y = iris.few_labels(per_class=4, random_state=0)
+        >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
+        >>> lines = model.explain(iris.X[:1], n=2)
+        >>> lines["source"].tolist()
+        ['neighbour', 'neighbour', 'others', 'intercept']
+        >>> bool(abs(lines["pull"].sum() - lines["score"][0]) < 1e-12)
+        True
+        """
+        explained = {By.LABEL: pulls_by_neighbour, By.COMPONENT: pulls_by_component, By.COLUMN: contrasts}
+        table = explained[one_of(By, by, "by")]
+        values = self._known(X)
+        case = Case(self, row_names(X, len(values)), values, self._as_read(values), self._decisions(values))
+        return table(case, n)

@@ -59,6 +59,24 @@ class Separation:
         return np.exp(K, out=K)
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What the distance between pairs of rows is made of; sums of parts are exact.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n, k)
+        What each component adds to the distance in the continuous columns.
+    columns : ndarray of shape (n, d + e)
+        What each column adds to what gamma is multiplied with: to the squared distance times alpha, and to the squared
+        number of differing categories times beta. The part of a number is negative where its difference is one that
+        the differences in other columns make likely.
+    """
+
+    components: Floats
+    columns: Floats
+
+
 class DistanceKernel(Kernel):
     r"""A Gaussian of a distance in the continuous columns and of a count of differing categories.
 
@@ -121,6 +139,31 @@ class DistanceKernel(Kernel):
         D = engine.distance(a.numbers, a.shares, *_other(b), whiteners=self._whiteners(a.numbers.shape[1]))
         counts = None if a.codes is None else engine.count(a.codes, None if b is None else b.codes)
         return Separation(D * D, None if counts is None else counts * counts)
+
+    def parts(self, X: ArrayLike, Y: ArrayLike) -> Parts:
+        """Take the distance between each row of X and the row of Y beside it apart, by components and by columns.
+
+        Parameters
+        ----------
+        X, Y : array-like of shape (n, d + e)
+            Pairs of rows.
+
+        Returns
+        -------
+        Parts
+            Its ``components`` add up to :meth:`distance`, its ``columns`` to ``separation(...).exponent(alpha, beta)``.
+
+        Examples
+        --------
+        >>> from mixkern.kernels import RBFKernel
+        >>> RBFKernel(n_categorical=2).parts([[0.0, 1.0, 0, 0]], [[2.0, 0.0, 1, 1]]).columns
+        array([[4., 1., 2., 2.]])
+        """
+        a, b = self._rows(X), self._rows(Y)
+        if len(a.numbers) != len(b.numbers):
+            raise KernelError(f"X and Y must be pairs of rows, but they have {len(a.numbers)} and {len(b.numbers)}.")
+        components, numbers = _numeric_parts(a, b, self._whiteners(a.numbers.shape[1]))
+        return Parts(components, np.hstack([self.alpha * numbers, self.beta * category_parts(a, b)]))
 
     def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
         """Kernel matrix of X and Y times the columns of V, without the matrix: how a machine predicts many rows.
@@ -272,6 +315,33 @@ class MixtureKernel(DistanceKernel):
             return given
         hint = " Pass what it has learned: density.mixture_." if hasattr(given, "mixture_") else ""
         raise KernelError(f"mixture must be a Mixture, but it is a {type(given).__name__}.{hint}")
+
+
+def _numeric_parts(a: Rows, b: Rows, whiteners: Floats) -> tuple[Floats, Floats]:  # (n, k), (n, d)
+    r"""Take distances between pairs of rows, and their squares, apart.
+
+    With :math:`\delta = x - z`, :math:`D = \sum_k w_k \Delta_k` and
+    :math:`\Delta_k^2 = \sum_j \delta_j [\Sigma_k^{-1} \delta]_j`, column j has the part
+    :math:`D \sum_k w_k \delta_j [\Sigma_k^{-1} \delta]_j / \Delta_k` of :math:`D^2`.
+    """
+    difference = a.numbers - b.numbers
+    weights = np.broadcast_to((a.shares + b.shares) / 2, (len(difference), len(whiteners)))
+    components, columns = np.zeros(weights.shape), np.zeros(difference.shape)
+    for k, W in enumerate(whiteners):
+        z = difference * W if W.ndim == 1 else difference @ W.T
+        sq_parts = difference * (z * W if W.ndim == 1 else z @ W)  # (n, d), add up to the square of Delta_k
+        lengths = np.sqrt((z * z).sum(axis=1))
+        components[:, k] = weights[:, k] * lengths
+        columns += np.divide(weights[:, k], lengths, out=np.zeros(len(z)), where=lengths > 0)[:, None] * sq_parts
+    return components, components.sum(axis=1, keepdims=True) * columns
+
+
+def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
+    """Give each differing category its share of the squared number of them: their number."""
+    if a.codes is None or b.codes is None:
+        return np.zeros((len(a.numbers), 0))
+    differs = (a.codes != b.codes).astype(float)
+    return differs * differs.sum(axis=1, keepdims=True)
 
 
 def _other(rows: Rows | None) -> tuple[Floats, Floats] | tuple[None, None]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, Floats, MixtureKernel, Rows, Separation
+from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, Floats, MixtureKernel, Parts, Rows, Separation, category_parts
 
 SHARE = 0.6  # of the mixture, before any label was seen
 METRICS_KEPT = 32  # mixtures whose pooled metrics are remembered
@@ -54,6 +54,25 @@ class Blend:
         """Blend the two."""
         plain, mixed = self.halves(gamma, alpha, beta)
         return (1 - self.share) * plain + self.share * mixed
+
+
+@dataclass(frozen=True, eq=False)
+class BlendParts(Parts):
+    """What the two distances of a blend are made of.
+
+    Attributes
+    ----------
+    components : ndarray of shape (n, k)
+        What each component adds to the distance in the pooled units of the components.
+    columns : ndarray of shape (n, d + e)
+        The mean of the following two, weighted as the blend weighs their kernels.
+    own, plain : ndarray of shape (n, d + e)
+        What each column adds to the squared distance in the units of the components, and to the Euclidean one; see
+        :class:`Parts`.
+    """
+
+    own: Floats
+    plain: Floats
 
 
 class BlendKernel(MixtureKernel):
@@ -148,6 +167,44 @@ class BlendKernel(MixtureKernel):
             _fraction(self.share, "share"),
             _fraction(self.membership, "membership"),
         )
+
+    def parts(self, X: ArrayLike, Y: ArrayLike) -> BlendParts:
+        """Take both distances between each row of X and the row of Y beside it apart; see :class:`BlendParts`.
+
+        Whether two rows belong to the same components is no distance, and not part of it.
+        """
+        own = super().parts(X, Y)
+        a, b = self._rows(X), self._rows(Y)
+        difference = (a.numbers - b.numbers) * self._unit_whitener(a.numbers.shape[1])
+        plain = np.hstack([self.alpha * difference**2, self.beta * category_parts(a, b)])
+        share = _fraction(self.share, "share")
+        weight = share * (1 - _fraction(self.membership, "membership"))
+        weight = weight / (weight + 1 - share) if weight + 1 - share > 0 else 1.0
+        return BlendParts(own.components, (1 - weight) * plain + weight * own.columns, own.columns, plain)
+
+    def contributions(self, X: ArrayLike, Y: ArrayLike | None = None) -> dict[str, Floats]:
+        """Say how much of the kernel between rows comes from which of the three; they add up to it.
+
+        Returns
+        -------
+        dict of ndarray of shape (n, m)
+            ``"euclidean"``, ``"mixture"`` and ``"membership"``, each with its weight.
+
+        Examples
+        --------
+        >>> from mixkern import Mixture
+        >>> kernel = BlendKernel(Mixture([0.5, 0.5], [[-1.0], [1.0]], [[[1.0]], [[1.0]]]))
+        >>> {name: float(part[0, 0].round(2)) for name, part in kernel.contributions([[0.0]]).items()}
+        {'euclidean': 0.4, 'mixture': 0.4, 'membership': 0.2}
+        """
+        apart = self.separation(X, Y)
+        decay = self._decay(self._mixture().n_continuous)
+        settings = decay["gamma"], decay["alpha"], decay["beta"]
+        return {
+            "euclidean": (1 - apart.share) * apart.plain.kernel(*settings),
+            "mixture": apart.share * (1 - apart.membership) * apart.own.kernel(*settings),
+            "membership": apart.share * apart.membership * apart.together,
+        }
 
     def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
         """Kernel matrix of X and Y times the columns of V, without the matrix."""

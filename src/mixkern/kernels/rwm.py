@@ -29,9 +29,9 @@ class RWMKernel(MixtureKernel):
     Notes
     -----
     Symmetric with unit diagonal. Not positive semi-definite for every mixture; see :func:`definiteness`. It is for one
-    component, and for components of equal covariance: then it is the RBF kernel in whitened coordinates. A missing
-    number counts as its expectation under the mixture given the row's other values; a missing category is a category of
-    its own.
+    component, and for components of equal covariance, of numbers and at most one categorical column: then it is the
+    RBF kernel in whitened coordinates. A missing number counts as its expectation under the mixture given the row's
+    other values; a missing category is a category of its own.
 
     Examples
     --------

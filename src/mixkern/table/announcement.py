@@ -7,6 +7,10 @@ from mixkern.errors import counted, few_lines, listing, shortened
 from mixkern.table.reading import Reading
 
 LIMIT = 5  # categories of a column
+SETTLE = (
+    "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."
+)
+COUNT = "encoder.unseen(X) counts them."
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,7 @@ def choices(names: Sequence[str], readings: Sequence[Reading]) -> str:
     lines = [
         f"{listing(group)}: {reason}{'; ' if advice[reason] else ''}{advice[reason]}" for reason, group in found.items()
     ]
-    return "\n  ".join(["Some columns could be read in two ways.", *lines]) + (
-        "\nTo settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); "
-        "machines take it as encoder=."
-    )
+    return "\n  ".join(["Some columns could be read in two ways.", *lines]) + f"\n{SETTLE}"
 
 
 def unseen_categories(found: Sequence[Unseen]) -> str:
@@ -46,7 +47,7 @@ def unseen_categories(found: Sequence[Unseen]) -> str:
         f"not there at fit time; {'it is' if is_one else 'they are'} coded as 'other'."
     )
     lines = [f"{column.name!r}: {_tally(column)}" for column in found]
-    return "\n  ".join([first, *few_lines(lines)]) + "\nencoder.unseen(X) counts them."
+    return "\n  ".join([first, *few_lines(lines)]) + f"\n{COUNT}"
 
 
 def ignored_values(counts: Mapping[str, int]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mixkern.errors import NotNumericError, few_lines, listing, shortened
 from mixkern.table.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.table.frame import Kind, RawColumn
+from mixkern.table.frame import Kind, RawColumn, raw_columns
 from mixkern.table.gap import is_gap
 from mixkern.table.lookalike import are_dates, are_identifiers, not_numbers
 
@@ -24,6 +24,7 @@ class Reading:
     is_choice: bool = False
     advice: str = ""  # a line to type
     refusal: str = ""  # what is wrong, where it cannot be read until the user has decided
+    is_identifier: bool = False  # tells rows apart, and says nothing about them
 
 
 def readings(raws: Sequence[RawColumn], settled: Mapping[int, Reading]) -> list[Reading]:
@@ -50,6 +51,15 @@ def reading(raw: RawColumn) -> Reading:
     return Reading(ContinuousColumn if is_number else CategoricalColumn)
 
 
+def identifiers(X: Any) -> list[str]:
+    """Name the columns that seem to tell rows apart and to say nothing about them: row numbers, names, keys.
+
+    >>> identifiers([[i, f"k{7 * i}", i % 3 / 2] for i in range(20)])
+    ['x0', 'x1']
+    """
+    return [raw.name for raw in raw_columns(X) if reading(raw).is_identifier]
+
+
 def _is_whole(raw: RawColumn) -> bool:
     """Tell whether floats are whole numbers: in pandas, one gap makes floats of integers.
 
@@ -74,7 +84,7 @@ def _whole_reading(raw: RawColumn) -> Reading:
     is_numbering = len(distinct) == n_values > FEW_VALUES and distinct[-1] - distinct[0] == n_values - 1
     if is_numbering:
         reason = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
-        return Reading(ContinuousColumn, reason, is_choice=True)
+        return Reading(ContinuousColumn, reason, is_choice=True, is_identifier=True)
     return Reading(ContinuousColumn)
 
 
@@ -102,7 +112,7 @@ def _text_reading(raw: RawColumn) -> Reading:
         return Reading(CategoricalColumn, reason, is_choice=True, advice=advice)
     if len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells)):
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
-        return Reading(CategoricalColumn, reason, is_choice=True)
+        return Reading(CategoricalColumn, reason, is_choice=True, is_identifier=True)
     return Reading(CategoricalColumn)
 
 
