@@ -14,6 +14,7 @@ from mixkern.estimators import (
     TransductiveSVC,
 )
 from mixkern.search import SemiSupervisedSplit, SVCSearch
+from mixkern.storage import load, save
 from mixkern.table import TableEncoder
 
 __version__ = version("mixkern")
@@ -33,7 +34,9 @@ __all__ = [
     "__version__",
     "advise",
     "datasets",
+    "load",
     "plot",
+    "save",
     "study",
     "suggest",
 ]

@@ -135,6 +135,13 @@ def test_too_large_values():
         ContinuousColumn.fit(column([0.0, 1e-5])).encode(column([0.0, 1e308]))
 
 
+def test_a_number_whose_distances_overflow_is_refused_before_any_is_computed():
+    fitted = ContinuousColumn.fit(column([0.0, 1.0, 2.0]))
+    assert fitted.encode(column([1e99]))[0] > 1e98
+    with pytest.raises(TooLargeError, match=r"'a' holds numbers up to 1e\+200, too large"):
+        fitted.encode(column([1.0, -1e200]))
+
+
 @pytest.mark.parametrize(
     ("fitted", "came", "message"),
     [

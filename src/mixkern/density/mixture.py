@@ -298,8 +298,9 @@ class Mixture:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.to_dict()
+    def __getstate__(self) -> dict[str, Any]:  # as arrays, which files and workers take as they are
+        kept = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
+        return {**kept, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(self.from_dict(state).__dict__)

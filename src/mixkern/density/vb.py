@@ -215,6 +215,8 @@ class VBMixture(DensityMixin, BaseEstimator):
         the rows, and is forgotten. The bound that is then added to ``bound_trace_`` is estimated from that block.
         """
         is_first = not hasattr(self, "_ascent")
+        if is_first and hasattr(self, "mixture_"):
+            raise MixtureError("A density from a file cannot go on with partial_fit. Begin anew: clone(density).")
         values = self._numbers(X, reset=is_first)
         if is_first or self._early:
             return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])

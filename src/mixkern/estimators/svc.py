@@ -311,8 +311,9 @@ class MixtureSVC(MixtureClassifier):
         Returns
         -------
         pandas.DataFrame
-            With the index of ``X``: ``label``; ``probability`` of it, NaN for a machine without; ``component``, the most
-            responsible one's number in ``mixture_``; ``novelty``, the share of training rows in denser places.
+            With the index of ``X``: ``label``; ``probability`` of it, NaN for a machine without; ``component``, the
+            number of the most responsible one in ``mixture_``; ``novelty``, the share of training rows in denser
+            places.
 
         Examples
         --------

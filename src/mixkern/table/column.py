@@ -14,6 +14,7 @@ from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, cou
 from mixkern.table.cell import DAY, LAST_DAY, Floats
 from mixkern.table.frame import Kind, RawColumn
 
+FARTHEST = 1e100  # a z-score: beyond, squares of distances overflow
 OTHER = "(other)"  # how a report names a category that was not there at fit time
 
 _CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
@@ -70,8 +71,9 @@ class ContinuousColumn:
         values = _finite(raw)
         with np.errstate(over="ignore"):
             scores: Floats = ((values - self.origin) - self.mean) / self.deviation
-        if np.isinf(scores).any():
-            raise _too_large(raw.name, values[np.isinf(scores)])
+        is_too_far = np.abs(scores) > FARTHEST
+        if is_too_far.any():
+            raise _too_large(raw.name, values[is_too_far])
         return scores
 
     def n_ignored(self, raw: RawColumn) -> int:
