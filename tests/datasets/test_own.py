@@ -38,7 +38,8 @@ def test_any_column_may_be_the_target(tmp_path):
     ("text", "target", "why"),
     [
         (MIXED, "knid", "has no column 'knid'. Did you mean 'kind'?"),
-        ("", None, "cannot be read as a CSV"),
+        ("", None, "mine.csv is empty"),
+        ("a,b\n1\n", None, "line 2: 1 field, but the header has 2"),
         ("a\n1\n2\n", None, "needs a column of labels and at least one other"),
         ("a,b\n1,x\n2,x\n", None, "at least two classes, but 1 came"),
         ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 rows rather than classes"),
@@ -54,6 +55,13 @@ def test_row_numbers_and_whole_numbers_with_gaps(tmp_path):
     own = datasets.read_table(written(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
     assert list(own.X) == ["age"]
     assert own.classes == (1.0, 2.0, 3.0)
+
+
+def test_dates_are_categories_and_other_delimiters_are_found(tmp_path):
+    own = datasets.read_table(written(tmp_path, "since;size;kind\n2024-05-01;1,5;a\n;2,5;b\n2024-05-02;3;a\n"))
+    assert (own.continuous, own.categorical) == (("size",), ("since",))
+    assert own.X["since"].tolist()[0] == "2024-05-01"
+    assert own.X["size"].tolist() == [1.5, 2.5, 3.0]
 
 
 def test_a_file_that_is_not_there(tmp_path):

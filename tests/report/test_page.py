@@ -1,49 +1,19 @@
 """One page with everything in it: it needs nothing else, and it is well formed."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
+from matplotlib import pyplot as plt
 
 from mixkern.report import write_report
+from mixkern.report.block import Mark, Paragraph, Picture, Section
+from mixkern.report.page import page
 from mixkern.study import Store
 
 
-class Outline(HTMLParser):
-    """What a browser would see: tags that match, links, pictures."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.ids, self.links, self.sources, self.text, self.alts = [], [], [], [], "", []
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if "id" in given:
-            self.ids.append(given["id"])
-        if "href" in given:
-            self.links.append(given["href"])
-        if "src" in given:
-            self.sources.append(given["src"])
-            self.alts.append(given["alt"])
-        assert not any(name.startswith("on") for name in given)
-        assert tag not in ("script", "link", "iframe")
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-
 @pytest.fixture(scope="module")
-def outline(store, tmp_path_factory, few_figures):
-    path = write_report(store, tmp_path_factory.mktemp("page") / "deep" / "paper.html")
-    found = Outline()
-    found.feed(path.read_text("utf-8"))
-    found.source = path.read_text("utf-8")
-    return found
+def outline(store, tmp_path_factory, few_figures, outline_of):
+    return outline_of(write_report(store, tmp_path_factory.mktemp("page") / "deep" / "paper.html"))
 
 
 def test_it_is_well_formed_and_links_lead_somewhere(outline):
@@ -118,3 +88,24 @@ def test_a_failure_leaves_the_old_page(store, tmp_path, monkeypatch):
 
 def test_the_same_study_makes_the_same_page(store, outline, tmp_path):
     assert write_report(store, tmp_path / "again.html").read_text("utf-8") == outline.source
+
+
+def test_a_page_has_the_title_that_it_is_given_and_no_letter_that_breaks_it():
+    written = page([Section("one", "One", (Paragraph("5 % of `a`, \ud800 and \x00"),))], title="<a & b>")
+    assert written.count("&lt;a &amp; b&gt;") == 2
+    assert "5\N{NO-BREAK SPACE}% of <code>a</code>, \N{REPLACEMENT CHARACTER} and \N{REPLACEMENT CHARACTER}" in written
+    written.encode()
+
+
+def test_browsers_are_told_to_refuse_scripts(outline):
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in outline.source
+
+
+def test_a_picture_may_have_a_dark_side_and_names():
+    def draw():
+        return plt.subplots(figsize=(1, 1))[0]
+
+    picture = Picture("a", "A", "It.", draw, True, draw, (Mark(1, "<b>"),))
+    written = page([Section("one", "One", (picture,))], title="T")
+    assert '<source srcset="data:image/svg+xml;base64,' in written
+    assert "<bdi>&lt;b&gt;</bdi></li></ul>" in written

@@ -157,7 +157,7 @@ ARRAYS = [
     (np.ma.masked_array([["1"], ["x"]], mask=[[0], [1]]), Kind.TEXT, [1, NAN]),
     (np.ma.masked_array(dates("ns", "2020-01-01", "2020-01-02"), mask=[[0], [1]]), Kind.DATE, [18262, NAN]),
     (np.ma.masked_array(dates("s", "2020-01-01"), mask=[[1]]), Kind.DATE, [NAN]),
-    (np.matrix([[1.5], [2.5]]), Kind.NUMBER, [1.5, 2.5]),
+    (np.ndarray.view(np.array([[1.5], [2.5]]), np.matrix), Kind.NUMBER, [1.5, 2.5]),  # np.matrix() itself warns
     ([[1], [2]], Kind.INTEGER, [1, 2]),
     (((1,), (2.5,)), Kind.NUMBER, [1, 2.5]),
     ([np.array([1.0]), np.array([2.0])], Kind.NUMBER, [1, 2]),

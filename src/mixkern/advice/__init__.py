@@ -1,8 +1,18 @@
 """Advice before and between labels."""
 
+from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.advice import Advice, Verdict
 from mixkern.advice.advise import advise
 from mixkern.advice.suggest import suggest, suggested_rows
 from mixkern.advice.suggestion import suggestion_table
 
-__all__ = ["Advice", "Verdict", "advise", "suggest", "suggested_rows", "suggestion_table"]
+__all__ = [
+    "AccuracyEstimate",
+    "Advice",
+    "Verdict",
+    "advise",
+    "estimated_accuracy",
+    "suggest",
+    "suggested_rows",
+    "suggestion_table",
+]

@@ -1,18 +1,30 @@
-"""What several commands need: lists of names as options, a progress bar, tables as wide as they must be."""
+"""What several commands need: lists of names as options, progress on a terminal, tables as wide as they must be."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import click
+from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from mixkern.errors import nearest
 from mixkern.study import Step
 
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals
+WIDEST_CELL = 60
 
 
 def listed(
@@ -41,6 +53,36 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
     with Progress(*columns, *clock, console=Console(stderr=True)) as progress:
         task = progress.add_task("densities", total=None)
         yield lambda step: progress.update(task, completed=step.done, total=step.total, description=step.what)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is being done, on a terminal; in a pipe nothing is said."""
+    console = Console(stderr=True)
+    columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()]
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
+@contextmanager
+def bytes_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show how much of a file is done, on a terminal; what is given takes bytes done and bytes in all."""
+    console = Console(stderr=True)
+    columns = [TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> Table:
+    """Make a table of texts that may hold anything: brackets in the name of a column are no markup."""
+    table = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(Text(heading), justify="right" if heading in right else "left", max_width=WIDEST_CELL)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return table
 
 
 def print_wide(title: str, table: Table) -> Console:

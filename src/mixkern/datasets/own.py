@@ -5,12 +5,14 @@ from pathlib import Path
 from mixkern.datasets.dataset import Dataset
 from mixkern.errors import TableError, nearest
 from mixkern.optional import optional
+from mixkern.table import table_file
+from mixkern.table.cell import text
 
 FEWEST = 2  # rows of a class
 
 
 def read_table(path: str | Path, target: str | None = None) -> Dataset:
-    """Read a CSV as a data set.
+    """Read a CSV, or a table in any other file that :func:`mixkern.table.table_file` reads, as a data set.
 
     Columns of numbers are continuous, all others categorical; empty cells are gaps. Rows without a label are left out,
     because nothing could be tested on them.
@@ -39,18 +41,15 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     """
     pandas = optional("pandas", purpose="mixkern.datasets")
     path = Path(path)
-    try:
-        frame = pandas.read_csv(path, low_memory=False)
-    except (OSError, UnicodeDecodeError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise TableError(f"{path.name} cannot be read as a CSV: {error}") from error
-    if str(frame.columns[0]).startswith("Unnamed"):
-        frame = frame.iloc[:, 1:]  # row numbers, which a program has written and which say nothing about a row
+    frame = table_file(path).frame()  # without row numbers, which say nothing about a row
     if frame.shape[1] < 2:
         raise TableError(f"{path.name} needs a column of labels and at least one other, but has {frame.shape[1]}.")
     target = str(frame.columns[-1]) if target is None else target
     if target not in frame:
         raise TableError(f"{path.name} has no column {target!r}.{nearest(target, map(str, frame.columns))}")
     frame = frame[frame[target].notna()].reset_index(drop=True)
+    dates = frame.select_dtypes("datetime")
+    frame = frame.assign(**{name: dates[name].map(text) for name in dates})
     y = frame.pop(target)
     counts = y.value_counts()
     if len(counts) < 2:

@@ -105,7 +105,7 @@ def _continuous(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]
     columns = []
     for (name, (*values, middle, above)), scores in zip(named, differences.T, strict=True):
         pairs = zip(values, scores, strict=True)
-        texts = [f"{name} {_in_words(value, above - middle)} ({score:+.1f})" for value, score in pairs]
+        texts = [f"{name} {in_words(value, above - middle)} ({score:+.1f})" for value, score in pairs]
         columns.append(_Column(scores, texts))
     return columns
 
@@ -126,10 +126,10 @@ def _decoded(landmarks: Floats, mixture: Mixture, encoder: TableEncoder) -> list
     return [(name, list(frame[name])) for name in encoder.continuous_]
 
 
-def _in_words(value: Any, deviation: Any) -> str:
+def in_words(value: Any, deviation: Any) -> str:
     """Write a number, date or duration as exactly as its column's deviation makes sensible.
 
-    >>> _in_words(63.21, 15.0), _in_words(1.2345, 0.5), _in_words(1234567.8, 3e5), _in_words(3.21e-9, 1e-9)
+    >>> in_words(63.21, 15.0), in_words(1.2345, 0.5), in_words(1234567.8, 3e5), in_words(3.21e-9, 1e-9)
     ('63', '1.23', '1234568', '3.21e-09')
     """
     if hasattr(value, "total_seconds"):
@@ -149,7 +149,7 @@ def _duration_in_words(seconds: float, deviation: float) -> str:
     ('2.5 hours', '9000 seconds')
     """
     unit, size = next((pair for pair in UNITS.items() if pair[1] <= deviation), ("seconds", 1))
-    return f"{_in_words(seconds / size, deviation / size)} {unit}"
+    return f"{in_words(seconds / size, deviation / size)} {unit}"
 
 
 def _exponent(value: float) -> int:

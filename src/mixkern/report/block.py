@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-from mixkern.study.form import StudyTable
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,14 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What stands for a class in a picture, told beside it: the number of its colour and shape, and a text."""
+
+    look: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Picture:
     """Something to be drawn.
 
@@ -49,6 +55,10 @@ class Picture:
         Gives a figure of matplotlib, or axes of one.
     is_lines : bool
         Whether it is a drawing of few lines, which stays sharp at every size.
+    draw_dark : callable or None
+        The same for a dark page; without, a white sheet lies on it.
+    key : tuple of Mark
+        What its colours mean, where users have named it: a page writes names of any script and length.
     """
 
     name: str
@@ -56,9 +66,18 @@ class Picture:
     caption: str
     draw: Callable[[], Any]
     is_lines: bool = False
+    draw_dark: Callable[[], Any] | None = None
+    key: tuple[Mark, ...] = ()
 
 
-Block = Paragraph | Bullets | Code | Heading | Picture | StudyTable
+class Written(Protocol):
+    """What can write itself, such as a table."""
+
+    def to_html(self) -> str:
+        """Write it as a part of a page."""
+
+
+Block = Paragraph | Bullets | Code | Heading | Picture | Written
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,10 @@ def _block(block: Block, level: int) -> str:
         case Picture(name=name, title=title, caption=caption):
             title = markdown_escaped(title)
             return f"![{title}](images/{name}.png)\n\n**{title}.** {markdown_escaped(caption)}\n"
+        case StudyTable(name=name):
+            return f"{block.to_markdown()}\nAs a file: [CSV](tables/{name}.csv), [LaTeX](tables/{name}.tex).\n"
         case _:
-            return (
-                f"{block.to_markdown()}\nAs a file: [CSV](tables/{block.name}.csv), [LaTeX](tables/{block.name}.tex).\n"
-            )
+            raise TypeError(f"A {type(block).__name__} cannot be written as Markdown.")
 
 
 def _files(block: Block) -> Iterator[tuple[str, str | bytes]]:

@@ -7,9 +7,7 @@ from mixkern.errors import counted, few_lines, listing, shortened
 from mixkern.table.reading import Reading
 
 LIMIT = 5  # categories of a column
-SETTLE = (
-    "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."
-)
+SETTLE = "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."
 COUNT = "encoder.unseen(X) counts them."
 
 

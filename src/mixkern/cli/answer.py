@@ -1,0 +1,68 @@
+"""What a command says: an answer for people or for scripts, and notes beside it."""
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import numpy as np
+
+from mixkern.cli.spoken import spoken
+from mixkern.errors import MixkernWarning
+
+Notes = list[str]
+
+
+@contextmanager
+def noting(notes: Notes) -> Iterator[None]:
+    """Collect what the library warns of, in the words of the command line; of one kind the first will do."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MixkernWarning)
+        yield
+    found: dict[type[Warning], list[str]] = {}
+    for each in caught:
+        if issubclass(each.category, MixkernWarning):
+            found.setdefault(each.category, []).append(spoken(str(each.message)))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    for first, *others in found.values():
+        notes.append(first + ("\nIt is so in later rows, too." if set(others) - {first} else ""))
+
+
+def give(answer: Mapping[str, Any], notes: Notes, show: Callable[[], None], *, as_json: bool) -> None:
+    """Print an answer; notes go with it where a script reads, else to the other stream."""
+    if as_json:
+        click.echo(json.dumps(plain({**answer, "notes": notes}), indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    show()
+    tell(notes)
+
+
+def tell(notes: Notes) -> None:
+    """Print notes on the stream that is not the answer's."""
+    for note in notes:
+        click.echo(f"Note: {note}", err=True)
+
+
+def plain(value: Any) -> Any:
+    """Give a value as JSON knows it: no arrays, no NaN, keys that are texts.
+
+    >>> plain({1: np.float64("nan"), "a": (np.int64(3), np.array([True]))})
+    {'1': None, 'a': [3, [True]]}
+    """
+    match value:
+        case Mapping():
+            return {str(key): plain(each) for key, each in value.items()}
+        case list() | tuple() | np.ndarray():
+            return [plain(each) for each in value]
+        case np.generic():
+            return plain(value.item())
+        case float():
+            return value if math.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+        case _:
+            return None if value != value else str(value)  # pandas.NaT is not itself

@@ -1,0 +1,26 @@
+"""All commands together, and what becomes of errors: one sentence, and an exit code."""
+
+from typing import Any
+
+import click
+
+from mixkern.cli.spoken import spoken
+from mixkern.errors import MixkernError
+
+STOPPED = 130  # as shells have it: 128 and the number of the signal
+
+
+class Commands(click.Group):
+    """A group of commands whose errors are sentences: code 1 for what is wrong with files and data, 2 for a typo."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; errors that we raise on purpose have no traceback."""
+        try:
+            return super().invoke(ctx)
+        except MixkernError as error:
+            raise click.ClickException(spoken(str(error))) from error
+        except MemoryError as error:
+            raise click.ClickException("There is not enough memory. Give fewer rows or columns.") from error
+        except KeyboardInterrupt:
+            click.echo("Stopped. No file was changed.", err=True)
+            raise click.exceptions.Exit(STOPPED) from None

@@ -1,0 +1,135 @@
+"""A table with a column of labels, as the commands read it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixkern.cli.answer import Notes
+from mixkern.cli.terminal import bytes_bar
+from mixkern.errors import LabelError, TableError, UnknownColumnError, counted, listing, nearest, shortened
+from mixkern.table import TableEncoder, TableFile, encode_labels, identifiers, table_file
+
+MOST_CLASSES = 50  # a column with more different values is hardly one of classes
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTable:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    file : TableFile
+        Where they come from.
+    frame, X : pandas.DataFrame
+        All columns, and those to learn from.
+    y : pandas.Series or None
+        Labels as texts, ``None`` where there is none; ``None`` where nobody has named a target.
+    target : str or None
+        Name of their column.
+    ignored : tuple of str
+        Columns that nothing is learned from.
+    gaps, unlabelled : tuple of str
+        What stands for a gap and for no label, besides the usual.
+    encoder : TableEncoder
+        How to read the columns.
+    """
+
+    file: TableFile
+    frame: Any
+    X: Any
+    y: Any
+    target: str | None
+    ignored: tuple[str, ...]
+    gaps: tuple[str, ...]
+    unlabelled: tuple[str, ...]
+    encoder: TableEncoder
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of labels of each class."""
+        return {} if self.y is None else {str(k): int(n) for k, n in self.y.value_counts().sort_index().items()}
+
+
+def opened(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
+    """Look at a file, and note what was found out about it."""
+    delimiter = reading.get("delimiter")
+    file = table_file(path, **{**reading, "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter})
+    notes += file.notes
+    return file
+
+
+def read_labelled(
+    path: str,
+    notes: Notes,
+    *,
+    target: str | None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    continuous: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    unlabelled: Sequence[str] = (),
+    **reading: Any,
+) -> LabelledTable:
+    """Read a table, find its labels, and leave out what tells rows apart but says nothing about them."""
+    file = opened(path, reading, notes)
+    if target is not None:
+        check_column(target, file, "--target")
+    for option, names in {
+        "--drop": drop,
+        "--keep": keep,
+        "--continuous": continuous,
+        "--categorical": categorical,
+    }.items():
+        for name in names:
+            check_column(name, file, option)
+    with bytes_bar(f"Reading {file.name}") as on_progress:
+        frame = file.frame(text=() if target is None else (target,), on_progress=on_progress)
+    notes += [note for note in file.notes if note not in notes]
+    X = frame.drop(columns=[*drop, *([] if target is None else [target])])
+    told = {*keep, *continuous, *categorical}
+    names = [name for name in identifiers(X) if name not in told]
+    if names:
+        X = X.drop(columns=names)
+        notes.append(
+            f"Not learned from, because nearly every row has another value: {listing(names)}. To use a column all the "
+            f"same: --keep {names[0]}"
+        )
+    if not X.shape[1]:
+        raise TableError(f"{file.name} has no column left to learn from.")
+    y = None if target is None else labels_of(frame[target], target, unlabelled)
+    settled = {
+        "continuous": [name for name in continuous if name in X],
+        "categorical": [name for name in categorical if name in X],
+    }
+    encoder = TableEncoder(**{name: columns or None for name, columns in settled.items()})
+    gaps = tuple(reading.get("gaps", ()))
+    return LabelledTable(file, frame, X, y, target, (*drop, *names), gaps, tuple(unlabelled), encoder)
+
+
+def check_column(name: str, file: TableFile, option: str) -> None:
+    """Refuse a column that the file does not have, and name the one that was meant."""
+    if name not in file.columns:
+        raise UnknownColumnError(
+            f"{option} {name}: {file.name} has no such column.{nearest(name, file.columns)} "
+            f"It has {listing(file.columns, limit=10)}."
+        )
+
+
+def labels_of(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
+    """Give labels as texts, ``None`` where there is none; refuse what is no column of classes."""
+    y = column.where(~column.isin(list(unlabelled)), None) if unlabelled else column
+    y = y.astype(object).where(y.notna(), None)
+    if "-1" in set(y):
+        raise LabelError(
+            f"Column {target!r} holds -1, which could be a class or stand for no label. If it is none: "
+            "--unlabelled -1. If it is a class, give it another name."
+        )
+    labels = encode_labels(y, min_classes=0)
+    n_labelled = int(labels.is_labelled.sum())
+    if labels.n_classes > max(MOST_CLASSES, n_labelled // 2):
+        shown = ", ".join(repr(shortened(str(label), 20)) for label in labels.classes[:3])
+        raise LabelError(
+            f"Column {target!r} holds {counted(labels.n_classes, 'different value')} in {n_labelled} labelled rows "
+            f"({shown}, ...): more than a column of classes has. Name another --target, or sort its values into groups."
+        )
+    return y

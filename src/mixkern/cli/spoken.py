@@ -1,0 +1,31 @@
+"""What the library says to those who write Python, said to those who type commands."""
+
+import re
+from collections.abc import Callable
+
+from mixkern.table.announcement import COUNT, SETTLE
+
+# A phrase of the library, and what it is at a prompt.
+PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (re.escape(SETTLE), "To settle a column, name it: --continuous COLUMN or --categorical COLUMN."),
+    (re.escape(f"\n{COUNT}"), ""),
+    (r"[;:] (?:for numbers|convert them): X\[.*?\] = pd\.to_\w+\(.*\)", ""),
+    (r"\nConvert them, with gaps in place of the rest:(?:\n  .*)*", "\nIf these stand for gaps, say so: --gap TEXT."),
+    (r", or make gaps of them: X\[.*?\] = pd\.to_numeric\(.*?\)\.", ", or make gaps of them: --gap TEXT."),
+    (r"TableEncoder\((continuous|categorical)=\[(.*?)\]\)", lambda match: f"--{match[1]} {_names(match[2])}"),
+)
+
+
+def _names(listed: str) -> str:
+    return ",".join(name.strip().strip("'\"") for name in listed.split(","))
+
+
+def spoken(message: str) -> str:
+    """Put the options of commands in place of lines of Python.
+
+    >>> spoken("Or read the column as categories: TableEncoder(categorical=['age']).")
+    'Or read the column as categories: --categorical age.'
+    """
+    for phrase, command in PHRASES:
+        message = re.sub(phrase, command, message)
+    return message.rstrip()

@@ -1,0 +1,80 @@
+"""``mixkern suggest``: the rows to label next."""
+
+import shlex
+from typing import Any
+
+import click
+
+from mixkern.advice import suggestion_table
+from mixkern.cli.answer import Notes, give, noting
+from mixkern.cli.labelled import LabelledTable, read_labelled
+from mixkern.cli.option import column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.terminal import print_wide, text_table, working
+from mixkern.errors import counted, shortened
+from mixkern.estimators import MixtureSVC
+from mixkern.table import table_writer
+
+ROW = "row"  # a column with its number, counted from 1
+MOST_SHOWN = 3  # columns beside a suggestion, so that one sees which row is meant
+
+
+@click.command("suggest")
+@click.argument("table")
+@target_option(required=True)
+@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="How many rows.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table, to be labelled.")
+@column_options
+@reading_options
+@seed_option
+@json_option
+def suggest_command(
+    table: str, target: str, n: int, output: str | None, as_json: bool, seed: int, **reading: Any
+) -> None:
+    """Give the rows of TABLE to label next, the most important one first, and why each.
+
+    With no labels so far the rows spread over all that the table holds; with some, they are those that the labels leave
+    open. Rows are counted from 1, the line of the header not counted.
+
+    \b
+    Examples:
+      mixkern suggest customers.csv --target churn -n 10
+      mixkern suggest customers.csv --target churn -n 30 -o to_label.csv
+    """  # noqa: D301
+    notes: Notes = []
+    with noting(notes):
+        data = read_labelled(table, notes, target=target, **reading)
+        n_left = len(data.X) - sum(data.counts.values())
+        if not n_left:
+            raise click.ClickException(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} ...")
+        machine = MixtureSVC(encoder=data.encoder, random_state=seed)
+        with working(f"Looking at {counted(len(data.X), 'row')}"):
+            found = suggestion_table(data.X, min(n, n_left), data.y, model=machine, random_state=seed)
+    answer = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
+    if output is not None:
+        rows = data.frame.iloc[found["position"]].assign(**{target: None})
+        rows.insert(0, ROW if ROW not in rows else f"mixkern_{ROW}", found["position"].to_numpy() + 1)
+        with table_writer(output) as write:
+            write(rows)
+        notes.append(f"{counted(len(rows), 'row')} to label: {output}")
+    give(answer, notes, lambda: _show(answer, table), as_json=as_json)
+
+
+def _suggestions(data: LabelledTable, found: Any) -> list[dict[str, Any]]:
+    facts = []
+    for record in found.to_dict("records"):
+        position = int(record.pop("position"))
+        values = {str(name): cell for name, cell in data.X.iloc[position].items()}
+        facts.append({"row": position + 1, "line": data.file.line_of(position), **record, "values": values})
+    return facts
+
+
+def _show(answer: dict[str, Any], path: str) -> None:
+    rows = []
+    for each in answer["suggestions"]:
+        some = list(each["values"].items())[:MOST_SHOWN]
+        values = ", ".join(f"{shortened(name, 16)} {shortened(str(cell), 16)}" for name, cell in some)
+        rows.append([str(each["row"]), each["reason"], values])
+    title = f"Rows to label next in {answer['table']}, the most important first"
+    print_wide(title, text_table(["row", "why", "its first columns"], rows, right=["row"]))
+    target = shlex.quote(answer["target"])
+    click.echo(f"\nLabel them in column {target}, then: mixkern fit {shlex.quote(path)} --target {target}")

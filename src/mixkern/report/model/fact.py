@@ -1,0 +1,204 @@
+"""All that a report says of a model and its table, computed once."""
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mixkern.advice import suggestion_table
+from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
+from mixkern.advice.advice import Verdict
+from mixkern.advice.gain import Gain, cross_validated_gain, is_testable
+from mixkern.advice.purity import Purity, purity
+from mixkern.advice.reason import verdict
+from mixkern.advice.suggest import labels_so_far
+from mixkern.density import plain_numbers
+from mixkern.errors import MixkernWarning, OptionError
+from mixkern.estimators import MixtureSVC
+from mixkern.report.model.feature import Feature, features
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFacts:
+    """A fitted model beside its table.
+
+    Attributes
+    ----------
+    model : MixtureSVC
+        The same machine, which reads encoded rows: a large table is encoded once.
+    settings : MixtureSVC
+        As the user gave it.
+    rows : ndarray of shape (n, d + e)
+        The encoded table.
+    y : list
+        Labels, ``None`` where there is none.
+    classes : tuple of str
+        Names of all classes: first those that the model knows, then others that are among the labels.
+    codes : ndarray of int, shape (n,)
+        The class of each label among them, -1 where there is none.
+    features : tuple of Feature
+        Columns in the order of the table.
+    target : str
+        What is predicted.
+    """
+
+    model: MixtureSVC
+    settings: MixtureSVC
+    rows: Floats
+    y: list[Any]
+    classes: tuple[str, ...]
+    codes: Ints
+    features: tuple[Feature, ...]
+    target: str
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, target: str) -> Self:
+        """Read a table and its labels."""
+        if not isinstance(model, MixtureSVC):
+            raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {model!r}.")
+        check_is_fitted(model)
+        labels = labels_so_far(X, y)
+        known = model.classes_.tolist()
+        classes = [*known, *(label for label in labels.classes.tolist() if label not in known)]
+        positions = np.array([*(classes.index(label) for label in labels.classes.tolist()), -1], dtype=np.intp)
+        rows = np.asarray(X, dtype=float) if model.encoder_ is None else model.encoder_.transform(X)
+        cells = [*labels.classes.tolist(), None]  # a code of -1 finds the last
+        return cls(
+            model=_without_encoder(model),
+            settings=model,
+            rows=rows,
+            y=[cells[code] for code in labels.codes],
+            classes=tuple(map(str, classes)),
+            codes=positions[labels.codes],
+            features=tuple(features(model)),
+            target=target,
+        )
+
+    # ---------------------------------------------------------------- labels
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all."""
+        return len(self.rows)
+
+    @property
+    def n_labels(self) -> int:
+        """Rows with a label."""
+        return int((self.codes >= 0).sum())
+
+    @cached_property
+    def label_counts(self) -> Ints:  # (c,)
+        """Labels of each class."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
+
+    # ---------------------------------------------------------------- predictions
+
+    @cached_property
+    def probabilities(self) -> Floats | None:  # (n, c)
+        """How probable each class is; None where the model was fitted without."""
+        return self.model.predict_proba(self.rows) if self.model.probability and self.model.slope_ is not None else None
+
+    @cached_property
+    def predicted(self) -> Ints:  # (n,)
+        """The class that is predicted for each row."""
+        if self.probabilities is not None:
+            return self.probabilities.argmax(axis=1)
+        scores = self.model.decision_function(self.rows)
+        return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+
+    @cached_property
+    def predicted_counts(self) -> Ints:  # (c,)
+        """Rows for which each class is predicted."""
+        return np.bincount(self.predicted, minlength=len(self.classes))
+
+    # ---------------------------------------------------------------- the density
+
+    @cached_property
+    def _responsibilities(self) -> Floats:  # (n, k)
+        return self.model.responsibilities(self.rows)
+
+    @cached_property
+    def components(self) -> Ints:  # (n,)
+        """The component that is most responsible for each row."""
+        return self._responsibilities.argmax(axis=1)
+
+    @cached_property
+    def sizes(self) -> Ints:  # (k,)
+        """Rows of each component."""
+        return np.bincount(self.components, minlength=self.model.mixture_.n_components)
+
+    @cached_property
+    def novelty(self) -> Floats:  # (n,)
+        """How unlike the others each row is."""
+        return self.model.novelty(self.rows)
+
+    # ---------------------------------------------------------------- advice
+
+    @property
+    def _is_honest(self) -> bool:
+        """Whether labels can be left out of a density that has not seen them."""
+        return not getattr(self.settings.density, "use_labels", False)
+
+    @cached_property
+    def estimate(self) -> AccuracyEstimate | None:
+        """How accurate the model is; None where its density has seen the labels."""
+        labels = dict(zip(self.classes, self.label_counts.tolist(), strict=True))
+        if not self._is_honest:
+            return None
+        if (self.label_counts > 0).sum() < 2:
+            return AccuracyEstimate(
+                None, None, CONFIDENCE, self.n_labels, labels=labels, per_class=dict.fromkeys(labels)
+            )
+        return estimated_accuracy(self.model, self.rows, self.y, confidence=CONFIDENCE)
+
+    @cached_property
+    def gain(self) -> Gain | None:
+        """What unlabelled rows add; None where it cannot be told."""
+        labelled = np.flatnonzero(self.codes >= 0)
+        present, codes = np.unique(self.codes[labelled], return_inverse=True)
+        if not self._is_honest or len(present) < 2 or not is_testable(codes) or len(labelled) == self.n_rows:
+            return None
+        machine = copy(self.model).set_params(probability=False)
+        machine.read_labels(self.rows, self.y, None)
+        known = self.rows[labelled]
+        numbers = plain_numbers(machine.mixture_, known)
+        return cross_validated_gain(machine, known, numbers, codes, check_random_state(0), CONFIDENCE)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether unlabelled rows help."""
+        return verdict(self.gain, is_complete=self.n_labels == self.n_rows)
+
+    @cached_property
+    def purity(self) -> Purity | None:
+        """How labels lie in components; None without labels."""
+        return purity(self._responsibilities, self.codes) if self.n_labels else None
+
+    def suggestions(self, n: int) -> Any:
+        """Give the rows to label next, at most as many as have no label; None where there are none."""
+        n = min(n, self.n_rows - self.n_labels)
+        if n < 1:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixkernWarning)  # said before, when the model was fitted
+            return suggestion_table(self.rows, n, self.y, model=self.model, random_state=0)
+
+
+def _without_encoder(model: MixtureSVC) -> MixtureSVC:
+    """Give the same machine for rows that are encoded already."""
+    own = copy(model)
+    own.encoder_ = None
+    if hasattr(own, "feature_names_in_"):
+        del own.feature_names_in_  # encoded rows have no names
+    return own

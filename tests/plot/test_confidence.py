@@ -1,0 +1,37 @@
+"""How sure predictions are."""
+
+import numpy as np
+import pytest
+
+from mixkern.errors import OptionError
+from mixkern.plot.confidence import confidence, told_classes
+
+
+def heights(ax):
+    return sum(patch.get_height() for container in ax.containers for patch in container)
+
+
+def test_every_row_is_counted():
+    shares = np.random.RandomState(0).dirichlet(np.ones(3), size=200)
+    assert heights(confidence(shares)) == 200
+
+
+def test_certain_and_undecided_rows_are_inside():
+    ax = confidence([[0.5, 0.5], [0.0, 1.0]], ["no", "yes"])
+    assert heights(ax) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["no", "yes"]
+
+
+def test_many_classes_share_a_colour():
+    chosen = np.repeat(np.arange(20), np.arange(20, 0, -1))
+    own, others = told_classes(chosen, 20)
+    assert own.tolist() == [0, 1, 2, 3, 4, 5]
+    assert others.tolist() == list(range(6, 20))
+    ax = confidence(np.eye(20)[chosen])
+    assert heights(ax) == len(chosen)
+    assert ax.get_legend().get_texts()[-1].get_text() == "others"
+
+
+def test_what_is_wrong_is_refused():
+    with pytest.raises(OptionError, match="a column for each of two classes or more"):
+        confidence([0.5, 0.5])

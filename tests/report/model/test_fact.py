@@ -1,0 +1,55 @@
+"""Facts are counted by all rows, and agree with the model."""
+
+import numpy as np
+import pytest
+
+from mixkern.errors import OptionError
+from mixkern.report.model.fact import ModelFacts
+
+
+def test_they_agree_with_the_model(facts, plain):
+    model, X, _ = plain
+    assert np.array_equal(model.classes_[facts.predicted], model.predict(X))
+    assert np.array_equal(facts.probabilities, model.predict_proba(X))
+    assert np.array_equal(facts.components, model.responsibilities(X).argmax(axis=1))
+    assert np.array_equal(facts.novelty, model.novelty(X))
+    assert facts.sizes.sum() == facts.predicted_counts.sum() == facts.n_rows == 120
+
+
+def test_the_model_stays_as_it_was(facts, plain):
+    model, X, _ = plain
+    facts.estimate, facts.gain, facts.suggestions(3)
+    assert model.encoder_ is not None
+    assert model.probability
+    assert list(model.feature_names_in_) == list(X.columns)
+
+
+def test_labels_that_the_model_does_not_know(plain):
+    model, X, y = plain
+    more = y.copy()
+    more.iloc[[110, 111]] = "huge"
+    found = ModelFacts.of(model, X, more, "level")
+    assert found.classes == ("high", "low", "huge")
+    assert found.label_counts.tolist() == [4, 5, 2]
+    assert set(found.estimate.per_class) == {"high", "low", "huge"}
+
+
+def test_one_class_only_is_no_error(plain):
+    model, X, _ = plain
+    found = ModelFacts.of(model, X, ["low"] * 3 + [None] * 117, "level")
+    assert found.estimate.value is None
+    assert found.estimate.n_labels == 3
+    assert found.gain is None
+
+
+def test_suggestions_are_no_more_than_there_are_rows(plain):
+    model, X, y = plain
+    full = y.where(y.notna(), "low")
+    full.iloc[[5, 6]] = None
+    assert len(ModelFacts.of(model, X, full, "level").suggestions(10)) == 2
+    assert ModelFacts.of(model, X, y.where(y.notna(), "low"), "level").suggestions(10) is None
+
+
+def test_what_is_no_model_is_refused(plain):
+    with pytest.raises(OptionError, match="model must be a fitted MixtureSVC"):
+        ModelFacts.of("model.mixkern", *plain[1:], "level")

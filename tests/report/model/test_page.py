@@ -1,0 +1,190 @@
+"""The report of a model: whatever the table, one page that holds together."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from mixkern import MixtureSVC
+from mixkern.density import VBMixture
+from mixkern.errors import MixkernWarning, OptionError
+from mixkern.report import write_model_report
+
+
+@pytest.fixture(scope="module")
+def page(nasty_page, outline_of):
+    return outline_of(nasty_page)
+
+
+def test_it_is_well_formed_and_links_lead_somewhere(page):
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
+    assert [name for name in page.ids if not name.startswith("table-")] == [
+        "summary",
+        "map",
+        "accuracy",
+        "confidence",
+        "next",
+        "components",
+        "unusual",
+        "columns",
+        "settings",
+    ]
+
+
+def test_what_users_have_named_is_text(page):
+    assert "<script>alert(1)</script>" in page.text
+    assert "<script" not in page.source
+    assert page.source.count("<img") == 2  # and no attribute of any tag begins with on, which the outline asserts
+    assert "\x00" not in page.source
+    assert "גיל המטופל" in page.text
+    assert "long" * 50 not in page.text  # cut; more of it is in a title
+    assert "a&b.csv" in page.text
+    assert "Predicting </h1><script>alert(3)</script>" in page.text
+
+
+def test_it_needs_nothing_from_outside(page):
+    assert "default-src 'none'" in page.source
+    assert not re.search(r"(src|href|action|srcset)\s*=\s*[\"']?\s*(https?:)?//", page.source)
+    assert "url(" not in page.source
+    assert len(page.source) < 1e6
+
+
+def test_pictures_are_there_for_light_and_dark_pages(page):
+    assert all(source.startswith("data:image/") for source in page.sources)
+    assert all(page.alts)
+    assert len(page.sources) == 2
+    dark = re.findall(
+        r'srcset="data:image/(png|svg\+xml);base64,([^"]+)" media="\(prefers-color-scheme: dark\)"', page.source
+    )
+    assert [kind for kind, _ in dark] == ["png", "svg+xml"]
+    light = base64.b64decode(page.sources[0].partition(",")[2])
+    corners = [
+        Image.open(io.BytesIO(each)).convert("RGB").getpixel((2, 2)) for each in (light, base64.b64decode(dark[0][1]))
+    ]
+    assert min(corners[0]) > 240
+    assert max(corners[1]) < 40
+
+
+def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
+    def missing(*_, **__):
+        raise AssertionError("matplotlib was asked for")
+
+    monkeypatch.setattr("mixkern.report.picture.optional", missing)
+    monkeypatch.setattr("mixkern.plot.style.optional", missing)
+    source = write_model_report(*nasty, tmp_path / "plain.html", figures=False).read_text("utf-8")
+    assert "<img" not in source
+    assert "written without figures" in source
+
+
+def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
+    path = tmp_path / "old.html"
+    path.write_text("old")
+
+    def fails(*_, **__):
+        raise RuntimeError("no more ink")
+
+    monkeypatch.setattr("mixkern.report.model.page.page", fails)
+    with pytest.raises(RuntimeError, match="no more ink"):
+        write_model_report(*nasty, path, figures=False)
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["old.html"]
+
+
+def test_the_same_model_makes_the_same_page(plain, tmp_path):
+    paths = (write_model_report(*plain, tmp_path / name, figures=False) for name in ("a.html", "b.html"))
+    assert len({path.read_bytes() for path in paths}) == 1
+
+
+def table(n, **columns):
+    return pd.DataFrame({name: each(n) for name, each in columns.items()})
+
+
+RANDOM = np.random.RandomState(0)
+CASES = {
+    "one column": (table(60, x=lambda n: RANDOM.normal(size=n) + 5 * (np.arange(n) % 2)), 2, 0.3),
+    "one category": (table(60, x=lambda n: np.array(["a", "b", "c"])[np.arange(n) % 3]), 3, 0.3),
+    "only categories": (
+        table(90, x=lambda n: RANDOM.choice(list("ab"), n), y=lambda n: RANDOM.choice(list("cde"), n)),
+        2,
+        0.2,
+    ),
+    "all labelled": (table(40, x=lambda n: RANDOM.normal(size=n), y=lambda n: RANDOM.normal(size=n)), 2, 1.0),
+    "twenty classes": (
+        table(200, x=lambda n: np.arange(n) % 20 + 0.1 * RANDOM.normal(size=n), y=RANDOM.normal),
+        20,
+        0.4,
+    ),
+    "one label each": (table(50, x=lambda n: RANDOM.normal(size=n) + 5 * (np.arange(n) % 2)), 2, 0.0),
+}
+
+PICTURED = ("one column", "one category", "twenty classes")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
+def test_tables_of_all_kinds(name, tmp_path, outline_of):
+    X, n_classes, share = CASES[name]
+    if name == "twenty classes":
+        X = X.assign(y=RANDOM.normal(size=len(X)))
+    codes = np.arange(len(X)) % n_classes
+    y = np.where(np.arange(len(X)) < max(n_classes, share * len(X)), codes, -1)
+    model = MixtureSVC(random_state=0).fit(X, y)
+    found = outline_of(write_model_report(model, X, y, tmp_path / "a.html", figures=name in PICTURED))
+    assert found.open == []
+    assert "nan" not in re.sub(r"<style>.*</style>|data:[^\"]*", "", found.source, flags=re.DOTALL).lower().split()
+    assert ("Every row has a label." in found.text) == (share == 1.0)
+    assert ("The accuracy cannot be told" in found.text) == (share == 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
+def test_five_hundred_columns_show_the_few_that_matter(tmp_path, outline_of):
+    random = np.random.RandomState(0)
+    group = np.arange(100) % 2
+    X = pd.DataFrame(random.normal(size=(100, 500)), columns=[f"column {j}" for j in range(500)])
+    X.iloc[:, 70:90] += 9 * group[:, None]
+    y = np.where(np.arange(100) < 10, group, -1)
+    model = MixtureSVC(density=VBMixture(covariance_type="diag"), random_state=0).fit(X, y)
+    path = write_model_report(model, X, y, tmp_path / "wide.html", figures=False)
+    found = outline_of(path)
+    assert "The 40 of 500 columns" in found.text
+    assert "column 77" in found.text
+    assert path.stat().st_size < 100_000
+
+
+def test_further_cases_that_have_no_labels_or_probabilities(plain, tmp_path, outline_of):
+    model, X, y = plain
+    without = outline_of(write_model_report(model, X, None, tmp_path / "a.html", figures=False, n_suggestions=0))
+    assert "None of the rows has a label" in without.text
+    assert "No suggestions were asked for." in without.text
+    silent = MixtureSVC(probability=False, random_state=0).fit(X, y)
+    found = outline_of(write_model_report(silent, X, y, tmp_path / "b.html", figures=False, n_suggestions=0))
+    assert "fit it with probability=True" in found.text
+
+
+def test_a_density_that_has_seen_the_labels_is_not_judged_by_them(plain, tmp_path, outline_of):
+    _, X, y = plain
+    model = MixtureSVC(density=VBMixture(use_labels=True), random_state=0).fit(X, y)
+    found = outline_of(write_model_report(model, X, y, tmp_path / "a.html", figures=False))
+    assert "has seen the labels" in found.text
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "ten", True])
+def test_what_is_wrong_is_refused(nasty, tmp_path, wrong):
+    with pytest.raises(OptionError, match="n_suggestions must be a whole number, 0 or more, but it is"):
+        write_model_report(*nasty, tmp_path / "a.html", n_suggestions=wrong)
+    with pytest.raises(OptionError, match="model must be a fitted MixtureSVC or LaplacianSVC"):
+        write_model_report(None, *nasty[1:], tmp_path / "a.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_categories_are_announced_once(plain, tmp_path):
+    model, X, y = plain
+    with pytest.warns(MixkernWarning) as caught:
+        write_model_report(model, X.assign(town="Ulm"), y, tmp_path / "a.html", figures=False)
+    assert len(caught) == 1
