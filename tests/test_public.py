@@ -28,19 +28,24 @@ PUBLIC = {
         "__version__",
         "advise",
         "datasets",
+        "load",
         "plot",
+        "save",
         "study",
         "suggest",
     },
     "mixkern.advice": {
+        "AccuracyEstimate",
         "Advice",
         "Verdict",
         "advise",
+        "estimated_accuracy",
         "suggest",
         "suggested_rows",
         "suggestion_table",
     },
     "mixkern.estimators": {
+        "Explanation",
         "LaplacianSVC",
         "MixtureOneClassSVM",
         "MixtureSVC",
@@ -112,7 +117,7 @@ PUBLIC = {
         "scatter",
         "search_map",
     },
-    "mixkern.report": {"write_pages", "write_report"},
+    "mixkern.report": {"write_model_report", "write_pages", "write_report"},
     "mixkern.search": {"Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"},
     "mixkern.solvers": {
         "Dual",
@@ -126,6 +131,7 @@ PUBLIC = {
         "pairs",
         "regressor",
     },
+    "mixkern.storage": {"ModelFile", "load", "read_model", "save"},
     "mixkern.study": {
         "Accuracy",
         "CellKey",
@@ -179,10 +185,14 @@ PUBLIC = {
         "Kind",
         "Labels",
         "TableEncoder",
+        "TableFile",
         "UNLABELLED",
         "encode_labels",
         "encode_targets",
+        "identifiers",
         "stacked",
+        "table_file",
+        "table_writer",
     },
 }
 
@@ -212,7 +222,7 @@ def without(extras, code):
     )
 
 
-ALL_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "click", "rich")
+ALL_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "skops", "click", "rich")
 
 
 def test_the_core_needs_no_extra():
@@ -239,6 +249,10 @@ def test_the_core_needs_no_extra():
         (
             "from mixkern import plot; plot.gallery()",
             "mixkern.plot needs matplotlib, which is not installed. Install it with: pip install 'mixkern[plot]'",
+        ),
+        (
+            "mixkern.save(mixkern.TableEncoder().fit([[1.5], [2]]), 'never.mixkern')",
+            "mixkern.save needs skops, which is not installed. Install it with: pip install 'mixkern[file]'",
         ),
         (
             "import mixkern.__main__; mixkern.__main__.main()",

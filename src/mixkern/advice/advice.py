@@ -108,7 +108,7 @@ def _figures(gain: Gain, machine: str, n_labels: int) -> list[str]:
     how = f"{gain.n_folds}-fold cross-validation, {counted(gain.n_repeats, 'time')}"
     if gain.n_tested < n_labels:
         how += f", {gain.n_tested} labels"
-    points = [f"{100 * value:+.{digits}f}" for value in (gain.estimate, low, high)]
+    points = [f"{100 * value:+z.{digits}f}" for value in (gain.estimate, low, high)]
     return [
         f"Accuracy on labels left out ({how}):",
         f"  {f'{machine}, all rows':<26} {100 * gain.all_rows:5.{digits}f} %",

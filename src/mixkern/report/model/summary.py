@@ -114,9 +114,9 @@ def help_of_unlabelled(facts: ModelFacts) -> list[str]:
     if facts.gain is not None:
         low, high = facts.gain.interval
         told[0] += (
-            f" Against a machine that knows the labelled rows alone, all rows gain {100 * facts.gain.estimate:+.0f} "
+            f" Against a machine that knows the labelled rows alone, all rows gain {100 * facts.gain.estimate:+z.0f} "
             f"points of accuracy on labels that were left out ({100 * facts.gain.confidence:g} % interval "
-            f"{100 * low:+.0f} to {100 * high:+.0f})."
+            f"{100 * low:+z.0f} to {100 * high:+z.0f})."
         )
     labels = {name: int(count) for name, count in zip(facts.classes, facts.label_counts, strict=True) if count}
     return told if facts.verdict is Verdict.COMPLETE else [*told, *reasons(facts.gain, facts.purity, labels)]
