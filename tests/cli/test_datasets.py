@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -71,6 +72,37 @@ def test_an_interrupted_drawing_leaves_the_old_picture_whole(tmp_path, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", interrupted)
-    assert run("datasets", "--picture", str(picture)).exit_code == 1
+    assert run("datasets", "--picture", str(picture)).exit_code == 130
     assert picture.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [picture]
+
+
+def test_a_data_set_becomes_a_table_with_few_labels(tmp_path):
+    path = tmp_path / "wine.csv"
+    done = run("datasets", "--write", "wine", "--labels", "3", "--target", "kind", "-o", str(path))
+    assert done.exit_code == 0, done.output
+    assert "178 rows, 9 labels in 'kind'" in done.output
+    frame = pd.read_csv(path)
+    wine = mixkern.datasets.load("wine")
+    assert frame.shape == (178, 14)
+    known = frame["kind"].notna()
+    assert known.sum() == 9
+    assert (frame["kind"][known].astype(int) == wine.y[known]).all()
+    done = run("datasets", "--write", "wine", "-o", str(path))
+    assert pd.read_csv(path)["class"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--write", "whine"), "Did you mean 'wine'?"),
+        (("--write", "wine", "--target", "alcohol"), "has a column 'alcohol' already"),
+        (("--write", "wine", "-o", "wine.xls"), "does not end like a table"),
+    ],
+)
+def test_tables_that_cannot_be_written(arguments, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("datasets", *arguments)
+    assert done.exit_code != 0
+    assert text in done.output
+    assert not list(tmp_path.iterdir())

@@ -10,10 +10,14 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from mixkern.cli.option import seed_option
 from mixkern.cli.picture import draw_to
+from mixkern.datasets import Dataset, load
+from mixkern.errors import counted
 from mixkern.optional import optional
 from mixkern.plot import gallery
 from mixkern.study import DatasetComparison, compare_data_sets
+from mixkern.table import UNLABELLED, table_writer
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -25,13 +29,30 @@ PICTURES = (".png", ".svg", ".pdf")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw the two-dimensional sets to this file (png, svg, pdf).",
 )
-def datasets_command(as_json: bool, picture: Path | None) -> None:
-    """List the twenty data sets beside the figures that the paper gives for them.
+@click.option("--write", "name", metavar="NAME", help="Write a data set as a table, to try the other commands on.")
+@click.option("-o", "--output", help="That table.  [default: NAME.csv]")
+@click.option("--target", default="class", show_default=True, help="Name of its column of labels.")
+@click.option("--labels", type=click.IntRange(1), help="Labels of each class that it keeps.  [default: all]")
+@seed_option
+def datasets_command(
+    as_json: bool,
+    picture: Path | None,
+    name: str | None,
+    output: str | None,
+    target: str,
+    labels: int | None,
+    seed: int,
+) -> None:
+    """List the twenty data sets beside the figures that the paper gives for them, or write one as a table.
 
     \b
-    Example:
+    Examples:
       mixkern datasets --picture sets.png
+      mixkern datasets --write heart --labels 10 --target disease -o heart.csv
     """  # noqa: D301
+    if name is not None:
+        _write(load(name), f"{name}.csv" if output is None else output, target, labels, seed)
+        return
     if picture is not None:
         if picture.suffix.lower() not in PICTURES:
             raise click.UsageError(f"{picture.name!r} does not end like a picture: use .png, .svg or .pdf.")
@@ -44,6 +65,20 @@ def datasets_command(as_json: bool, picture: Path | None) -> None:
     if picture is not None:
         draw_to(picture, gallery, dpi=110)
         click.echo(f"Picture: {picture}", err=as_json)
+
+
+def _write(data: Dataset, output: str, target: str, labels: int | None, seed: int) -> None:
+    """Write a table with a column of labels, empty where they are hidden."""
+    y = data.y if labels is None else data.few_labels(labels, random_state=seed)
+    y = y.astype(object).where(~y.isin([UNLABELLED]), None)
+    if target in data.X:
+        raise click.UsageError(f"{data.title} has a column {target!r} already. Name another --target.")
+    with table_writer(output) as write:
+        write(data.X.assign(**{target: y}))
+    n = int(y.notna().sum())
+    click.echo(
+        f"{data.title}: {counted(len(y), 'row')}, {counted(n, 'label')} in {target!r}: {output}", err=output == "-"
+    )
 
 
 def _record(row: DatasetComparison) -> dict[str, Any]:
