@@ -392,3 +392,25 @@ def test_rows_that_do_not_fit(method):
         getattr(mixture, method)([1.0, 2.0])
     with pytest.raises(MixtureError, match=r"X holds infinite values\. Replace them by numbers, or by NaN for a gap"):
         getattr(mixture, method)([[np.inf, 0.0]])
+
+
+@pytest.mark.parametrize("kind", list(CovarianceType))
+def test_components_of_few_rows_lean_on_the_mean(kind, make_mixture):
+    mixture = make_mixture(kind, 3, 2)
+    d, n = mixture.n_continuous, 50
+    numbers = {"full": d * (d + 1) / 2, "diag": d, "spherical": 1}.get(kind)
+    found = mixture.steadied(n)
+    if kind == "tied":
+        assert found == mixture
+        return
+    mean = sum(w * S for w, S in zip(mixture.weights, mixture.covariances, strict=True))
+    for weight, before, after in zip(mixture.weights, mixture.covariances, found.covariances, strict=True):
+        share = numbers / (weight * n + numbers)
+        np.testing.assert_allclose(after, (1 - share) * before + share * mean, rtol=1e-12)
+    np.testing.assert_allclose(mixture.steadied(1e12).covariances, mixture.covariances, rtol=1e-9)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), [0.5], [[0.1, 0.2, 0.3]]])
+def test_shares_that_are_none(make_mixture, share):
+    with pytest.raises(MixtureError, match="share must be a number from 0 to 1, or one for each of"):
+        make_mixture("full", 3, 2).pooled(share)

@@ -177,7 +177,9 @@ def test_what_else_is_refused():
         BlendKernel()(X)
     with pytest.raises(KernelError, match="gamma must be a positive number"):
         BlendKernel(MIXTURE, -1.0)(X)
-    with pytest.raises(MixtureError, match="share must be a number from 0 to 1, but it is 2"):
+    with pytest.raises(
+        MixtureError, match="share must be a number from 0 to 1, or one for each of 2 components, but it is 2"
+    ):
         MIXTURE.pooled(2)
 
 

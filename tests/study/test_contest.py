@@ -63,7 +63,7 @@ def test_the_accuracy_is_that_of_a_plain_machine_with_the_chosen_settings(iris, 
             among, towards = (rbf_kernel(each, rows, gamma=result.gamma) for each in (rows, fold.test))
         else:
             whole = {
-                "rwm": lambda r=result: RWMKernel(densities[r.density], r.gamma),
+                "rwm": lambda r=result: RWMKernel(densities[r.density].steadied(len(fold.train)), r.gamma),
                 "lap": lambda r=result: LaplacianKernel(RBFKernel(r.gamma), fold.train, ratio=r.ratio),
             }[kernel]()
             among, towards = whole(rows), whole(fold.test, rows)
@@ -138,6 +138,14 @@ def test_test_labels_change_nothing_but_the_accuracy(iris):
         a, b = (Contest(each, densities, kernel, SMALL).results([draw])[0] for each in (fold, other))
         assert [settings(r) for r in a] == [settings(r) for r in b]
         assert [r.accuracy for r in a] != [r.accuracy for r in b]
+
+
+def test_the_papers_own_density_is_taken_as_it_is(iris):
+    fold, densities = iris
+    own = {"representativity": densities["default"]}
+    contest = Contest(fold, own, "rwm", replace(SMALL, density="representativity"))
+    assert contest.densities == own
+    assert Contest(fold, densities, "rwm", SMALL).densities["default"] == densities["default"].steadied(len(fold.train))
 
 
 def test_only_the_ceiling_chooses_among_densities(iris):
@@ -249,7 +257,7 @@ def test_definiteness_is_that_of_the_matrix_trained_on(iris):
     fold, densities = iris
     draw = draw_of(fold, densities["default"], 2)
     for result in Contest(fold, densities, "rwm", SMALL).results([draw])[0]:
-        kernel = RWMKernel(densities[result.density], result.gamma)
+        kernel = RWMKernel(densities[result.density].steadied(len(fold.train)), result.gamma)
         report = definiteness(kernel(fold.train[draw.labelled]))
         assert result.smallest_eigenvalue == pytest.approx(report.smallest, abs=1e-12)
         assert result.negative_mass == pytest.approx(report.negative_mass, abs=1e-12)

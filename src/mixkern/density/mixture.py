@@ -196,21 +196,57 @@ class Mixture:
             covariances = covariances[..., at[:, None], at]
         return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
 
-    def pooled(self, share: float) -> "Mixture":
+    def pooled(self, share: ArrayLike) -> "Mixture":
         """Give the same mixture with covariances moved towards their mean: by none of the way (0) or all of it (1).
 
         With few rows to a component its covariance is noise; components that borrow from each other have less of it.
 
+        Parameters
+        ----------
+        share : float or array-like of shape (k,)
+            How far, all of them or each.
+
+        Examples
+        --------
         >>> mixture = Mixture([0.5, 0.5], [[-1.0], [1.0]], [[[1.0]], [[3.0]]])
         >>> mixture.pooled(0.5).covariances.ravel()
         array([1.5, 2.5])
+        >>> mixture.pooled([0.0, 1.0]).covariances.ravel()
+        array([1., 2.])
         """
-        if not 0 <= share <= 1:
-            raise MixtureError(f"share must be a number from 0 to 1, but it is {share!r}.")
-        if self.covariance_type is CovarianceType.TIED or not share:
+        shares = np.asarray(share, dtype=float)
+        if shares.shape not in ((), self.weights.shape) or not ((shares >= 0) & (shares <= 1)).all():
+            raise MixtureError(
+                f"share must be a number from 0 to 1, or one for each of {self.n_components} components, but it is "
+                f"{share!r}."
+            )
+        if self.covariance_type is CovarianceType.TIED or not shares.any():
             return self
         mean = np.tensordot(self.weights, self.covariances, axes=1)
-        return replace(self, covariances=(1 - share) * self.covariances + share * mean)
+        if shares.ndim:
+            shares = shares.reshape(-1, *(1,) * mean.ndim)
+        return replace(self, covariances=(1 - shares) * self.covariances + shares * mean)
+
+    def steadied(self, n_rows: float) -> "Mixture":
+        r"""Give the same mixture with covariances that lean on their mean as far as their components have few rows.
+
+        A component of :math:`n_k` rows whose covariance has :math:`m` numbers borrows :math:`m / (n_k + m)` of it: half
+        where it has as many rows as numbers, next to nothing where it has thousands.
+
+        Parameters
+        ----------
+        n_rows : float
+            How many rows the mixture was learned from.
+
+        Examples
+        --------
+        >>> mixture = Mixture([0.1, 0.9], [[-1.0], [1.0]], [[[1.0]], [[3.0]]])
+        >>> mixture.steadied(10).covariances.ravel()  # one row, nine rows; one number
+        array([1.9 , 2.98])
+        """
+        d = self.n_continuous
+        n_numbers = {CovarianceType.DIAG: d, CovarianceType.SPHERICAL: 1}.get(self.covariance_type, d * (d + 1) / 2)
+        return self.pooled(n_numbers / (self.weights * n_rows + n_numbers)) if d else self
 
     # ---------------------------------------------------------------- shapes of covariances
 

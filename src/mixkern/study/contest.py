@@ -25,7 +25,7 @@ from mixkern.solvers import Dual, Remedy, classifier
 from mixkern.solvers.fold import Train, fewer_folds, label_folds
 from mixkern.solvers.vote import chosen, class_scores
 from mixkern.study.fold import Floats, Ints, StudyFold
-from mixkern.study.protocol import RATED, Protocol, Reading
+from mixkern.study.protocol import RATED, DensityStrategy, Protocol, Reading
 from mixkern.study.store import CellKey, Result
 
 SHAPES = ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0))  # alpha and beta of the first stage, where a table has categories
@@ -77,6 +77,8 @@ class Contest:
         self.plain = next(iter(densities))
         self.has_density = self.name in (KernelName.RWM, KernelName.GMM)
         self.densities = dict(densities) if self.has_density else {self.plain: densities[self.plain]}
+        if self.has_density and protocol.density == DensityStrategy.DEFAULT:  # the paper's own is taken as it is
+            self.densities = {name: mixture.steadied(len(fold.train)) for name, mixture in densities.items()}
         self._fields = {name: _Field(self, mixture) for name, mixture in self.densities.items()}
 
     def results(self, draws: Sequence[Draw]) -> tuple[list[Result], list[tuple[CellKey, str, SearchTrial]]]:
