@@ -8,7 +8,7 @@ import pytest
 from mixkern.errors import NotNumericError
 from mixkern.table.column import CategoricalColumn, ContinuousColumn
 from mixkern.table.frame import raw_columns
-from mixkern.table.reading import Reading, reading, readings
+from mixkern.table.reading import Reading, identifiers, reading, readings
 
 DIGITS = [str(i) for i in range(12)]
 DAYS = [f"2024-05-{day:02}" for day in range(1, 21)]
@@ -146,3 +146,37 @@ def test_a_gap_makes_floats_of_integers_and_does_not_change_how_they_are_read(ce
     assert how.column_type is column_type
     for same in ([*map(float, cells)], [*cells, np.nan], [*map(decimal.Decimal, cells)]):
         assert read(same) == how
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_one"),
+    [
+        (range(100, 130), True),
+        (range(30, 0, -1), True),
+        ([float(i) for i in range(30)], True),
+        ([*range(29), None], True),
+        ([f"k{7 * i}" for i in range(30)], True),
+        ([*(f"k{7 * i}" for i in range(29)), "k0"], True),
+        (range(10), False),
+        (range(0, 60, 2), False),
+        ([*range(29), 5], False),
+        ([i + 0.5 for i in range(30)], False),
+        ([f"k{i % 20}" for i in range(30)], False),
+        ([f"2024-05-{day:02}" for day in range(1, 31)], False),
+        (pd.date_range("2024-01-01", periods=30), False),
+        ([None] * 30, False),
+        (["only"] * 30, False),
+        (list("abcde"), False),
+    ],
+)
+def test_identifiers(cells, is_one):
+    frame = pd.DataFrame({"a": pd.Series(list(cells)), "b": 1.5})
+    assert identifiers(frame) == (["a"] if is_one else [])
+
+
+def test_identifiers_are_named_in_the_order_of_the_columns():
+    rows = [[i, i % 4, f"name {i}", i / 3] for i in range(40)]
+    assert identifiers(rows) == ["x0", "x2"]
+    frame = pd.DataFrame(rows, columns=["n", "a", "who", "b"])
+    assert identifiers(frame) == ["n", "who"]
+    assert identifiers(frame[["who", "b", "n"]]) == ["who", "n"]

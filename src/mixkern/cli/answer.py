@@ -2,9 +2,11 @@
 
 import json
 import math
+import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain, count
 from typing import Any
 
 import click
@@ -12,6 +14,9 @@ import numpy as np
 
 from mixkern.cli.spoken import spoken
 from mixkern.errors import MixkernWarning
+from mixkern.table.gap import is_gap
+
+PREFIX = "mixkern_"  # of a column of ours whose name the table has already
 
 Notes = list[str]
 
@@ -35,7 +40,9 @@ def noting(notes: Notes) -> Iterator[None]:
 def give(answer: Mapping[str, Any], notes: Notes, show: Callable[[], None], *, as_json: bool) -> None:
     """Print an answer; notes go with it where a script reads, else to the other stream."""
     if as_json:
-        click.echo(json.dumps(plain({**answer, "notes": notes}), indent=1, ensure_ascii=False, allow_nan=False))
+        is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")  # then all signs are told by numbers
+        text = json.dumps(plain({**answer, "notes": notes}), indent=1, ensure_ascii=is_ascii, allow_nan=False)
+        click.echo(text)
         return
     show()
     tell(notes)
@@ -45,6 +52,17 @@ def tell(notes: Notes) -> None:
     """Print notes on the stream that is not the answer's."""
     for note in notes:
         click.echo(f"Note: {note}", err=True)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Name a column of ours so that the table has no other of this name.
+
+    >>> free_name("label", ["age"]), free_name("label", ["label"]), free_name("label", ["label", "mixkern_label"])
+    ('label', 'mixkern_label', 'mixkern_label_2')
+    """
+    ours = f"{PREFIX}{name}"
+    names = chain([name, ours], (f"{ours}_{i}" for i in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def plain(value: Any) -> Any:
@@ -65,4 +83,4 @@ def plain(value: Any) -> Any:
         case None | bool() | int() | str():
             return value
         case _:
-            return None if value != value else str(value)  # pandas.NaT is not itself
+            return None if is_gap(value) else str(value)

@@ -1,5 +1,7 @@
 """All commands together, and what becomes of errors: one sentence, and an exit code."""
 
+import io
+import sys
 from typing import Any
 
 import click
@@ -15,6 +17,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors that we raise on purpose have no traceback."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another, and goes on
         try:
             return super().invoke(ctx)
         except MixkernError as error:

@@ -71,7 +71,7 @@ def known_table(path: str, model: ModelFile, notes: Notes, *, gaps: tuple[str, .
             f"The file holds a {type(machine).__name__} that was not fitted on a table with named columns. Fit one "
             "by: mixkern fit TABLE --target COLUMN"
         )
-    given = {name: model.notes.get(name) or () for name in ("gaps", "unlabelled")}
+    given = {name: _texts(model.notes.get(name)) for name in ("gaps", "unlabelled")}
     file = opened(path, {**reading, "gaps": (*gaps, *given["gaps"])}, notes)
     columns = {column.name: column for column in machine.encoder_.columns_}
     missing = [name for name in columns if name not in file.columns]
@@ -80,4 +80,9 @@ def known_table(path: str, model: ModelFile, notes: Notes, *, gaps: tuple[str, .
             f"{file.name} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
             f"{nearest(missing[0], set(file.columns) - set(columns))}"
         )
-    return KnownTable(file, columns, str(model.notes.get("target", "label")), tuple(given["unlabelled"]))
+    return KnownTable(file, columns, str(model.notes.get("target", "label")), given["unlabelled"])
+
+
+def _texts(note: Any) -> tuple[str, ...]:
+    """Give the texts of a list in a model's notes, which may come from a stranger."""
+    return tuple(each for each in note if isinstance(each, str)) if isinstance(note, list) else ()

@@ -1,6 +1,7 @@
 """A table with a column of labels, as the commands read it."""
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,10 @@ from mixkern.cli.answer import Notes
 from mixkern.cli.terminal import bytes_bar
 from mixkern.errors import LabelError, TableError, UnknownColumnError, counted, listing, nearest, shortened
 from mixkern.table import TableEncoder, TableFile, encode_labels, identifiers, table_file
+from mixkern.table.lookalike import not_numbers
 
 MOST_CLASSES = 50  # a column with more different values is hardly one of classes
+FEW_NUMBERS = 5  # more different numbers than this, hardly one of them twice, are measurements
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +90,13 @@ def read_labelled(
     notes += [note for note in file.notes if note not in notes]
     X = frame.drop(columns=[*drop, *([] if target is None else [target])])
     told = {*keep, *continuous, *categorical}
-    names = [name for name in identifiers(X) if name not in told]
-    if names:
-        X = X.drop(columns=names)
-        notes.append(
-            f"Not learned from, because nearly every row has another value: {listing(names)}. To use a column all the "
-            f"same: --keep {names[0]}"
-        )
+    names = _idle(X, told, notes)
+    X = X.drop(columns=names)
     if not X.shape[1]:
-        raise TableError(f"{file.name} has no column left to learn from.")
+        raise TableError(
+            f"{file.name} has no column left to learn from{f': nothing is said by {listing(names)}' if names else ''}. "
+            "Drop fewer columns, or keep some: --keep COLUMNS."
+        )
     y = None if target is None else labels_of(frame[target], target, unlabelled)
     settled = {
         "continuous": [name for name in continuous if name in X],
@@ -104,6 +105,23 @@ def read_labelled(
     encoder = TableEncoder(**{name: columns or None for name, columns in settled.items()})
     gaps = tuple(reading.get("gaps", ()))
     return LabelledTable(file, frame, X, y, target, (*drop, *names), gaps, tuple(unlabelled), encoder)
+
+
+def _idle(X: Any, told: Collection[str], notes: Notes) -> list[str]:
+    """Name the columns that say nothing about rows, unless the user has told to use them, and note why."""
+    if not X.shape[1]:
+        return []
+    found = {
+        "nearly every row has another value": identifiers(X),
+        "all rows have the same value, or none": [name for name in X if X[name].nunique() <= 1],
+    }
+    idle = {reason: [name for name in names if name not in told] for reason, names in found.items()}
+    for reason, names in idle.items():
+        if names:
+            keep = f"To use a column all the same: --keep {shlex.quote(names[0])}"
+            notes.append(f"Not learned from, because {reason}: {listing(names)}. {keep}")
+    left = {name for names in idle.values() for name in names}
+    return [name for name in X if name in left]
 
 
 def check_column(name: str, file: TableFile, option: str) -> None:
@@ -125,11 +143,23 @@ def labels_of(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
             "--unlabelled -1. If it is a class, give it another name."
         )
     labels = encode_labels(y, min_classes=0)
-    n_labelled = int(labels.is_labelled.sum())
-    if labels.n_classes > max(MOST_CLASSES, n_labelled // 2):
-        shown = ", ".join(repr(shortened(str(label), 20)) for label in labels.classes[:3])
-        raise LabelError(
-            f"Column {target!r} holds {counted(labels.n_classes, 'different value')} in {n_labelled} labelled rows "
-            f"({shown}, ...): more than a column of classes has. Name another --target, or sort its values into groups."
-        )
+    _check_classes(labels.classes.tolist(), int(labels.is_labelled.sum()), target)
     return y
+
+
+def _check_classes(classes: Sequence[str], n_labelled: int, target: str) -> None:
+    """Refuse labels that are as good as different in each row: measurements, names, keys."""
+    n_classes = len(classes)
+    shown = ", ".join(repr(shortened(label, 20)) for label in classes[:3])
+    found = (
+        f"Column {target!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({shown}, ...)"
+    )
+    if n_classes > max(MOST_CLASSES, n_labelled // 2):
+        raise LabelError(
+            f"{found}: more than a column of classes has. Name another --target, or sort its values into groups."
+        )
+    if n_classes > max(FEW_NUMBERS, n_labelled // 2) and not not_numbers(classes):
+        raise LabelError(
+            f"{found}: numbers, not classes. Name another --target, or sort its values into groups, such as low and "
+            "high. To predict numbers, use mixkern.MixtureSVR from Python."
+        )

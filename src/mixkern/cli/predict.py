@@ -6,17 +6,16 @@ from typing import Any
 
 import click
 
-from mixkern.cli.answer import Notes, give, noting, tell
+from mixkern.cli.answer import Notes, free_name, give, noting, tell
 from mixkern.cli.known import KnownTable, known_table
 from mixkern.cli.option import json_option, reading_options
 from mixkern.cli.terminal import bytes_bar
-from mixkern.errors import counted
+from mixkern.errors import TableError, counted
 from mixkern.estimators import MixtureSVC
 from mixkern.storage import read_model
 from mixkern.table import table_writer
 from mixkern.table.writer import STANDARD_OUTPUT
 
-PREFIX = "mixkern_"  # of an answer whose name the table has already
 ROW = "row"
 
 
@@ -70,15 +69,24 @@ def _labelled(
 ) -> Iterator[tuple[Any, Any]]:
     """Give the labels of some rows at a time, and what is written of them."""
     for X, cells in data.blocks(on_progress):
-        answers = model.assess(X, all_classes=probabilities)
+        answers = _assessed(model, X, all_classes=probabilities)
         labels = answers["label"].tolist()
         if only:
             answers.insert(0, ROW, answers.index + 1)
             yield labels, answers
         else:
-            taken = set(cells.columns)
-            answers.columns = [f"{PREFIX}{name}" if name in taken else name for name in answers.columns]
+            answers.columns = [free_name(name, cells.columns) for name in answers.columns]
             yield labels, cells.join(answers)
+
+
+def _assessed(model: MixtureSVC, X: Any, *, all_classes: bool) -> Any:
+    """Ask the model; where rows are refused, its message counts them from the first of the block."""
+    try:
+        return model.assess(X, all_classes=all_classes)
+    except TableError as error:
+        if not X.index[0]:
+            raise
+        raise TableError(f"In rows {X.index[0] + 1} to {X.index[-1] + 1}, counted from there: {error}") from error
 
 
 def _show(answer: dict[str, Any]) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from mixkern.table.announcement import COUNT, SETTLE
 
+FIT = "mixkern fit TABLE --target COLUMN -o MODEL"
+
 # A phrase of the library, and what it is at a prompt.
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (re.escape(SETTLE), "To settle a column, name it: --continuous COLUMN or --categorical COLUMN."),
@@ -12,6 +14,11 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[;:] (?:for numbers|convert them): X\[.*?\] = pd\.to_\w+\(.*\)", ""),
     (r"\nConvert them, with gaps in place of the rest:(?:\n  .*)*", "\nIf these stand for gaps, say so: --gap TEXT."),
     (r", or make gaps of them: X\[.*?\] = pd\.to_numeric\(.*?\)\.", ", or make gaps of them: --gap TEXT."),
+    (r", or by gaps: X\.replace\(.*?\)\.", ", or leave these cells empty."),
+    (r"mixkern\.save\(model, path\) writes one\.", f"{FIT} writes one."),
+    (r"a file that mixkern\.save has written", "a file that mixkern fit has written"),
+    (r"Save (?:it|the model)(?: again)?(?: with|:) mixkern\.save(?:\(model, path\))?", f"Make one anew: {FIT}"),
+    (r"(?<=in row )\d+|(?<=numbers, but row )\d+", lambda match: str(int(match[0]) + 1)),  # at a prompt, from 1 on
     (r"TableEncoder\((continuous|categorical)=\[(.*?)\]\)", lambda match: f"--{match[1]} {_names(match[2])}"),
 )
 

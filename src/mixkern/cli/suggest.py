@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from mixkern.advice import suggestion_table
-from mixkern.cli.answer import Notes, give, noting
+from mixkern.cli.answer import Notes, free_name, give, noting
 from mixkern.cli.labelled import LabelledTable, read_labelled
 from mixkern.cli.option import column_options, json_option, reading_options, seed_option, target_option
 from mixkern.cli.terminal import print_wide, text_table, working
@@ -52,7 +52,7 @@ def suggest_command(
     answer = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
     if output is not None:
         rows = data.frame.iloc[found["position"]].assign(**{target: None})
-        rows.insert(0, ROW if ROW not in rows else f"mixkern_{ROW}", found["position"].to_numpy() + 1)
+        rows.insert(0, free_name(ROW, rows.columns), found["position"].to_numpy() + 1)
         with table_writer(output) as write:
             write(rows)
         notes.append(f"{counted(len(rows), 'row')} to label: {output}")

@@ -90,6 +90,8 @@ def print_wide(title: str, table: Table) -> Console:
     console = Console()
     needed = console.measure(table, options=console.options.update(width=WIDEST)).maximum
     console = Console(width=max(console.width, needed))
-    console.print(title, style="italic", highlight=False, soft_wrap=True)
+    console.print(
+        title, style="italic", highlight=False, soft_wrap=True, markup=False
+    )  # names of files may have brackets
     console.print(table)
     return console

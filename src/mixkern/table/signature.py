@@ -80,7 +80,7 @@ def no_table_in_zip(members: Collection[str]) -> str:
         return "an Excel file: save it as CSV" if is_sheet else "an Office document: save the table as CSV"
     if "mimetype" in members:
         return "a LibreOffice file: save it as CSV"
-    if "schema.json" in members:
+    if "schema.json" in members or "mixkern.json" in members:
         return "a model rather than a table"
     if members and all(name.endswith(".npy") for name in members):
         return "NumPy arrays: save the table as CSV, with a line of column names"

@@ -218,9 +218,10 @@ class _Replayed(io.RawIOBase):
     """A file whose first bytes have been looked at and come again; it counts what it gives."""
 
     def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
+        # What is there, not as much as was asked for: between two waits for a pipe, Python can hear Ctrl-C.
+        self._take: Callable[[int], bytes | None] = getattr(inner, "read1", inner.read)
         self.first = b""
-        while len(self.first) < _FIRST and (chunk := inner.read(_FIRST - len(self.first))):
+        while len(self.first) < _FIRST and (chunk := self._take(_FIRST - len(self.first))):
             self.first += chunk
         self._pending = self.first
         self.n_bytes = 0
@@ -230,7 +231,7 @@ class _Replayed(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         size = len(buffer)
-        chunk = self._pending[:size] or self._inner.read(size) or b""
+        chunk = self._pending[:size] or self._take(size) or b""
         self._pending = self._pending[size:]
         buffer[: len(chunk)] = chunk
         self.n_bytes += len(chunk)

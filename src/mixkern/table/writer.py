@@ -1,6 +1,7 @@
 """Tables as files, written block by block: whole at the end, or not there."""
 
 import bz2
+import csv
 import gzip
 import lzma
 import sys
@@ -22,7 +23,6 @@ PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".bz2": partial(bz2.BZ2File, mode="wb"),
     ".xz": partial(lzma.LZMAFile, mode="wb"),
 }
-DECIMALS = 6  # of numbers in a text file that has them from us
 
 Write = Callable[[Any], None]
 
@@ -34,7 +34,8 @@ def table_writer(path: str | Path) -> Iterator[Write]:
     Parameters
     ----------
     path : str or Path
-        Ends with .csv, .tsv or .parquet, text with .gz, .bz2 or .xz behind it; "-" is standard output, as CSV.
+        Ends with .csv, .tsv or .parquet, text with .gz, .bz2 or .xz behind it; "-" is standard output, as CSV. Numbers
+        have as many digits as it takes to read the same ones again.
 
     Yields
     ------
@@ -95,7 +96,10 @@ def _text(file: Any, delimiter: str) -> Iterator[Write]:
 
     def write(frame: Any) -> None:
         nonlocal is_first
-        text = frame.to_csv(sep=delimiter, index=False, header=is_first, float_format=f"%.{DECIMALS}g")
+        how = {"sep": delimiter, "index": False, "header": is_first, "lineterminator": "\n"}
+        text = frame.to_csv(**how)
+        if "\r" in text:  # Python's csv would leave it bare, and a reader would take it for the end of a row
+            text = frame.to_csv(**how, quoting=csv.QUOTE_NONNUMERIC)
         is_first = False
         file.write(text.encode())
 
@@ -110,12 +114,26 @@ def _parquet(file: Any) -> Iterator[Write]:
 
     def write(frame: Any) -> None:
         nonlocal writer
-        schema = None if writer is None else writer.schema
-        table = arrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
-        if writer is None:
-            writer = parquet.ParquetWriter(file, table.schema)
-        writer.write_table(table)
+        try:
+            schema = _schema(arrow, frame) if writer is None else writer.schema
+            table = arrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+            writer = writer or parquet.ParquetWriter(file, schema)
+            writer.write_table(table)
+        except arrow.ArrowException as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise TableFileError(f"The table cannot be written as Parquet: {reason}. Write a .csv file.") from error
 
-    yield write
-    if writer is not None:
-        writer.close()
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()  # a failure, too: else it would close when the file is gone, and complain
+
+
+def _schema(arrow: Any, frame: Any) -> Any:
+    """Tell the types of columns; one that is empty so far may hold texts in later blocks."""
+    found = arrow.Schema.from_pandas(frame, preserve_index=False)
+    for i, field in enumerate(found):
+        if arrow.types.is_null(field.type):
+            found = found.set(i, field.with_type(arrow.string()))
+    return found

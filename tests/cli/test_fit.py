@@ -1,0 +1,176 @@
+"""A model from a table: what is told, what is written, and what is refused."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from mixkern import MixtureSVC, load
+from mixkern.errors import MixkernWarning
+from mixkern.storage import read_model
+
+KEYS = [
+    "table",
+    "target",
+    "rows",
+    "classes",
+    "columns",
+    "ignored",
+    "gaps",
+    "unlabelled",
+    "kernel",
+    "components",
+    "support_vectors",
+    "C",
+    "model",
+    "accuracy",
+    "notes",
+]
+
+
+def test_the_model_is_that_of_the_library(run, table, people, tmp_path):
+    run("fit", table, "--target", "churn", "-o", tmp_path / "a.mixkern", "--no-estimate")
+    X = people[["age", "town"]]
+    expected = MixtureSVC("blend", random_state=0).fit(
+        X, people["churn"].astype(object).where(people.churn.notna(), None)
+    )
+    assert load(tmp_path / "a.mixkern").predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+
+
+def test_facts_in_text_json_and_notes(run, table, tmp_path):
+    place = tmp_path / "a.mixkern"
+    found = json.loads(run("fit", table, "--target", "churn", "-o", place, "--json").stdout)
+    assert list(found) == KEYS
+    assert (found["rows"], found["classes"], found["columns"]) == (90, {"no": 15, "yes": 15}, ["age", "town"])
+    assert 0.5 < found["accuracy"]["value"] <= 1
+    low, high = found["accuracy"]["interval"]
+    assert low < found["accuracy"]["value"] <= high
+    notes = read_model(place).notes
+    assert notes == {key: value for key, value in found.items() if key not in ("model", "notes")}
+    model = load(place)
+    assert (found["components"], found["support_vectors"]) == (model.mixture_.n_components, len(model.support_))
+    text = run("fit", table, "--target", "churn", "-o", place).stdout
+    assert text == (
+        f"Learned 'churn' from 30 labels and 90 rows in {found['components']} components.\n"
+        f"{found['accuracy']['in_words']}\nModel: {place}\nNext: mixkern predict {place} {table} -o labelled.csv\n"
+    )
+
+
+def test_other_kernels_and_seeds(run, table, tmp_path):
+    run(
+        "fit", table, "--target", "churn", "-o", tmp_path / "a.mixkern", "--kernel", "rwm", "--seed", 3, "--no-estimate"
+    )
+    model = load(tmp_path / "a.mixkern")
+    assert (model.kernel, model.random_state) == ("rwm", 3)
+    assert "'rwm'" in run("fit", table, "--target", "churn", "--kernel", "rmw", code=2).stderr
+
+
+def test_beside_the_table_where_no_place_is_named(run, people, tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    people.to_csv(tmp_path / "in" / "my people.csv.gz", index=False)
+    done = run("fit", tmp_path / "in" / "my people.csv.gz", "--target", "churn", "--no-estimate")
+    assert (tmp_path / "in" / "my people.mixkern").exists()
+    assert f"Next: mixkern predict '{tmp_path}/in/my people.mixkern' " in done.stdout
+    monkeypatch.chdir(tmp_path)
+    run("fit", "-", "--target", "churn", "--no-estimate", stdin=people.to_csv(index=False))
+    assert (tmp_path / "model.mixkern").exists()
+
+
+def test_an_old_model_stays_unless_there_is_a_new_one(run, people, written, tmp_path):
+    place = tmp_path / "a.mixkern"
+    place.write_text("old")
+    path = written(people.assign(churn="yes"))
+    assert "one class only" in run("fit", path, "--target", "churn", "-o", place, code=1).stderr
+    assert place.read_text() == "old"
+    run("fit", written(people), "--target", "churn", "-o", place, "--no-estimate")
+    assert load(place).classes_.tolist() == ["no", "yes"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.mixkern", "mine.csv"]
+
+
+def test_a_place_that_cannot_be_written(run, table, tmp_path):
+    (tmp_path / "file").touch()
+    done = run("fit", table, "--target", "churn", "-o", tmp_path / "file" / "a.mixkern", "--no-estimate", code=1)
+    assert "cannot be written" in done.stderr
+    assert "a directory" in run("fit", table, "--target", "churn", "-o", tmp_path, code=2).stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("churn", "words"),
+    [
+        (None, "None of the 90 rows is labelled."),
+        ("yes", "All labelled rows (90) have the same label, 'yes'"),
+        (np.where(np.arange(90) % 3, "-1", "1"), "'churn' holds -1, which could be a class or stand for no label."),
+        (np.arange(90) / 7, "90 different values in 90 labelled rows"),
+        (np.where(np.arange(90) % 10, "", np.arange(90) / 7), "numbers, not classes. Name another --target"),
+        ([f"name {i}" for i in range(90)], "more than a column of classes has"),
+    ],
+    ids=["no labels", "one class", "minus one", "numbers", "few numbers", "names"],
+)
+def test_what_is_no_column_of_classes(run, people, written, tmp_path, churn, words):
+    path = written(people.assign(churn=churn))
+    assert words in run("fit", path, "--target", "churn", code=1).stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
+
+
+def test_minus_one_may_stand_for_no_label(run, people, written, tmp_path):
+    path = written(people.assign(churn=people["churn"].fillna("-1")))
+    found = json.loads(run("fit", path, "--target", "churn", "--unlabelled", "-1", "--json", "--no-estimate").stdout)
+    assert found["classes"] == {"no": 15, "yes": 15}
+    assert found["unlabelled"] == ["-1"]
+    assert "accuracy" not in found
+
+
+def test_classes_that_are_whole_numbers(run, people, written):
+    path = written(people.assign(churn=people["churn"].map({"no": 0, "yes": 1})))
+    found = json.loads(run("fit", path, "--target", "churn", "--json", "--no-estimate").stdout)
+    assert sorted(found["classes"].values()) == [15, 15]
+
+
+def test_every_row_labelled(run, people, written):
+    path = written(people.assign(churn=np.where(np.arange(90) % 2, "yes", "no")))
+    assert "Learned 'churn' from 90 labels and 90 rows" in run("fit", path, "--target", "churn").stdout
+
+
+def test_a_target_with_a_typo_names_the_nearest(run, table):
+    done = run("fit", table, "--target", "Chrun", code=1)
+    assert done.stderr == (
+        "Error: --target Chrun: people.csv has no such column. Did you mean 'churn'? It has 'age', 'town', 'churn'.\n"
+    )
+
+
+def test_warnings_of_the_library_are_notes_in_words_of_the_command_line(run, people, written, recwarn):
+    path = written(people.assign(is_new=np.arange(90) // 2 % 2))
+    done = run("fit", path, "--target", "churn", "--no-estimate")
+    assert "Note: Some columns could be read in two ways." in done.stderr
+    assert "--categorical COLUMN" in done.stderr
+    assert "TableEncoder" not in done.stderr
+    assert not [each for each in recwarn if issubclass(each.category, MixkernWarning)]
+    found = json.loads(run("fit", path, "--target", "churn", "--no-estimate", "--json").stdout)
+    assert f"Note: {found['notes'][0]}\n" == done.stderr
+    assert run("fit", path, "--target", "churn", "--no-estimate", "--categorical", "is_new").stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be closed")
+def test_a_folder_that_may_not_be_written(run, table, tmp_path):
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    folder.chmod(0o500)
+    try:
+        if _is_writable(folder):
+            pytest.skip("this user may write everywhere")
+        done = run("fit", table, "--target", "churn", "-o", folder / "a.mixkern", "--no-estimate", code=1)
+    finally:
+        folder.chmod(0o700)
+    assert "Permission denied" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
+def _is_writable(folder):
+    try:
+        (folder / "try").touch()
+        (folder / "try").unlink()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,100 @@
+"""Whatever is wrong: one sentence, an exit code, and no file."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from mixkern.cli.group import STOPPED, Commands
+from mixkern.errors import LabelError
+from mixkern.table import table_file
+
+LEARNERS = ("look", "suggest", "fit")
+
+
+@pytest.fixture
+def failing():
+    """A group with one command that raises what it is given."""
+
+    def invoke(error):
+        @click.group(cls=Commands)
+        def group():
+            pass
+
+        @group.command("fail")
+        def fail():
+            raise error
+
+        return CliRunner().invoke(group, ["fail"])
+
+    return invoke
+
+
+def test_an_error_of_ours_is_one_sentence_in_words_of_the_command_line(failing):
+    done = failing(LabelError("Read it as categories: TableEncoder(categorical=['age'])."))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "Error: Read it as categories: --categorical age.\n"
+
+
+def test_too_little_memory_is_told(failing):
+    done = failing(MemoryError())
+    assert (done.exit_code, done.stderr) == (1, "Error: There is not enough memory. Give fewer rows or columns.\n")
+
+
+def test_ctrl_c_has_the_exit_code_of_shells(failing):
+    done = failing(KeyboardInterrupt())
+    assert done.exit_code == STOPPED == 130
+    assert done.stderr.strip() == "Stopped. No file was changed."
+
+
+def test_a_bug_stays_a_bug(failing):
+    assert isinstance(failing(ZeroDivisionError()).exception, ZeroDivisionError)
+
+
+def test_a_typo_has_code_2(run, table):
+    assert "No such command 'prdict'" in run("prdict", code=2).stderr
+    assert "No such option '--tagret'" in run("look", table, "--tagret", "churn", code=2).stderr.replace(": ", " ", 1)
+    assert "Missing option '--target'" in run("fit", table, code=2).stderr
+
+
+# ---------------------------------------------------------------- two hundred of each
+
+
+def test_damaged_models_are_refused_or_work(run, damage, model, table, tmp_path, in_time):
+    n_refused = 0
+    with in_time():
+        for each in damage("storage").damaged(model.read_bytes()):
+            path, output = tmp_path / "damaged.mixkern", tmp_path / "out.csv"
+            path.write_bytes(each.content)
+            done = run("predict", path, table, "-o", output, code=None)
+            assert done.exit_code in (0, 1), each.name
+            assert output.exists() == (done.exit_code == 0), each.name
+            n_refused += done.exit_code
+            if output.exists():
+                assert len(table_file(output).frame()) == 90, each.name
+                output.unlink()
+            assert [file.name for file in tmp_path.iterdir()] == ["damaged.mixkern"], each.name
+    assert 130 <= n_refused < 200
+
+
+def test_damaged_tables_are_refused_or_read(run, damage, people, model, tmp_path, in_time):
+    n_refused = 0
+    content = people.to_csv(index=False).encode()
+    with in_time():
+        for i, (name, harmed) in enumerate(damage("table").damaged(content)):
+            path, output = tmp_path / "damaged.csv", tmp_path / "out.csv"
+            path.write_bytes(harmed)
+            done = run("predict", model, path, "-o", output, code=None)
+            assert done.exit_code in (0, 1), name
+            assert output.exists() == (done.exit_code == 0), name
+            n_refused += done.exit_code
+            if output.exists():
+                assert len(table_file(output).frame()) == len(table_file(path).frame()), name
+                output.unlink()
+            learner = LEARNERS[i % 3]
+            options = ["-o", tmp_path / "out.mixkern", "--no-estimate"] if learner == "fit" else []
+            done = run(learner, path, "--target", "churn", *options, code=None)
+            assert done.exit_code in (0, 1), name
+            assert (tmp_path / "out.mixkern").exists() == (learner == "fit" and done.exit_code == 0), name
+            (tmp_path / "out.mixkern").unlink(missing_ok=True)
+            assert [file.name for file in tmp_path.iterdir()] == ["damaged.csv"], name
+    assert 80 < n_refused < 200

@@ -1,0 +1,43 @@
+"""Options that several commands have are the same in all of them."""
+
+import pytest
+
+from mixkern.cli import cli
+
+READING = {"delimiter", "decimal", "encoding", "gaps"}
+COLUMNS = {"drop", "keep", "continuous", "categorical", "unlabelled"}
+TABLE = ("look", "suggest", "fit", "predict", "explain", "report")
+
+
+def names(command):
+    return {param.name for param in cli.commands[command].params}
+
+
+@pytest.mark.parametrize("command", TABLE)
+def test_every_command_has_json_and_says_how_a_file_is_written(command):
+    assert names(command) >= {"as_json", *READING}
+
+
+@pytest.mark.parametrize("command", TABLE[:3])
+def test_those_that_learn_say_which_columns(command):
+    assert names(command) >= {"target", "seed", *COLUMNS}
+
+
+@pytest.mark.parametrize("command", TABLE)
+def test_every_command_has_an_example(command, run):
+    assert f"mixkern {command} " in run(command, "--help").stdout.split("Example")[1]
+
+
+def test_names_come_one_by_one_or_with_commas(run, people, written):
+    path = written(people.assign(a=people["age"] * 2, b=people["age"] + 1))
+    for options in (["--drop", "a, b,town"], ["--drop", "a", "--drop", "b", "--drop", "town"]):
+        assert "1 column to learn from" in run("look", path, "--target", "churn", *options).stdout
+
+
+def test_how_a_file_is_written(run, people, tmp_path):
+    people.to_csv(tmp_path / "a.csv", sep="\t", decimal=",", encoding="utf-16", index=False)
+    for delimiter in ("tab", "\\t", "\t"):
+        options = ["--delimiter", delimiter, "--decimal", ",", "--encoding", "utf-16"]
+        assert "90 rows, 2 columns" in run("look", tmp_path / "a.csv", "--target", "churn", *options).stdout
+    assert "'.', ','" in run("look", tmp_path / "a.csv", "--decimal", ";", code=2).stderr
+    assert "There is no encoding 'utf-61'" in run("look", tmp_path / "a.csv", "--encoding", "utf-61", code=1).stderr

@@ -1,0 +1,227 @@
+"""Labels for every row: the model's own, in a table of any form, whole or not at all."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mixkern import LaplacianSVC, MixtureSVC, TableEncoder, load, save
+from mixkern.cli import known
+
+ANSWERS = ["label", "probability", "component", "novelty"]
+
+
+@pytest.fixture
+def assessed(model, people):
+    """What the model says in this process."""
+    return load(model).assess(people[["age", "town"]], all_classes=True)
+
+
+def predicted(path, **options):
+    """Read answers again, with all their digits."""
+    frame = pd.read_csv(path, dtype=str, **options)
+    return frame.assign(**{name: frame[name].map(float) for name in ("probability", "novelty")})
+
+
+def test_answers_are_those_of_the_model_bit_for_bit(run, model, table, assessed, tmp_path):
+    run("predict", model, table, "-o", tmp_path / "out.csv", "--probabilities")
+    found = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert found["label"].tolist() == assessed["label"].tolist()
+    assert found["component"].map(int).tolist() == assessed["component"].tolist()
+    for name in ("probability", "novelty", "probability_no", "probability_yes"):
+        assert found[name].map(float).to_numpy().tobytes() == assessed[name].to_numpy().tobytes(), name
+    run("predict", model, table, "-o", tmp_path / "out.parquet", "--probabilities")
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "out.parquet")[list(assessed)], assessed, check_exact=True, check_dtype=False
+    )
+
+
+def test_cells_stay_as_they_are(run, model, people, tmp_path):
+    lines = ["town,note,age,churn", 'Ulm,"a, ""b""\n[c]",031.50,', ' Kassel ,NA,"1,031.5",maybe', "Ulm,a\tb,,yes"]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    run("predict", model, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    cells = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    assert list(cells) == ["town", "note", "age", "churn", *ANSWERS]
+    before = pd.read_csv(tmp_path / "in.csv", dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(cells[list(before)], before)
+
+
+def test_a_line_break_of_old_stays_inside_its_cell(run, model, people, written, tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_bytes(b'age,town,note\n31,Ulm,"a\rb"\n32,Kassel,c\n')
+    run("predict", model, path, "-o", tmp_path / "out.csv")
+    assert b'"a\rb"' in (tmp_path / "out.csv").read_bytes()
+    assert (
+        json.loads(run("predict", model, tmp_path / "out.csv", "-o", tmp_path / "2.csv", "--json").stdout)["rows"] == 2
+    )
+
+
+def test_only_the_answers(run, model, table, assessed):
+    done = run("predict", model, table, "--only")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "row,label,probability,component,novelty"
+    assert [line.split(",")[:2] for line in lines[1:]] == [[str(i + 1), x] for i, x in enumerate(assessed["label"])]
+
+
+def test_summary_in_text_and_json(run, model, table, assessed, tmp_path):
+    output = tmp_path / "out.csv"
+    found = json.loads(run("predict", model, table, "-o", output, "--json").stdout)
+    counts = assessed["label"].value_counts().sort_index().to_dict()
+    assert found == {"table": "people.csv", "output": str(output), "rows": 90, "labels": counts, "notes": []}
+    text = run("predict", model, table, "-o", output).stdout
+    assert text == f"90 rows: {counts['no']} of 'no', {counts['yes']} of 'yes'.\nLabelled table: {output}\n"
+
+
+def test_json_and_the_table_do_not_share_a_stream(run, model, table):
+    assert "Name a file for the table: -o FILE." in run("predict", model, table, "--json", code=2).stderr
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 45, 90, 91])
+def test_blocks_change_nothing(run, model, table, tmp_path, monkeypatch, n_rows):
+    run("predict", model, table, "-o", tmp_path / "whole.csv")
+    monkeypatch.setattr(known, "BLOCK", n_rows)
+    run("predict", model, table, "-o", tmp_path / "blocks.csv")
+    whole, blocks = predicted(tmp_path / "whole.csv"), predicted(tmp_path / "blocks.csv")
+    pd.testing.assert_frame_equal(blocks, whole, rtol=1e-12)
+    labels = ["age", "town", "churn", "label", "component", "novelty"]
+    pd.testing.assert_frame_equal(blocks[labels], whole[labels], check_exact=True)
+
+
+def test_new_categories_are_told_once(run, model, people, written, tmp_path, monkeypatch):
+    monkeypatch.setattr(known, "BLOCK", 20)
+    towns = np.array(["Rom", "Oslo", "Paris", "Riga", "Bonn"])[np.arange(90) // 20]
+    done = run("predict", model, written(people.assign(town=towns)), "-o", tmp_path / "out.csv")
+    assert done.stderr.count("Note:") == 1
+    assert "'town': 'Rom' (20)\nIt is so in later rows, too.\n" in done.stderr
+    done = run("predict", model, written(people.assign(town="Rom")), "--only")
+    assert done.stderr.count("Rom") == 1
+    assert "Rom" not in done.stdout
+
+
+def test_columns_in_another_order_and_more_of_them(run, model, people, table, written, tmp_path):
+    run("predict", model, table, "-o", tmp_path / "a.csv")
+    run("predict", model, written(people.assign(x="z")[["x", "town", "age"]]), "-o", tmp_path / "b.csv")
+    a, b = predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv")
+    pd.testing.assert_frame_equal(a[ANSWERS], b[ANSWERS], check_exact=True)
+    assert list(b) == ["x", "town", "age", *ANSWERS]
+
+
+def test_missing_columns_are_named(run, model, people, written, tmp_path):
+    path = written(people.rename(columns={"town": "Towns"}))
+    done = run("predict", model, path, "-o", tmp_path / "out.csv", code=1)
+    assert done.stderr == (
+        "Error: mine.csv lacks 1 column that the model was fitted on: 'town'. Did you mean 'Towns'?\n"
+    )
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_table_may_be_predicted_again_and_again(run, model, table, tmp_path):
+    last = table
+    for i in range(4):
+        run("predict", model, last, "-o", tmp_path / f"{i}.csv")
+        last = tmp_path / f"{i}.csv"
+    frame = pd.read_csv(last)
+    expected = ["label", "mixkern_label", "mixkern_label_2", "mixkern_label_3"]
+    assert [name for name in frame if "label" in name] == expected
+    assert all((frame[name] == frame["label"]).all() for name in expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["out.csv.gz", "out.tsv", "out.TSV.BZ2", "out.csv.xz", "out.parquet", "a folder/out.v1.csv"]
+)
+def test_forms_of_output(run, model, table, assessed, tmp_path, name):
+    run("predict", model, table, "-o", tmp_path / name)
+    if name.endswith("parquet"):
+        frame = pd.read_parquet(tmp_path / name)
+    else:
+        how = {".bz2": "bz2", ".gz": "gzip", ".xz": "xz"}.get((tmp_path / name).suffix.lower())
+        frame = pd.read_csv(tmp_path / name, sep="\t" if "tsv" in name.lower() else ",", compression=how)
+    assert frame["label"].tolist() == assessed["label"].tolist()
+
+
+@pytest.mark.parametrize("name", ["out", "out.xlsx", "out.gz", "out.parquet.gz", "csv", "out.csv.zip"])
+def test_names_that_do_not_end_like_a_table(run, model, table, tmp_path, name):
+    done = run("predict", model, table, "-o", tmp_path / name, code=1)
+    assert f"{name!r} does not end like a table: use .csv, .tsv or .parquet" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(run, model, table, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.csv").mkdir()
+    for place in ("file/out.csv", "folder.csv"):
+        assert "cannot be written" in run("predict", model, table, "-o", tmp_path / place, code=1).stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder.csv"]
+
+
+def test_semicolons_commas_and_compression(run, model, people, table, tmp_path):
+    people.to_csv(tmp_path / "in.csv", sep=";", decimal=",", index=False)
+    (tmp_path / "in.csv.gz").write_bytes(gzip.compress((tmp_path / "in.csv").read_bytes()))
+    run("predict", model, table, "-o", tmp_path / "a.csv")
+    done = run("predict", model, tmp_path / "in.csv.gz", "-o", tmp_path / "b.csv")
+    assert "Note: Decimal commas were found:" in done.stderr
+    a, b = predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv")
+    pd.testing.assert_frame_equal(a[ANSWERS], b[ANSWERS], check_exact=True)
+
+
+def test_what_is_wrong_in_a_later_block_leaves_no_file(run, model, people, tmp_path, monkeypatch):
+    monkeypatch.setattr(known, "BLOCK", 20)
+    (tmp_path / "out.csv").write_text("old")
+    for word, said in (("old", "in.csv, line 72: column 'age'"), ("inf", "In rows 61 to 80, counted from there:")):
+        cells = people["age"].astype(object)
+        cells[70] = word
+        people.assign(age=cells).to_csv(tmp_path / "in.csv", index=False)
+        assert said in run("predict", model, tmp_path / "in.csv", "-o", tmp_path / "out.csv", code=1).stderr
+    assert "the first in row 11. Replace them by numbers, or leave these cells empty." in (
+        run("predict", model, tmp_path / "in.csv", code=1).stderr
+    )
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_over_the_table_itself(run, model, people, written):
+    path = written(people)
+    run("predict", model, path, "-o", path)
+    assert list(pd.read_csv(path)) == ["age", "town", "churn", *ANSWERS]
+
+
+def test_standard_input_and_output(run, model, table):
+    by_name = run("predict", model, table)
+    by_pipe = run("predict", model, "-", stdin=table.read_bytes())
+    assert by_pipe.stdout == by_name.stdout
+    assert by_pipe.stderr == ""
+
+
+# ---------------------------------------------------------------- models that were made in Python
+
+
+def test_a_model_without_named_columns(run, table, people, tmp_path):
+    y = people["churn"].astype(object).where(people["churn"].notna(), None)
+    save(MixtureSVC(random_state=0).fit(people[["age", "age"]].fillna(30).to_numpy(), y), tmp_path / "a.mixkern")
+    done = run("predict", tmp_path / "a.mixkern", table, code=1)
+    assert "not fitted on a table with named columns. Fit one by: mixkern fit TABLE --target COLUMN" in done.stderr
+    save(TableEncoder().fit(people), tmp_path / "b.mixkern")
+    assert "holds a TableEncoder" in run("predict", tmp_path / "b.mixkern", table, code=1).stderr
+
+
+@pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC])
+@pytest.mark.parametrize("probability", [True, False])
+def test_a_model_from_python_with_labels_that_are_numbers(run, people, table, tmp_path, machine, probability):
+    y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
+    model = machine(random_state=0, probability=probability).fit(people[["age", "town"]], y)
+    notes = {"gaps": 5, "unlabelled": [["a"]], "target": None}  # of somebody else
+    save(model, tmp_path / "a.mixkern", notes=notes)
+    found = json.loads(run("predict", tmp_path / "a.mixkern", table, "-o", tmp_path / "a.csv", "--json").stdout)
+    assert sum(found["labels"].values()) == 90
+    frame = pd.read_csv(tmp_path / "a.csv")
+    assert (frame["label"] == model.predict(people[["age", "town"]])).all()
+    assert frame["probability"].isna().all() == (not probability)
+
+
+def test_files_that_are_no_models(run, table, tmp_path):
+    done = run("predict", tmp_path / "no.mixkern", table, code=1)
+    assert "there is no such file. mixkern fit TABLE --target COLUMN -o MODEL writes one." in done.stderr
+    assert "it is no model, or damaged" in run("predict", table, table, code=1).stderr
+    assert "it is a folder" in run("predict", tmp_path, table, code=1).stderr

@@ -1,0 +1,52 @@
+"""One page about a model and its table."""
+
+import json
+
+import pytest
+
+
+def test_a_page_and_what_is_told_of_it(run, model, table, tmp_path):
+    page = tmp_path / "page.html"
+    found = json.loads(run("report", model, table, "-o", page, "--no-figures", "--title", "A <b> & c", "--json").stdout)
+    assert found == {"table": "people.csv", "report": str(page), "bytes": page.stat().st_size, "notes": []}
+    text = page.read_text()
+    assert "A &lt;b&gt; &amp; c" in text
+    assert "churn" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert run("report", model, table, "-o", page, "--no-figures").stdout == f"Report: {page}\n"
+
+
+def test_beside_the_model_where_no_place_is_named(run, model, table, tmp_path):
+    (tmp_path / "a.mixkern").write_bytes(model.read_bytes())
+    run("report", tmp_path / "a.mixkern", table, "--no-figures")
+    assert (tmp_path / "a.html").exists()
+
+
+def test_a_table_without_the_labels(run, model, people, written, tmp_path):
+    done = run("report", model, written(people.drop(columns="churn")), "-o", tmp_path / "page.html", code=1)
+    assert "mine.csv has no column 'churn', which the labels were learned from." in done.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_place_that_cannot_be_written(run, model, table, tmp_path):
+    (tmp_path / "file").touch()
+    done = run("report", model, table, "-o", tmp_path / "file" / "page.html", "--no-figures", code=1)
+    assert "page.html cannot be written: " in done.stderr
+
+
+def test_names_of_all_kinds(run, people, tmp_path):
+    strange = people.set_axis(["<script>alert(1)</script>", "🙂 [bold]", "[/]"], axis=1)
+    strange.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "--target", "[/]", "--no-estimate")
+    run("report", tmp_path / "a.mixkern", tmp_path / "a.csv", "--no-figures")
+    text = (tmp_path / "a.html").read_text()
+    assert "<script>alert(1)" not in text
+    assert "🙂 [bold]" in text
+
+
+@pytest.mark.parametrize("kept", [["no"], []], ids=["one class", "no labels"])
+def test_a_table_with_fewer_labels_than_the_model(run, model, people, written, tmp_path, kept):
+    path = written(people.assign(churn=people["churn"].where(people["churn"].isin(kept))))
+    done = run("report", model, path, "-o", tmp_path / "page.html", "--no-figures", code=None)
+    assert done.exit_code in (0, 1)
+    assert (tmp_path / "page.html").exists() == (done.exit_code == 0)
