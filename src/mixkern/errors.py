@@ -255,6 +255,17 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def percent(share: float) -> str:
+    """Write a share; neither what is little is called nothing, nor what is not quite all is called all.
+
+    >>> percent(0.184), percent(0.001), percent(0.999), percent(1.0)
+    ('18 %', '< 1 %', '> 99 %', '100 %')
+    """
+    if 0 < share < 0.005:
+        return "< 1 %"
+    return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+
+
 def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
     """Keep the first few lines, one for each column, and count the rest.
 

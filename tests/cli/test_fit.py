@@ -81,7 +81,10 @@ def test_an_old_model_stays_unless_there_is_a_new_one(run, people, written, tmp_
     place = tmp_path / "a.mixkern"
     place.write_text("old")
     path = written(people.assign(churn="yes"))
-    assert "one class only" in run("fit", path, "--target", "churn", "-o", place, code=1).stderr
+    assert (
+        "has labels of one class, 'yes', and two classes are needed"
+        in run("fit", path, "--target", "churn", "-o", place, code=1).stderr
+    )
     assert place.read_text() == "old"
     run("fit", written(people), "--target", "churn", "-o", place, "--no-estimate")
     assert load(place).classes_.tolist() == ["no", "yes"]
@@ -99,8 +102,8 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("churn", "words"),
     [
-        (None, "None of the 90 rows is labelled."),
-        ("yes", "All labelled rows (90) have the same label, 'yes'"),
+        (None, "Column 'churn' has no label, and two classes are needed. Label some rows. Which: mixkern suggest"),
+        ("yes", "Column 'churn' has labels of one class, 'yes'"),
         (np.where(np.arange(90) % 3, "-1", "1"), "'churn' holds -1, which could be a class or stand for no label."),
         (np.arange(90) / 7, "90 different values in 90 labelled rows"),
         (np.where(np.arange(90) % 10, "", np.arange(90) / 7), "numbers, not classes. Name another --target"),

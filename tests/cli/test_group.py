@@ -4,7 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mixkern.cli.group import STOPPED, Commands
+from mixkern.cli.group import Commands
+from mixkern.cli.terminal import STOPPED
 from mixkern.errors import LabelError
 from mixkern.table import table_file
 

@@ -37,7 +37,7 @@ def test_a_group_without_a_label_is_found(run, people, written):
     others = people.iloc[60:].assign(age=people["age"] + 200, town="Hof", churn=None)
     path = written(pd.concat([people.iloc[:60], others]))
     found = looked(run, path, "--target", "churn")
-    empty = [group for group in found["components"] if not group["has_label"]]
+    empty = [group for group in found["components"] if not group["labels"]]
     assert empty
     assert len(empty) < len(found["components"])
     done = run("look", path, "--target", "churn")
@@ -62,7 +62,7 @@ def test_without_a_target_labels_are_a_column_like_others(run, table):
     found = looked(run, table)
     assert [column["name"] for column in found["columns"]] == ["age", "town", "churn"]
     assert (found["target"], found["labelled"], found["classes"]) == (None, 0, {})
-    assert "has_label" not in found["components"][0]
+    assert "labels" not in found["components"][0]
     assert "Next: mixkern look" in run("look", table).stdout
 
 

@@ -77,7 +77,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(paper_module, "run", interrupted)
     done = run("run", "--experiment", 1, "--data-sets", "iris", "--store", tmp_path / "p.sqlite")
-    assert done.exit_code == 1
+    assert done.exit_code == 130
     assert "the same command goes on from there" in done.output
 
 

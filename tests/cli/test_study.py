@@ -93,7 +93,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(study_module, "run_leaderboard", interrupted)
     done = run("--data-sets", "iris", "--store", tmp_path / "b.sqlite")
-    assert done.exit_code == 1
+    assert done.exit_code == 130
     assert "the same command goes on from there" in done.output
 
 

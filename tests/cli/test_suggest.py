@@ -1,6 +1,7 @@
 """Rows to label next: which, why, and as a table to be filled in."""
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ def test_the_text_has_the_rows_of_the_json(run, table):
     lines = [line.split() for line in done.stdout.splitlines()]
     shown = [int(line[0]) for line in lines if line and line[0].isdigit()]
     assert shown == [each["row"] for each in found["suggestions"]]
-    assert f"Label them in column churn, then: mixkern fit {table} --target churn" in done.stdout
+    assert f"Label them in column 'churn', then: mixkern fit {table} --target churn" in done.stdout
 
 
 @pytest.mark.parametrize("kept", [[], ["no"]], ids=["no labels", "one class"])
@@ -42,7 +43,7 @@ def test_few_labels_are_enough(run, people, written, kept):
 def test_nothing_is_left_to_label(run, people, written):
     path = written(people.assign(churn=np.where(np.arange(90) % 2, "yes", "no")))
     done = run("suggest", path, "--target", "churn", code=1)
-    assert done.stderr == f"Error: Every row has a label. Next: mixkern fit {path} ...\n"
+    assert done.stderr == f"Error: Every row has a label. Next: mixkern fit {path} --target churn\n"
 
 
 def test_no_more_than_there_are(run, people, written):
@@ -57,7 +58,7 @@ def test_no_more_than_there_are(run, people, written):
 def test_a_table_to_be_filled_in(run, table, people, tmp_path):
     output = tmp_path / "next.csv"
     done = run("suggest", table, "--target", "churn", "-n", 5, "-o", output)
-    assert f"Note: 5 rows to label: {output}" in done.stderr
+    assert f"These rows, to be labelled: {output}" in done.stdout
     rows = pd.read_csv(output)
     assert list(rows) == ["row", "age", "town", "churn"]
     assert rows["churn"].isna().all()
@@ -78,3 +79,12 @@ def test_a_table_that_cannot_be_written(run, table, tmp_path):
     (tmp_path / "file").touch()
     run("suggest", table, "--target", "churn", "-o", tmp_path / "file" / "next.csv", code=1)
     assert "does not end like a table" in run("suggest", table, "--target", "churn", "-o", "next.doc", code=1).stderr
+
+
+def test_the_next_command_has_the_same_options(run, people, written):
+    path = written(people.assign(code=np.arange(90) % 7, gone=1.5 * np.arange(90)))
+    given = ("--target", "churn", "--drop", "gone", "--categorical", "code", "--gap", "-999")
+    done = run("suggest", path, *given, "-n", 3, "--seed", 1)
+    last = done.stdout.splitlines()[-1]
+    assert last.endswith(f"mixkern fit {path} --target churn --drop gone --categorical code --gap -999")
+    assert json.loads(run(*shlex.split(last.partition("mixkern ")[2]), "--json", "--no-estimate").stdout)["ignored"]

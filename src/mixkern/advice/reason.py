@@ -8,6 +8,7 @@ import numpy as np
 from mixkern.advice.advice import Verdict
 from mixkern.advice.gain import Gain
 from mixkern.advice.purity import Purity
+from mixkern.errors import percent
 
 CLOSE, LOOSE = 0.5, 0.15  # lifts over chance from which components follow the classes closely, and in part
 LEAST_PAIRS = 5.0  # of labelled rows in one component; fewer say nothing about purity
@@ -127,12 +128,3 @@ def _rounded(n: float) -> int:
     """
     unit = 10 ** math.floor(math.log10(n))
     return int(math.ceil(n / unit - 1e-9) * unit)  # and not 90 for 80.00000000000001
-
-
-def percent(share: float) -> str:
-    """Write a share; what is not nothing is not called 0 %.
-
-    >>> percent(0.184), percent(0.001)
-    ('18 %', 'less than 1 %')
-    """
-    return "less than 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mixkern.advice.reason import percent
 from mixkern.advice.suggest import check_room, labels_so_far, similarity, structure, suggested_rows
 from mixkern.density import Mixture
-from mixkern.errors import OptionError, counted
+from mixkern.errors import OptionError, counted, percent
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
 from mixkern.kernels import BlendKernel

@@ -10,9 +10,9 @@ import click
 from mixkern.advice import estimated_accuracy
 from mixkern.cli.answer import Notes, give, noting, plain
 from mixkern.cli.labelled import LabelledTable, read_labelled
-from mixkern.cli.option import column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
 from mixkern.cli.terminal import working
-from mixkern.errors import counted
+from mixkern.errors import LabelError, counted
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.binding import KernelName
 from mixkern.storage import save
@@ -59,6 +59,12 @@ def fit_command(
     notes: Notes = []
     with noting(notes):
         data = read_labelled(table, notes, target=target, **reading)
+        if len(data.counts) < 2:
+            came = f"labels of one class, {next(iter(data.counts))!r}" if data.counts else "no label"
+            raise LabelError(
+                f"Column {target!r} has {came}, and two classes are needed. Label some rows. Which: mixkern suggest "
+                f"{shlex.quote(table)} {again()}"
+            )
         model = MixtureSVC(kernel, encoder=data.encoder, random_state=seed)
         with working(f"Learning from {counted(len(data.X), 'row')}"):
             model.fit(data.X, data.y)
@@ -104,5 +110,10 @@ def _show(answer: dict[str, Any], path: str) -> None:
     )
     if "accuracy" in answer:
         click.echo(answer["accuracy"]["in_words"])
-    model, table = shlex.quote(answer["model"]), shlex.quote(path)
-    click.echo(f"Model: {answer['model']}\nNext: mixkern predict {model} {table} -o labelled.csv")
+    words = [
+        shlex.quote(answer["model"]),
+        shlex.quote(path),
+        again(("delimiter", "decimal", "encoding")),
+        "-o labelled.csv",
+    ]
+    click.echo(f"Model: {answer['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from mixkern.cli.spoken import spoken
+from mixkern.cli.terminal import Stopped
 from mixkern.errors import MixkernError
-
-STOPPED = 130  # as shells have it: 128 and the number of the signal
 
 
 class Commands(click.Group):
@@ -27,5 +26,4 @@ class Commands(click.Group):
         except MemoryError as error:
             raise click.ClickException("There is not enough memory. Give fewer rows or columns.") from error
         except KeyboardInterrupt:
-            click.echo("Stopped. No file was changed.", err=True)
-            raise click.exceptions.Exit(STOPPED) from None
+            raise Stopped("No file was changed.") from None

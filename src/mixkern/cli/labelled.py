@@ -50,7 +50,12 @@ class LabelledTable:
     @property
     def counts(self) -> dict[str, int]:
         """Number of labels of each class."""
-        return {} if self.y is None else {str(k): int(n) for k, n in self.y.value_counts().sort_index().items()}
+        return {} if self.y is None else counts_of(self.y)
+
+
+def counts_of(y: Any) -> dict[str, int]:
+    """Count the labels of each class."""
+    return {str(label): int(n) for label, n in y.value_counts().sort_index().items()}
 
 
 def opened(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:

@@ -8,16 +8,15 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.advice.purity import Purity, purity
-from mixkern.advice.reason import percent
+from mixkern.advice.reason import LEAST_SHARE
 from mixkern.cli.answer import Notes, give, noting
-from mixkern.cli.labelled import LabelledTable, read_labelled
-from mixkern.cli.option import column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.labelled import LabelledTable, counts_of, read_labelled
+from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
 from mixkern.cli.terminal import print_wide, text_table, working
 from mixkern.density import component_table
-from mixkern.errors import counted, shortened
+from mixkern.errors import counted, percent, shortened
 from mixkern.estimators import MixtureSVC
-from mixkern.table import CategoricalColumn, encode_labels
+from mixkern.table import CategoricalColumn
 
 MOST_SHOWN = 40  # columns, components: more are counted
 MOST_CATEGORIES = 4
@@ -84,21 +83,16 @@ def _columns(data: LabelledTable, machine: MixtureSVC) -> list[dict[str, Any]]:
 
 
 def _components(data: LabelledTable, machine: MixtureSVC) -> list[dict[str, Any]]:
-    """Give the groups of similar rows, the largest first, with the labels inside."""
-    rho = machine.responsibilities(data.X)
+    """Give the groups of similar rows, the largest first; a row counts where it most probably belongs."""
+    component = machine.responsibilities(data.X).argmax(axis=1)
     words = component_table(machine.mixture_, machine.encoder_, n_columns=3)
-    labels = None if data.y is None else encode_labels(data.y, min_classes=0)
-    inside: Purity | None = purity(rho, labels.codes) if labels is not None and labels.n_classes else None
-    shares = rho.mean(axis=0)
+    sizes = np.bincount(component, minlength=machine.mixture_.n_components)
     found = []
-    for k in np.argsort(-shares, kind="stable").tolist():
-        row = words.loc[k]
-        fact = {"component": k, "share": shares[k], "rows": round(shares[k] * len(rho))}
-        if inside is not None and labels is not None:
-            counts = zip(labels.classes.tolist(), inside.counts[k], strict=True)
-            fact["labels"] = {str(label): round(float(n), 1) for label, n in counts if n >= 0.05}
-            fact["has_label"] = not bool(inside.is_empty[k])
-        found.append({**fact, "distinct": [text for text in row.drop("weight") if text]})
+    for k in np.argsort(-sizes, kind="stable").tolist():
+        fact = {"component": k, "share": sizes[k] / len(component), "rows": int(sizes[k])}
+        if data.counts:
+            fact["labels"] = counts_of(data.y[component == k])
+        found.append({**fact, "distinct": [text for text in words.loc[k].drop("weight") if text]})
     return found
 
 
@@ -123,14 +117,10 @@ def _show(answer: dict[str, Any], path: str) -> None:
 
 def _column_table(columns: list[dict[str, Any]], n: int) -> Table:
     rows = [
-        [column["name"], column["read_as"], _gaps(column["gaps"] / n), _values(column)]
+        [column["name"], column["read_as"], percent(column["gaps"] / n) if column["gaps"] else "", _values(column)]
         for column in columns[:MOST_SHOWN]
     ]
     return text_table(["column", "read as", "gaps", "values"], rows, right=["gaps"])
-
-
-def _gaps(share: float) -> str:
-    return "" if not share else f"{100 * share:.0f} %" if share >= 0.01 else "<1 %"
 
 
 def _values(column: dict[str, Any]) -> str:
@@ -151,8 +141,8 @@ def _component_table(groups: list[dict[str, Any]]) -> Table:
     for group in groups[:MOST_SHOWN]:
         cells: list[str | Text] = [str(group["component"]), str(group["rows"])]
         if has_labels:
-            some = ", ".join(f"{n:g} {label}" for label, n in group["labels"].items())
-            cells.append(some if group["has_label"] else Text("none", "bold"))
+            some = ", ".join(f"{n} {label}" for label, n in group["labels"].items())
+            cells.append(some or Text("none", "bold"))
         rows.append([*cells, "; ".join(group["distinct"])])
     headings = ["component", "rows", *["labels"] * has_labels, "unlike the rest by"]
     return text_table(headings, rows, right=["component", "rows"])
@@ -164,13 +154,12 @@ def _rest(n: int, noun: str) -> None:
 
 
 def _advise(answer: dict[str, Any], path: str) -> None:
-    target = answer["target"]
-    if target is None:
+    if answer["target"] is None:
         click.echo(f"Next: mixkern look {path} --target COLUMN, the column of labels.")
         return
-    empty = [group for group in answer["components"] if not group.get("has_label", False)]
+    empty = [group for group in answer["components"] if not group.get("labels") and group["rows"]]
+    share = sum(group["share"] for group in empty)
     if empty and answer["labelled"]:
-        share = sum(group["share"] for group in empty)
         click.echo(f"{counted(len(empty), 'component')} with {percent(share)} of all rows without a label.")
-    step = "suggest" if len(answer["classes"]) < 2 or empty else "fit"
-    click.echo(f"Next: mixkern {step} {path} --target {shlex.quote(target)}")
+    step = "suggest" if len(answer["classes"]) < 2 or share >= LEAST_SHARE else "fit"
+    click.echo(f"Next: mixkern {step} {path} {again()}")

@@ -1,11 +1,36 @@
 """Options that several commands have, spelled once."""
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Collection
 from typing import Any
 
 import click
 
 Command = Callable[..., Any]
+
+SHARED = (
+    "target",
+    "drop",
+    "keep",
+    "continuous",
+    "categorical",
+    "unlabelled",
+    "delimiter",
+    "decimal",
+    "encoding",
+    "gaps",
+)
+
+
+def again(names: Collection[str] = SHARED) -> str:
+    """Give the options of the command at work once more, for the next one that reads the same table."""
+    context = click.get_current_context()
+    words = []
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        if option.name in names and value:
+            words += [word for each in (value if option.multiple else [value]) for word in (option.opts[0], str(each))]
+    return shlex.join(words)
 
 
 def _names(_ctx: Any, _param: Any, value: tuple[str, ...]) -> tuple[str, ...]:

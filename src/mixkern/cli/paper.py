@@ -8,7 +8,7 @@ import click
 
 from mixkern.cli.accuracy import print_accuracies
 from mixkern.cli.picture import draw_to
-from mixkern.cli.terminal import listed, progress_bar
+from mixkern.cli.terminal import Stopped, listed, progress_bar
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.optional import optional
 from mixkern.plot import paper_figures
@@ -123,7 +123,7 @@ def run_command(
             if TIMES in chosen:
                 run_times(store, data_sets=tables, on_step=on_step)
     except KeyboardInterrupt:
-        raise click.ClickException("Stopped. What was finished is kept; the same command goes on from there.") from None
+        raise Stopped("What was finished is kept; the same command goes on from there.") from None
     for number in numbers:
         print_accuracies(store, number)
     click.echo(f"Results: {store.path}. Next: mixkern paper report{_options(**store_options)}")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mixkern import plot
 from mixkern.cli.picture import draw_to
-from mixkern.cli.terminal import listed, print_wide, progress_bar
+from mixkern.cli.terminal import Stopped, listed, print_wide, progress_bar
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.errors import counted
 from mixkern.file import write_whole
@@ -162,7 +162,7 @@ def _run(store: LeaderboardStore, **options: Any) -> None:
         with progress_bar() as on_step:
             run_leaderboard(store, on_step=on_step, **options)
     except KeyboardInterrupt:
-        raise click.ClickException("Stopped. What was finished is kept; the same command goes on from there.") from None
+        raise Stopped("What was finished is kept; the same command goes on from there.") from None
 
 
 def _show(entries: Sequence[Entry], choices: Sequence[str]) -> None:

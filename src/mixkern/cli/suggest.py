@@ -8,9 +8,9 @@ import click
 from mixkern.advice import suggestion_table
 from mixkern.cli.answer import Notes, free_name, give, noting
 from mixkern.cli.labelled import LabelledTable, read_labelled
-from mixkern.cli.option import column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
 from mixkern.cli.terminal import print_wide, text_table, working
-from mixkern.errors import counted, shortened
+from mixkern.errors import LabelError, counted, shortened
 from mixkern.estimators import MixtureSVC
 from mixkern.table import table_writer
 
@@ -45,17 +45,17 @@ def suggest_command(
         data = read_labelled(table, notes, target=target, **reading)
         n_left = len(data.X) - sum(data.counts.values())
         if not n_left:
-            raise click.ClickException(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} ...")
+            raise LabelError(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} {again()}")
         machine = MixtureSVC(encoder=data.encoder, random_state=seed)
         with working(f"Looking at {counted(len(data.X), 'row')}"):
             found = suggestion_table(data.X, min(n, n_left), data.y, model=machine, random_state=seed)
-    answer = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
+    answer: dict[str, Any] = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
     if output is not None:
         rows = data.frame.iloc[found["position"]].assign(**{target: None})
         rows.insert(0, free_name(ROW, rows.columns), found["position"].to_numpy() + 1)
         with table_writer(output) as write:
             write(rows)
-        notes.append(f"{counted(len(rows), 'row')} to label: {output}")
+        answer["output"] = output
     give(answer, notes, lambda: _show(answer, table), as_json=as_json)
 
 
@@ -63,7 +63,7 @@ def _suggestions(data: LabelledTable, found: Any) -> list[dict[str, Any]]:
     facts = []
     for record in found.to_dict("records"):
         position = int(record.pop("position"))
-        values = {str(name): cell for name, cell in data.X.iloc[position].items()}
+        values = {str(name): data.X[name].iloc[position] for name in data.X}
         facts.append({"row": position + 1, "line": data.file.line_of(position), **record, "values": values})
     return facts
 
@@ -76,5 +76,6 @@ def _show(answer: dict[str, Any], path: str) -> None:
         rows.append([str(each["row"]), each["reason"], values])
     title = f"Rows to label next in {answer['table']}, the most important first"
     print_wide(title, text_table(["row", "why", "its first columns"], rows, right=["row"]))
-    target = shlex.quote(answer["target"])
-    click.echo(f"\nLabel them in column {target}, then: mixkern fit {shlex.quote(path)} --target {target}")
+    if "output" in answer:
+        click.echo(f"\nThese rows, to be labelled: {answer['output']}")
+    click.echo(f"\nLabel them in column {answer['target']!r}, then: mixkern fit {shlex.quote(path)} {again()}")

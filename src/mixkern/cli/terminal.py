@@ -27,6 +27,19 @@ WIDEST = 1_000  # characters: many methods make a table wider than most terminal
 WIDEST_CELL = 60
 
 
+STOPPED = 130  # as shells have it: 128 and the number of the signal
+
+
+class Stopped(click.ClickException):
+    """The user has had enough, and has lost nothing."""
+
+    exit_code = STOPPED
+
+    def show(self, file: Any = None) -> None:
+        """Say it without calling it an error."""
+        click.echo(f"Stopped. {self.message}", file=file, err=True)
+
+
 def listed(
     known: Callable[[], Sequence[str]], *, has_openml: bool = False
 ) -> Callable[[Any, Any, str | None], list[str] | None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.errors import KernelError, TableError, counted, shortened
+from mixkern.errors import KernelError, TableError, counted, percent, shortened
 from mixkern.estimators.case import By
 from mixkern.estimators.contrast import Beside
 from mixkern.estimators.pull import Source
@@ -154,10 +154,11 @@ class Explanation:
         for line in likely[:2]:
             if line["source"] != Source.COMPONENT:
                 continue
-            size = f"{100 * line['weight']:.0f} % of all rows"
+            size = f"{percent(line['weight'])} of all rows"
             yield f"It comes from component {line['component']} ({size}), probability {line['responsibility']:.2f}."
-            inside = ", ".join(f"{count} labelled {label!r}" for label, count in line["support"].items()) or "none"
-            yield shortened(f"  rows in it that count pull {line['pull']:+.2f}: {inside}", WIDTH)
+            inside = ", ".join(f"{count} labelled {label!r}" for label, count in line["support"].items())
+            pull = f"rows in it that count pull {line['pull']:+z.2f}: {inside}"
+            yield shortened(f"  {pull if inside else 'no labelled row in it counts'}", WIDTH)
             texts = [text for name, text in line.items() if name.startswith("distinct_") and text]
             if texts:
                 yield from wrap(", ".join(texts), WIDTH, initial_indent="  known by: ", subsequent_indent="    ")[:2]

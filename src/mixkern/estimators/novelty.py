@@ -41,7 +41,7 @@ class Novelty:
             usual[:, missing] = np.nan
             log_usual = np.sort(mixture.log_density(usual))
             below = np.searchsorted(log_usual, mixture.log_density(X[at]), side="right")
-            share[at] = 1 - below / len(log_usual)
+            share[at] = (len(log_usual) - below) / len(log_usual)
         return share
 
     def _complete(self, observed: NDArray[np.intp]) -> Floats:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.errors import shortened
+from mixkern.errors import percent, shortened
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.feature import GAP, Feature
-from mixkern.report.model.word import number, percent
+from mixkern.report.model.word import number
 from mixkern.report.panel import TextTable
 
 Floats = NDArray[np.float64]

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.errors import shortened
+from mixkern.errors import percent, shortened
 from mixkern.report.block import Block, Paragraph
 from mixkern.report.mark import OTHERS
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.feature import Feature
-from mixkern.report.model.word import many, number, percent
+from mixkern.report.model.word import many, number
 from mixkern.report.panel import Card, Cards, Share
 
 Floats = NDArray[np.float64]

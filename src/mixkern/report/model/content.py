@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.errors import percent
 from mixkern.report.block import Block, Bullets, Heading, Paragraph, Section
 from mixkern.report.model.columns import cells, column_table, telling
 from mixkern.report.model.component import component_blocks
@@ -15,7 +16,7 @@ from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.feature import GAP
 from mixkern.report.model.picture import confidence_picture, map_picture
 from mixkern.report.model.summary import help_of_unlabelled, sentences, steps, tiles
-from mixkern.report.model.word import many, number, percent
+from mixkern.report.model.word import many, number
 from mixkern.report.panel import Gauge, TextTable
 
 Ints = NDArray[np.intp]

@@ -4,10 +4,10 @@ import numpy as np
 
 from mixkern.advice.advice import ANSWERS, Verdict
 from mixkern.advice.reason import next_steps, reasons
-from mixkern.errors import shortened
+from mixkern.errors import percent, shortened
 from mixkern.report.model.component import without_label
 from mixkern.report.model.fact import ModelFacts
-from mixkern.report.model.word import listed, many, number, percent
+from mixkern.report.model.word import listed, many, number
 from mixkern.report.panel import Tile, Tiles
 
 SURE = 0.9  # a probability from which a prediction is called sure
