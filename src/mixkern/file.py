@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-PERMISSIONS = 0o644  # a temporary file is its owner's alone
-
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file beside its place and then put it there: a failure leaves the old one as it was.
@@ -34,13 +32,25 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     ...     is_there, (Path(folder) / "a.txt").read_text()
     (False, 'first, second')
     """
+    path = path.resolve()  # what a link leads to is written, and the link stays
+    if path.exists() and not path.is_file():  # a pipe, /dev/null: there is nothing to put in its place
+        with path.open("wb") as special:
+            yield special
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
         with os.fdopen(number, "wb") as file:
             yield file
-        temporary.chmod(PERMISSIONS)
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """Tell which permissions the user takes from new files; asking is setting."""
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,5 +1,7 @@
 """Tables to learn from: which columns, which labels."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,3 +107,16 @@ def test_no_classes(labels, words):
     column = pd.Series([*labels, *[None] * 20], dtype=object)
     with pytest.raises(LabelError, match=words):
         labels_of(column, "churn", ())
+
+
+def test_labels_have_no_spaces_around_them(run, people, written):
+    spaced = people["churn"].map(lambda label: f" {label} " if label == "yes" else label, na_action="ignore")
+    spaced = spaced.where(np.arange(90) % 2 == 0, people["churn"])
+    found = json.loads(run("look", written(people.assign(churn=spaced)), "--target", "churn", "--json").stdout)
+    assert found["classes"] == people["churn"].value_counts().sort_index().to_dict()
+
+
+def test_a_word_for_gaps_is_no_word_for_labels(run, people, written):
+    path = written(people.assign(churn=people["churn"].replace({"yes": "9", "no": "8"})))
+    found = json.loads(run("look", path, "--target", "churn", "--gap", "9", "--json").stdout)
+    assert set(found["classes"]) == {"8", "9"}

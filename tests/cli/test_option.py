@@ -41,3 +41,22 @@ def test_how_a_file_is_written(run, people, tmp_path):
         assert "90 rows, 2 columns" in run("look", tmp_path / "a.csv", "--target", "churn", *options).stdout
     assert "'.', ','" in run("look", tmp_path / "a.csv", "--decimal", ";", code=2).stderr
     assert "There is no encoding 'utf-61'" in run("look", tmp_path / "a.csv", "--encoding", "utf-61", code=1).stderr
+
+
+def test_nothing_that_is_read_is_written_over(run, table, model, tmp_path):
+    content = {path: path.read_bytes() for path in (table, model)}
+    for arguments in (
+        ("suggest", table, "--target", "churn", "-o", table),
+        ("fit", table, "--target", "churn", "-o", table),
+        ("predict", model, table, "-o", model),
+        ("report", model, table, "-o", model),
+        ("report", model, table, "-o", table),
+    ):
+        done = run(*arguments, code=2)
+        assert "is read by this command, and would be lost" in done.stderr
+    assert {path: path.read_bytes() for path in content} == content
+
+
+@pytest.mark.parametrize("seed", ["-1", "99999999999"])
+def test_seeds_that_are_none(run, table, seed):
+    assert "not in the range" in run("look", table, "--target", "churn", "--seed", seed, code=2).stderr

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 
@@ -50,3 +51,11 @@ def test_a_table_with_fewer_labels_than_the_model(run, model, people, written, t
     done = run("report", model, path, "-o", tmp_path / "page.html", "--no-figures", code=None)
     assert done.exit_code in (0, 1)
     assert (tmp_path / "page.html").exists() == (done.exit_code == 0)
+
+
+def test_other_labels_than_at_fit_are_told_of(run, people, written, model, tmp_path):
+    path = written(people.assign(churn=people["churn"].where(np.arange(90) % 3 > 0)))
+    done = run("report", model, path, "-o", tmp_path / "a.html", "--no-figures")
+    assert "The model was fitted on other labels" in done.stderr
+    assert "Labels at fit" in (tmp_path / "a.html").read_text("utf-8")
+    assert f"{model.name}" in (tmp_path / "a.html").read_text("utf-8")

@@ -64,3 +64,8 @@ def test_a_table_is_as_wide_as_it_must_be(capsys):
     print_wide("wide", text_table([f"column {i}" for i in range(40)], [["a cell"] * 40]))
     assert "column 0" in (line := capsys.readouterr().out.splitlines()[1])
     assert "column 39" in line
+
+
+def test_cells_do_not_command_the_terminal(capsys):
+    print_wide("title", text_table(["a"], [["x\x1b[31mred\x07"]]))
+    assert "\x1b[31m" not in capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_a_mixed_table(written):
         ({"delimiter": "space"}, "größe x\n1 ä\n".encode()),
         ({}, "größe, x\n1, ä\n".encode()),
         ({}, "\n\ngröße|x\n1|ä\n\n\n".encode()),
-        ({}, gzip.compress("größe\tx\n1\tä\n".encode())),
+        ({}, gzip.compress("größe\tx\n1\tä\n".encode(), mtime=0)),
     ],
 )
 def test_ways_to_write_a_table(written, options, content):
@@ -167,10 +167,50 @@ def test_frames_by_kind_are_blocks_together(written):
 def test_words_for_gaps(written):
     file = table_file(written("a,b,c\n-999,x,unknown\n2, unknown ,yes\n"), gaps=["-999", "unknown"])
     frame = file.frame(text=["c"])
-    assert frame.isna().to_dict("list") == {"a": [True, False], "b": [False, True], "c": [True, False]}
-    _, kinds = kinds_of(pd.DataFrame({"a": [1.5, 2.0, 3.0]}))
+    assert frame.isna().to_dict("list") == {"a": [True, False], "b": [False, True], "c": [False, False]}  # c has labels
+    _, kinds = kinds_of(pd.DataFrame({"a": [1.5, 2.0, 3.0], "b": ["x", "y", "x"]}))
     (block,) = file.blocks(kinds)
     assert block.isna().equals(frame.isna())
+
+
+def test_a_number_for_gaps_is_one_however_it_is_spelled(written):
+    file = table_file(written("a;b\n-999,0;1\n-999;2\n3,5;-999\n"), gaps=["-999"])
+    frame = file.frame()
+    assert frame.isna().to_dict("list") == {"a": [True, True, False], "b": [False, False, True]}
+    _, kinds = kinds_of(pd.DataFrame({"a": [1.5, 2.0, 3.0], "b": [1.5, 2.0, 3.0]}))
+    (block,) = file.blocks(kinds)
+    assert block.isna().equals(frame.isna())
+
+
+def test_thousands_are_told_of_in_blocks_too(written):
+    _, kinds = kinds_of(pd.DataFrame({"a": [1.5, 2.0, 3.0]}))
+    file = table_file(written("a\tb\n1,234\tx\n5,678\ty\n", name="a.tsv"))
+    blocks = list(file.blocks(kinds, n_rows=1))
+    assert [float(block["a"].iloc[0]) for block in blocks] == [1234.0, 5678.0]
+    assert [note for note in file.notes if "thousands" in note] == [
+        "'a': 1,234 was read as 1234, with thousands set apart. If that is a decimal sign, say so: --decimal ,."
+    ]
+
+
+def test_booleans_with_spaces_are_the_same_in_blocks(written):
+    file = table_file(written("a,b\nTrue ,1.5\nFalse,2.5\nTrue,3.5\n"))
+    frame = file.frame()
+    encoder, kinds = kinds_of(frame)
+    (block,) = file.blocks(kinds)
+    np.testing.assert_array_equal(encoder.transform(block), encoder.transform(frame))
+
+
+def test_a_first_column_without_a_name_that_holds_names_is_kept(written):
+    file = table_file(written(",age\nAnna,31\nBert,47\n"))
+    assert file.columns == ("column 1", "age")
+    assert file.frame()["column 1"].tolist() == ["Anna", "Bert"]
+    assert "was called 'column 1'" in file.notes[0]
+
+
+def test_dates_that_are_not_iso_are_named_as_dates(written):
+    file = table_file(written("day,x\n31.12.2024,1\n01.02.2024,2\n05.06.2023,3\n"))
+    file.frame()
+    assert any("holds dates in a form such as '31.12.2024'" in note for note in file.notes)
 
 
 def test_cells_as_the_file_has_them(written):

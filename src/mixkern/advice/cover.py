@@ -61,13 +61,14 @@ def cover(covariance: Floats, counts: Floats, worth: Floats, n: int) -> Ints:
     picks = np.empty(n, dtype=np.intp)
     squares = np.empty_like(covariance)
     is_free = np.ones(len(covariance), dtype=bool)
-    for i in range(n):
-        noisy = np.maximum(np.diagonal(covariance), 0) + NOISE
-        gain = worth * (counts @ np.square(covariance, out=squares)) / noisy
-        best = int(np.argmax(np.where(is_free, gain, -1.0)))
-        picks[i], is_free[best] = best, False
-        column = covariance[:, best] / np.sqrt(noisy[best])
-        covariance -= np.multiply.outer(column, column, out=squares)
+    with np.errstate(over="ignore", invalid="ignore"):  # a kernel with negative eigenvalues may let it grow
+        for i in range(n):
+            noisy = np.maximum(np.diagonal(covariance), 0) + NOISE
+            gain = worth * (counts @ np.square(covariance, out=squares)) / noisy
+            best = int(np.argmax(np.where(is_free, gain, -1.0)))
+            picks[i], is_free[best] = best, False
+            column = covariance[:, best] / np.sqrt(noisy[best])
+            covariance -= np.multiply.outer(column, column, out=squares)
     return picks
 
 

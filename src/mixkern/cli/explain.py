@@ -6,7 +6,9 @@ import click
 
 from mixkern.cli.answer import Notes, give, noting
 from mixkern.cli.known import known_table
+from mixkern.cli.labelled import note_of
 from mixkern.cli.option import json_option, reading_options
+from mixkern.cli.terminal import printable
 from mixkern.estimators import Explanation
 from mixkern.storage import read_model
 
@@ -32,4 +34,7 @@ def explain_command(model: str, table: str, row: int, as_json: bool, **reading: 
     with noting(notes):
         data = known_table(table, file, notes, **reading)
         found = Explanation.of(file.model, data.row(row - 1).set_axis([row]), first=1)
-    give({"table": data.file.name, **found.to_dict()}, notes, lambda: click.echo(str(found)), as_json=as_json)
+        note_of(data.file, notes)
+    give(
+        {"table": data.file.name, **found.to_dict()}, notes, lambda: click.echo(printable(str(found))), as_json=as_json
+    )

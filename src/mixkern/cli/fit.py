@@ -10,7 +10,15 @@ import click
 from mixkern.advice import estimated_accuracy
 from mixkern.cli.answer import Notes, give, noting, plain
 from mixkern.cli.labelled import LabelledTable, read_labelled
-from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.option import (
+    again,
+    check_output,
+    column_options,
+    json_option,
+    reading_options,
+    seed_option,
+    target_option,
+)
 from mixkern.cli.terminal import working
 from mixkern.errors import LabelError, counted
 from mixkern.estimators import MixtureSVC
@@ -56,6 +64,7 @@ def fit_command(
       mixkern fit customers.csv --target churn -o churn.mixkern
     """  # noqa: D301
     place = Path(_place(table) if output is None else output)
+    check_output(place, table)
     notes: Notes = []
     with noting(notes):
         data = read_labelled(table, notes, target=target, **reading)

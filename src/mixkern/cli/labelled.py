@@ -66,6 +66,11 @@ def opened(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
     return file
 
 
+def note_of(file: TableFile, notes: Notes) -> None:
+    """Take over what was found while rows were read."""
+    notes += [note for note in file.notes if note not in notes]
+
+
 def read_labelled(
     path: str,
     notes: Notes,
@@ -92,7 +97,7 @@ def read_labelled(
             check_column(name, file, option)
     with bytes_bar(f"Reading {file.name}") as on_progress:
         frame = file.frame(text=() if target is None else (target,), on_progress=on_progress)
-    notes += [note for note in file.notes if note not in notes]
+    note_of(file, notes)
     X = frame.drop(columns=[*drop, *([] if target is None else [target])])
     told = {*keep, *continuous, *categorical}
     names = _idle(X, told, notes)
@@ -141,7 +146,7 @@ def check_column(name: str, file: TableFile, option: str) -> None:
 def labels_of(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
     """Give labels as texts, ``None`` where there is none; refuse what is no column of classes."""
     y = column.where(~column.isin(list(unlabelled)), None) if unlabelled else column
-    y = y.astype(object).where(y.notna(), None)
+    y = y.astype(object).where(y.notna(), None).map(lambda label: label.strip() if isinstance(label, str) else None)
     if "-1" in set(y):
         raise LabelError(
             f"Column {target!r} holds -1, which could be a class or stand for no label. If it is none: "

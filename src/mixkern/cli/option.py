@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import click
@@ -75,4 +76,14 @@ def json_option(command: Command) -> Command:
 
 def seed_option(command: Command) -> Command:
     """Add the seed of what is drawn."""
-    return click.option("--seed", type=int, default=0, show_default=True, help="Of everything drawn.")(command)
+    numbers = click.IntRange(0, 2**32 - 1)  # as NumPy has it
+    return click.option("--seed", type=numbers, default=0, show_default=True, help="Of everything drawn.")(command)
+
+
+def check_output(output: str | Path, *inputs: str) -> None:
+    """Refuse to write over what is read: a table, a model."""
+    place = Path(output)
+    for each in inputs:
+        if place.exists() and Path(each).exists() and place.samefile(each):
+            lost = f"{output} is read by this command, and would be lost. Name another file."
+            raise click.BadParameter(lost, param_hint="-o")

@@ -8,7 +8,8 @@ import click
 
 from mixkern.cli.answer import Notes, free_name, give, noting, tell
 from mixkern.cli.known import KnownTable, known_table
-from mixkern.cli.option import json_option, reading_options
+from mixkern.cli.labelled import note_of
+from mixkern.cli.option import check_output, json_option, reading_options
 from mixkern.cli.terminal import bytes_bar
 from mixkern.errors import TableError, counted
 from mixkern.estimators import MixtureSVC
@@ -43,6 +44,7 @@ def predict_command(
     """  # noqa: D301
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and the table would both be printed. Name a file for the table: -o FILE.")
+    check_output(output, model)  # over the table itself: it is whole in what is written
     notes: Notes = []
     file = read_model(model)
     counts: Counter[str] = Counter()
@@ -52,6 +54,7 @@ def predict_command(
             for labels, frame in _labelled(file.model, data, on_progress, probabilities=probabilities, only=only):
                 counts.update(labels)
                 write(frame)
+        note_of(data.file, notes)
     answer = {"table": data.file.name, "output": output, "rows": counts.total(), "labels": dict(sorted(counts.items()))}
     if output == STANDARD_OUTPUT:
         tell(notes)

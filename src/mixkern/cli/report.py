@@ -7,7 +7,8 @@ import click
 
 from mixkern.cli.answer import Notes, give, noting
 from mixkern.cli.known import known_table
-from mixkern.cli.option import json_option, reading_options
+from mixkern.cli.labelled import counts_of, note_of
+from mixkern.cli.option import check_output, json_option, reading_options
 from mixkern.cli.terminal import working
 from mixkern.errors import MixkernError
 from mixkern.report import write_model_report
@@ -35,12 +36,15 @@ def report_command(
       mixkern report churn.mixkern customers.csv -o churn.html
     """  # noqa: D301
     place = Path(model).with_suffix(".html") if output is None else Path(output)
+    check_output(place, model, table)
     notes: Notes = []
     file = read_model(model)
     with noting(notes):
         data = known_table(table, file, notes, **reading)
         X, y = data.labelled()
-        facts = {"Table": data.file.name, "Model": Path(model).name, "Fitted": file.created}
+        note_of(data.file, notes)
+        facts = {"Table": data.file.name, "Model file": Path(model).name, "Fitted": file.created}
+        facts |= _other_labels(counts_of(y), file.notes.get("classes"), notes)
         with working("Writing the report"):
             try:
                 write_model_report(
@@ -50,3 +54,15 @@ def report_command(
                 raise MixkernError(f"{place.name} cannot be written: {error.strerror or error}.") from error
     answer = {"table": data.file.name, "report": str(place), "bytes": place.stat().st_size}
     give(answer, notes, lambda: click.echo(f"Report: {place}"), as_json=as_json)
+
+
+def _other_labels(now: dict[str, int], at_fit: Any, notes: Notes) -> dict[str, str]:
+    """Say that the table has other labels than the model has learned from."""
+    if not isinstance(at_fit, dict) or at_fit == now:
+        return {}
+    before = ", ".join(f"{n} of {label!r}" for label, n in at_fit.items())
+    notes.append(
+        f"The model was fitted on other labels ({before}) than the table has now. Fit it again, for a report that is "
+        "all of one piece."
+    )
+    return {"Labels at fit": before}

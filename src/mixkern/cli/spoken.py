@@ -14,6 +14,11 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[;:] (?:for numbers|convert them): X\[.*?\] = pd\.to_\w+\(.*\)", ""),
     (r"\nConvert them, with gaps in place of the rest:(?:\n  .*)*", "\nIf these stand for gaps, say so: --gap TEXT."),
     (r", or make gaps of them: X\[.*?\] = pd\.to_numeric\(.*?\)\.", ", or make gaps of them: --gap TEXT."),
+    (
+        r" To settle it: density=VBMixture\(.*?\), or reduce the columns first\.",
+        " Fewer columns may do better: --drop.",
+    ),
+    (r"; to tell one class from everything else, use a one-class machine\.", "."),
     (r", or by gaps: X\.replace\(.*?\)\.", ", or leave these cells empty."),
     (r"mixkern\.save\(model, path\) writes one\.", f"{FIT} writes one."),
     (r"a file that mixkern\.save has written", "a file that mixkern fit has written"),

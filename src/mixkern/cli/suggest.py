@@ -8,7 +8,15 @@ import click
 from mixkern.advice import suggestion_table
 from mixkern.cli.answer import Notes, free_name, give, noting
 from mixkern.cli.labelled import LabelledTable, read_labelled
-from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.option import (
+    again,
+    check_output,
+    column_options,
+    json_option,
+    reading_options,
+    seed_option,
+    target_option,
+)
 from mixkern.cli.terminal import print_wide, text_table, working
 from mixkern.errors import LabelError, counted, shortened
 from mixkern.estimators import MixtureSVC
@@ -40,6 +48,8 @@ def suggest_command(
       mixkern suggest customers.csv --target churn -n 10
       mixkern suggest customers.csv --target churn -n 30 -o to_label.csv
     """  # noqa: D301
+    if output is not None:
+        check_output(output, table)
     notes: Notes = []
     with noting(notes):
         data = read_labelled(table, notes, target=target, **reading)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unicodedata import category
 
 import click
 from rich.box import SIMPLE
@@ -88,13 +89,22 @@ def bytes_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
+def printable(text: str) -> str:
+    r"""Give a text without what a terminal would obey: a cell of a table may hold anything.
+
+    >>> printable("a\x1b[31mb")
+    'a?[31mb'
+    """
+    return "".join(sign if sign == "\n" or category(sign) != "Cc" else "?" for sign in text)
+
+
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> Table:
     """Make a table of texts that may hold anything: brackets in the name of a column are no markup."""
     table = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
     for heading in headings:
         table.add_column(Text(heading), justify="right" if heading in right else "left", max_width=WIDEST_CELL)
     for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(printable(cell)) for cell in row))
     return table
 
 

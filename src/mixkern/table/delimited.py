@@ -34,6 +34,7 @@ class DelimitedFile(TableFile):
         self._first = header.width - len(header.names)  # 1 where row numbers are left out
         self._signs = signs
         self._gaps = frozenset(gaps)
+        self._grouped: dict[str, str] = {}  # what to tell of a column's numbers, once
         self._numbers = LineNumbers()
         self._tell_of_dialect()
 
@@ -55,7 +56,9 @@ class DelimitedFile(TableFile):
         found: dict[str, Any] = {}
         n_rows = 0
         for i, name in enumerate(self.columns):
-            whole = self._without_gaps("\0".join(packed[i]).split("\0"))
+            whole = "\0".join(packed[i]).split("\0")
+            if name not in text:
+                whole = self._without_gaps(whole, self._signs[i])
             packed[i] = []
             found[name] = self._labels(name, whole) if name in text else self._inferred(i, whole)
             n_rows = len(whole)
@@ -86,6 +89,11 @@ class DelimitedFile(TableFile):
         if pending:
             yield (_joined(pending), _joined(as_they_are)) if with_texts else _joined(pending)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should hear of."""
+        return (*self._notes, *self._grouped.values())
+
     def line_of(self, row: int) -> int | None:
         """Give the line in the file at which a row begins, ``None`` where it has not been read yet."""
         return self._numbers.of(row)
@@ -111,11 +119,13 @@ class DelimitedFile(TableFile):
     def _cells(self, rows: list[list[str]]) -> list[tuple[str, ...]]:
         return list(zip(*rows, strict=True))[self._first :]
 
-    def _without_gaps(self, cells: Sequence[str]) -> Sequence[str]:
-        """Empty the cells that say what the user has called a gap."""
-        if self._gaps.isdisjoint(map(str.strip, cells) if self._gaps else ()):
-            return cells
-        return ["" if cell.strip() in self._gaps else cell for cell in cells]
+    def _without_gaps(self, cells: Sequence[str], sign: str) -> list[str]:
+        """Empty the cells that say what the user has called a gap: the same text, or the same number."""
+        if not self._gaps:
+            return list(cells)
+        values = {one.value for gap in self._gaps if (one := number(gap))}
+        known = {cell: (one := number(cell, sign)) is not None and one.value in values for cell in set(cells)}
+        return ["" if known[cell] or cell.strip() in self._gaps else cell for cell in cells]
 
     def _labels(self, name: str, cells: Sequence[str]) -> Any:
         words = sorted({cell for cell in set(cells) if cell.strip() and is_gap_word(cell)})
@@ -141,8 +151,10 @@ class DelimitedFile(TableFile):
         return frame_of({name: objects([cell or None for cell in cells]) for name, cells in parts}, start, len(rows))
 
     def _cells_converted(self, name: str, cells: Any, column: Column | None, sign: str, line_of: Any) -> Any:
+        if column is not None:
+            cells = self._without_gaps(cells, sign)
         try:
-            return converted(name, self._without_gaps(cells), column, sign, line_of)
+            return converted(name, cells, column, sign, line_of, lambda note: self._grouped.setdefault(name, note))
         except TableFileError as error:
             raise TableFileError(f"{self.name}, {str(error)[0].lower()}{str(error)[1:]}") from error
 
@@ -212,6 +224,8 @@ def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[H
     except TableFileError:
         if not (is_cut and records.is_spent):  # a quote that is open at the end may close in what comes later
             raise
+    if header is not None and header.is_numbered and not all(row[0].strip().isdecimal() for row in rows):
+        header = header.with_first()
     return header, rows
 
 

@@ -23,6 +23,11 @@ class Header:
         """Whether the first field of every row is left out, because it numbers the rows."""
         return self.width > len(self.names)
 
+    def with_first(self) -> "Header":
+        """Keep the first column all the same: it has no name, but holds more than numbers of rows."""
+        note = "The first column has no name, and was called 'column 1'."
+        return Header(("column 1", *self.names), self.width, (note, *self.notes[1:]))
+
 
 def header_of(record: Sequence[str], line: int, name: str) -> Header:
     """Give the names that a line holds.

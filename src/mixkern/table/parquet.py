@@ -69,7 +69,9 @@ class ParquetTable(TableFile):
         with self._opened() as file:
             n_bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
             for table in _tables(file, list(self.columns), checked_rows(n_rows)):
-                whole = {name: self._without_gaps(table[name]) for name in self.columns}
+                whole = {
+                    name: table[name] if name in text else self._without_gaps(table[name]) for name in self.columns
+                }
                 cells = {name: self._cells(name, whole[name], kinds.get(name), name in text) for name in whole}
                 block = frame_of(cells, start, table.num_rows)
                 if with_texts:

@@ -125,7 +125,9 @@ def _numeric_text_reading(raw: RawColumn, texts: list[str | None], n_distinct: i
         )
         return Reading(CategoricalColumn, refusal=refusal)
     reason = f"texts that are {'mostly' if strange else 'all'} numbers, read as categories"
-    return Reading(CategoricalColumn, reason, is_choice=True, advice=f"for numbers: {_to_numeric(raw)}")
+    is_key = n_distinct > FEW_VALUES and are_identifiers(n_distinct, len(texts) - texts.count(None))
+    advice = f"for numbers: {_to_numeric(raw)}"
+    return Reading(CategoricalColumn, reason, is_choice=True, advice=advice, is_identifier=is_key)
 
 
 def _to_numeric(raw: RawColumn) -> str:

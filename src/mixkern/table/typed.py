@@ -24,6 +24,7 @@ _LOOKED_AT = 10_000  # distinct texts that are asked whether they are nearly num
 _USUAL = b"0123456789eE+-.,\0"  # in numbers, and between them
 _SHAPE = bytes.maketrans(b"23456789-", b"11111111+")
 _PADDED = (b"\x0000", b"\x0001", b"\0+00", b"\0+01")  # numbers with leading zeros, by their shape
+_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31.12.2024, 12/31/24
 _MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 12 %, $5, 3 cm
 
 
@@ -70,7 +71,12 @@ def inferred(name: str, cells: Sequence[str], sign: str, line_of: Callable[[int]
 
 
 def converted(
-    name: str, cells: Sequence[str], column: Column | None, sign: str, line_of: Callable[[int], int | None]
+    name: str,
+    cells: Sequence[str],
+    column: Column | None,
+    sign: str,
+    line_of: Callable[[int], int | None],
+    tell: Callable[[str], object] = len,
 ) -> Any:
     """Convert cells as an encoder's column wants them; without a column, they stay texts.
 
@@ -83,7 +89,9 @@ def converted(
             return texts(cells)  # the encoder says what is to be done, or ignores them
         if column.kind is Kind.DATE:
             return _moments(_each(cells, moment, name, "dates such as 2024-05-31", line_of))
-        return _floats(name, cells, column.kind, sign, line_of)
+        return _floats(name, cells, column.kind, sign, line_of, tell)
+    if column is not None and column.kind is Kind.BOOLEAN:
+        return texts([cell.strip() for cell in cells])
     if column is not None and column.kind is Kind.DATE:
         found = _each(cells, lambda cell: moment(cell) or cell, name, "", line_of)
         return objects(found)
@@ -154,17 +162,21 @@ def _numbers(name: str, cells: Sequence[str], distinct: list[str], sign: str) ->
             return None
         found[cell] = one
     grouped = next((cell for cell, one in found.items() if one.is_grouped), None)
-    note = (
-        f"{name!r}: {grouped} was read as {found[grouped].plain}, with thousands set apart. "
-        f"If that is a decimal sign, say so: --decimal {COMMA if sign == POINT else POINT}."
-        if grouped is not None
-        else ""
-    )
+    note = _grouped(name, grouped, found[grouped], sign) if grouped is not None else ""
     is_whole = all(one.is_whole for one in found.values())
     if is_whole and any(abs(one.value) >= LARGEST for one in found.values()):
         return Typed(_exact([int(found[cell].plain) if cell in found else None for cell in cells]), note)
     values = np.array([found[cell].value if cell in found else np.nan for cell in cells])
     return Typed(_narrow(values, is_whole), note)
+
+
+def _grouped(name: str, cell: str, one: Number, sign: str) -> str:
+    """Say that a sign was taken for one between thousands."""
+    other = COMMA if sign == POINT else POINT
+    return (
+        f"{name!r}: {cell} was read as {one.plain}, with thousands set apart. If that is a decimal sign, say so: "
+        f"--decimal {other}."
+    )
 
 
 def _exact(values: list[int | None]) -> NDArray[Any]:
@@ -209,6 +221,12 @@ def _near_miss(
             )
         if what == "numbers" and padded is not None and not strange:
             return f"{name!r} has numbers with leading zeros such as {padded}: they were read as text, as codes are."
+    dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
+    if len(looked_at) > 2 and 2 * len(dates) > len(looked_at):
+        return (
+            f"{name!r} holds dates in a form such as {dates[0]!r}: they were read as text. Write them in the form "
+            "2024-12-31."
+        )
     measures = [cell for cell in looked_at if any(map(str.isdigit, cell)) and _MEASURE.fullmatch(cell.strip())]
     if len(looked_at) > 2 and 2 * len(measures) > len(looked_at) and any(not numbers[cell] for cell in measures):
         example = next(cell for cell in measures if not numbers[cell])
@@ -217,7 +235,12 @@ def _near_miss(
 
 
 def _floats(
-    name: str, cells: Sequence[str], kind: Kind, sign: str, line_of: Callable[[int], int | None]
+    name: str,
+    cells: Sequence[str],
+    kind: Kind,
+    sign: str,
+    line_of: Callable[[int], int | None],
+    tell: Callable[[str], object],
 ) -> Floats:  # (n,)
     quick = _quick_floats(cells, sign)
     if quick is not None:
@@ -226,6 +249,8 @@ def _floats(
     def value(cell: str) -> float | None:
         one = number(cell, sign)
         if one is not None:
+            if one.is_grouped:
+                tell(_grouped(name, cell, one, sign))
             return one.value
         truth = boolean(cell) if kind is Kind.BOOLEAN else None
         return None if truth is None else float(truth)
