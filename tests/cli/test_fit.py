@@ -18,6 +18,7 @@ KEYS = [
     "columns",
     "ignored",
     "gaps",
+    "decimals",
     "unlabelled",
     "kernel",
     "components",

@@ -84,3 +84,19 @@ def test_a_model_that_knows_no_names(people, table, tmp_path):
     save(MixtureSVC(random_state=0).fit(np.random.RandomState(0).rand(90, 2), y), tmp_path / "a.mixkern")
     with pytest.raises(ModelFileError, match="a MixtureSVC that was not fitted on a table with named columns"):
         known_table(str(table), read_model(tmp_path / "a.mixkern"), [])
+
+
+def test_numbers_are_spelled_as_at_fit(run, people, written, tmp_path):
+    """A batch of whole numbers does not say that points set thousands apart; the table of the fit did."""
+    sums = 1000 + 2000.5 * (np.arange(90) % 7)
+    german = [f"{each:,.2f}".translate(str.maketrans(",.", ".,")) for each in sums]
+    content = people.assign(sum=german).to_csv(sep=";", index=False)
+    path = tmp_path / "german.csv"
+    path.write_text(content)
+    run("fit", path, "--target", "churn", "-o", tmp_path / "a.mixkern", "--no-estimate")
+    (tmp_path / "batch.csv").write_text("age;town;sum\n40;Kassel;3.001\n41;Kassel;5.001\n")
+    done = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only")
+    assert "'sum': 3.001 was read as 3001, with thousands set apart" in done.stderr
+    told = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only", "--decimal", ".")
+    assert "thousands" not in told.stderr
+    assert told.stdout != done.stdout

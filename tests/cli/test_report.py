@@ -59,3 +59,7 @@ def test_other_labels_than_at_fit_are_told_of(run, people, written, model, tmp_p
     assert "The model was fitted on other labels" in done.stderr
     assert "Labels at fit" in (tmp_path / "a.html").read_text("utf-8")
     assert f"{model.name}" in (tmp_path / "a.html").read_text("utf-8")
+
+
+def test_a_page_ends_like_one(run, table, model, tmp_path):
+    assert "does not end like a page" in run("report", model, table, "-o", tmp_path / "a.pdf", code=2).stderr

@@ -88,3 +88,11 @@ def test_the_next_command_has_the_same_options(run, people, written):
     last = done.stdout.splitlines()[-1]
     assert last.endswith(f"mixkern fit {path} --target churn --drop gone --categorical code --gap -999")
     assert json.loads(run(*shlex.split(last.partition("mixkern ")[2]), "--json", "--no-estimate").stdout)["ignored"]
+
+
+def test_more_than_there_are_is_told_of(run, people, written):
+    path = written(people.assign(churn=np.where(np.arange(90) < 87, "yes", None)))
+    assert (
+        "3 rows have no label: all of them are suggested, not 20."
+        in run("suggest", path, "--target", "churn", "-n", 20).stderr
+    )

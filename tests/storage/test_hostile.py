@@ -1,5 +1,6 @@
 """Files that would do something if they were believed: each is refused by name, and does nothing."""
 
+import importlib
 import io
 import json
 import os
@@ -125,6 +126,72 @@ def test_nodes_that_call_something_are_refused_by_name(name, place, content, tmp
     assert named in message
     assert "nothing of it was run" in message
     assert not marker.exists()
+
+
+def attributes(**values):
+    text = node("TypeNode", "builtins", "str")
+    return node("DictNode", "builtins", "dict", content=values, key_types=several(*[text] * len(values), kind="list"))
+
+
+def callables():
+    """Give nodes of trusted types that can be called: a dict of skops calls what it takes for the types of its keys."""
+    rbf = {"gamma": 1.0, "alpha": 1.0, "beta": 1.0, "n_categorical": 0, "gamma_bounds": "fixed"}
+    rbf = node("ObjectNode", "mixkern.kernels.rbf", "RBFKernel", content=attributes(**valued(rbf)))
+    graph = {"n_neighbors": 1, "degree": 1, "ratio": 1.0, "ratio_bounds": "fixed", "rows": None}
+    graph = attributes(**valued(graph), base=rbf)
+    pairs = {"gamma": 1.0, "metric": "linear", "pairwise_kernels_kwargs": None, "gamma_bounds": "fixed"}
+    kernels = "sklearn.gaussian_process.kernels"
+    return {
+        "PairwiseKernel": node("ObjectNode", kernels, "PairwiseKernel", content=attributes(**valued(pairs))),
+        "RBFKernel": rbf,
+        "LaplacianKernel": node("ObjectNode", "mixkern.kernels.laplacian", "LaplacianKernel", content=graph),
+    }
+
+
+def valued(values):
+    return {name: value(each) for name, each in values.items()}
+
+
+@pytest.mark.parametrize("place", ["a setting", "the attributes", "a random state"])
+@pytest.mark.parametrize("kind", ["list", "tuple"])
+@pytest.mark.parametrize("name", callables())
+def test_trusted_objects_are_not_called_as_types_of_keys(name, kind, place, content, tmp_path, monkeypatch):
+    hostile, calls = callables()[name], []
+    known = getattr(importlib.import_module(hostile["__module__"]), name)
+    monkeypatch.setattr(known, "__call__", lambda self, *given: calls.append(given))
+    schema, arrays = inside(content)
+    settings = schema["content"]["content"]
+    keyed = {**attributes(**{"1.0": value(1)}), "key_types": several(hostile, kind=kind)}
+    if place == "the attributes":
+        schema["content"]["key_types"] = several(*[hostile] * len(settings), kind=kind)
+    else:
+        state = node("RandomStateNode", "numpy.random.mtrand", "RandomState", content=keyed)
+        settings["C"] = keyed if place == "a setting" else state
+    message = refused(with_inside(content, schema, arrays), tmp_path / "a.mixkern")
+    assert calls == []
+    assert "nothing of it was run" in message
+
+
+@pytest.mark.parametrize("field", ["C", "classes_"])
+def test_a_small_file_of_many_nodes_is_refused_before_they_are_made(field, content, tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(skops.io, "loads", lambda *given, **named: made.append(given))
+    schema, arrays = inside(content)
+    schema["content"]["content"][field] = several("HERE", kind="list")
+    many = ",".join([json.dumps(value(0), separators=(",", ":"))] * 500_001)
+    schema = json.dumps(schema).replace('"HERE"', many)
+    padding = np.random.default_rng(0).bytes(600_000)  # so that it does not unfold to 200 times its size
+    bomb = with_inside(content, schema, {**arrays, "0.npy": padding})
+    assert len(bomb) < 1_000_000
+    assert "more than 500,000 nodes" in refused(bomb, tmp_path / "a.mixkern")
+    assert made == []
+
+
+def test_a_setting_is_not_a_list_of_numbers(content, tmp_path):
+    schema, arrays = inside(content)
+    schema["content"]["content"]["C"] = several(*[value(0)] * 2000, kind="list")
+    message = refused(with_inside(content, schema, arrays), tmp_path / "a.mixkern")
+    assert "its C is not what a model has" in message
 
 
 @pytest.mark.parametrize("protocol", [0, 1, -1, True, "2", None, 2.0, 99])

@@ -55,6 +55,15 @@ def shell(models):
         ("encoder_", 1),
         ("_novelty", None),
         ("random_state", object()),
+        ("random_state", [0]),
+        ("C", [1.0, 2.0]),
+        ("C", np.ones(3)),
+        ("gamma", (1.0,)),
+        ("tol", RBFKernel()),
+        ("max_iter", Mixture.__new__(Mixture)),
+        ("probability", VBMixture()),
+        ("kernel", ["rwm"]),
+        ("class_weight", [("a", [1, 2])]),
         ("class_weight", [("a", 1), 2]),
         ("class_weight", [("a",)]),
         ("_labels", [("categories", ["a", "b", "c"])]),
@@ -66,6 +75,22 @@ def test_parts_of_another_kind_are_refused(shell, name, wrong):
     parts = {"kernel_": "kernel", "mixture_": "mixture", "density_": "VBMixture", "encoder_": "TableEncoder"}
     parts |= {"_novelty": "novelty", "_labels": "type of labels"}
     with pytest.raises(ModelFileError, match=f"its {parts.get(name, name)} is not what a model has"):
+        model_of(changed(shell, **{name: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("C", -1.0),
+        ("C", "much"),
+        ("gamma", "none such"),
+        ("alpha", None),
+        ("beta", float("nan")),
+        ("repair", "no such"),
+    ],
+)
+def test_settings_that_fit_would_refuse_are_refused(shell, name, wrong):
+    with pytest.raises(ModelFileError, match=f"one of its settings cannot be: .*{name}"):
         model_of(changed(shell, **{name: wrong}))
 
 

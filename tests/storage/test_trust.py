@@ -14,7 +14,20 @@ from sklearn.gaussian_process.kernels import Kernel
 from mixkern import kernels
 from mixkern.errors import ModelFileError
 from mixkern.storage import load
-from mixkern.storage.trust import DEEPEST, ESTIMATORS, KERNELS, TYPES, check_payload, walked
+from mixkern.storage.bare import bare
+from mixkern.storage.payload import written
+from mixkern.storage.trust import (
+    DEEPEST,
+    ESTIMATORS,
+    KERNELS,
+    LARGEST_SCHEMA,
+    MOST_BRACKETS,
+    MOST_NODES,
+    TYPES,
+    check_payload,
+    walked,
+)
+from mixkern.table import CategoricalColumn, Kind, TableEncoder
 
 from .damage import inside, members, sealed, with_inside, zipped
 
@@ -159,8 +172,71 @@ def test_deep_trees_are_not_climbed(n, content, tmp_path):
 def test_deep_json_is_not_climbed(content, tmp_path):
     schema, arrays = inside(content)
     assert "RecursionError" in refusal(with_inside(content, "[" * 100_000, arrays), tmp_path)
-    schema["content"]["content"]["C"]["content"] = "[" * 100_000 + "]" * 100_000
-    assert "RecursionError" in refusal(with_inside(content, schema, arrays), tmp_path)
+    schema["content"]["content"]["C"]["content"] = " [" * 100_000 + "]" * 100_000
+    assert "one number or text" in refusal(with_inside(content, schema, arrays), tmp_path)
+
+
+def test_a_schema_of_many_bytes_is_not_read(content, tmp_path):
+    _, arrays = inside(content)
+    padding = {"0.npy": np.random.default_rng(0).bytes(400_000)}  # else the container is refused
+    message = refusal(with_inside(content, " " * (LARGEST_SCHEMA + 1), {**arrays, **padding}), tmp_path)
+    assert "67,108,865 bytes, and 67,108,864 are the most" in message
+
+
+def test_a_schema_of_many_brackets_is_not_parsed(content, tmp_path):
+    _, arrays = inside(content)
+    text = "[" + "[]," * MOST_BRACKETS + "0]"
+    assert "2,000,001 brackets" in refusal(with_inside(content, text, arrays), tmp_path)
+
+
+@pytest.mark.parametrize(("n_columns", "n_categories"), [(3000, 20), (1, 100_000)])
+def test_large_tables_are_well_within_the_limits(n_columns, n_categories):
+    categories = tuple(f"the category {i}" for i in range(n_categories))
+    columns = tuple(CategoricalColumn(f"the column {i}", Kind.TEXT, categories) for i in range(n_columns))
+    encoder = TableEncoder()
+    encoder.columns_ = columns
+    schema = json.loads(members(written(bare(encoder)))["schema.json"])
+    assert sum(1 for _ in walked(schema)) < MOST_NODES / 4
+    assert len(json.dumps(schema)) < LARGEST_SCHEMA / 4
+
+
+def plain(loader, kind, content):
+    return {"__class__": kind, "__module__": "builtins", "__loader__": loader, "content": content}
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_dict_has_one_type_for_each_key(n, content, tmp_path):
+    schema, arrays = inside(content)
+    types = plain("ListNode", "list", [plain("TypeNode", "str", None)] * n)
+    values = {"a": plain("JsonNode", "str", "1"), "b": plain("JsonNode", "str", "2")}
+    schema["content"]["content"]["C"] = {**plain("DictNode", "dict", values), "key_types": types}
+    assert f"2 values, but the types of {n} keys" in refusal(with_inside(content, schema, arrays), tmp_path)
+
+
+def test_a_type_is_no_value(content, tmp_path):
+    schema, arrays = inside(content)
+    schema["content"]["content"]["C"] = plain("TypeNode", "str", None)
+    assert "as a value, where no model" in refusal(with_inside(content, schema, arrays), tmp_path)
+
+
+def kernel():
+    node = plain("ObjectNode", "RBFKernel", None)
+    return {**node, "__module__": "mixkern.kernels.rbf"}
+
+
+def test_what_reads_its_state_gets_plain_values(content, tmp_path):
+    """NumPy asks objects for their length and their items: those of a file are not asked."""
+    state = {**plain("RandomStateNode", "RandomState", kernel()), "__module__": "numpy.random.mtrand"}
+    texts = {**plain("NdArrayNode", "ndarray", [kernel()]), "__module__": "numpy", "type": "json"}
+    texts["shape"] = plain("TupleNode", "tuple", [plain("JsonNode", "str", "1")] * 2)
+    for hostile, place in ((state, "state"), (texts, "entry")):
+        schema, arrays = inside(content)
+        schema["content"]["content"]["random_state"] = hostile
+        assert f"as a {place}, where no model" in refusal(with_inside(content, schema, arrays), tmp_path)
+    schema, arrays = inside(content)
+    mixture = schema["content"]["content"]["mixture_"]["content"]["content"]
+    mixture["weights"] = kernel()
+    assert "as a state, where no model" in refusal(with_inside(content, schema, arrays), tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"protocol": 2}', '"text"'])

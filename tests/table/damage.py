@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import zipfile
+from functools import partial
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _encoded(content, draw):
 
 def _compressed(content, draw):
     """Compress, and then cut or flip in most cases."""
-    packed = [gzip.compress, bz2.compress, lzma.compress, _zipped][int(draw.integers(0, 4))](content)
+    packed = [partial(gzip.compress, mtime=0), bz2.compress, lzma.compress, _zipped][int(draw.integers(0, 4))](content)
     harm = [_cut, _flipped, _noise, lambda unharmed, _: unharmed][int(draw.integers(0, 4))]
     return harm(packed, draw)
 
@@ -76,7 +77,7 @@ def _compressed(content, draw):
 def _zipped(content):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("table.csv", content)
+        archive.writestr(zipfile.ZipInfo("table.csv"), content)  # of 1980, whenever it is made
     return file.getvalue()
 
 

@@ -188,7 +188,7 @@ def test_thousands_are_told_of_in_blocks_too(written):
     blocks = list(file.blocks(kinds, n_rows=1))
     assert [float(block["a"].iloc[0]) for block in blocks] == [1234.0, 5678.0]
     assert [note for note in file.notes if "thousands" in note] == [
-        "'a': 1,234 was read as 1234, with thousands set apart. If that is a decimal sign, say so: --decimal ,."
+        "'a': 1,234 was read as 1234, with thousands set apart (if that is a decimal sign, say --decimal ,)."
     ]
 
 

@@ -24,6 +24,7 @@ from mixkern.errors import LabelError, counted
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.binding import KernelName
 from mixkern.storage import save
+from mixkern.table.spelling import COMMA
 
 SUFFIX = ".mixkern"
 
@@ -103,6 +104,7 @@ def _answer(data: LabelledTable, model: MixtureSVC) -> dict[str, Any]:
         "columns": list(data.X.columns),
         "ignored": list(data.ignored),
         "gaps": list(data.gaps),
+        "decimals": {name: sign for name, sign in data.file.decimals.items() if name in data.X and sign == COMMA},
         "unlabelled": list(data.unlabelled),
         "kernel": str(model.kernel),
         "components": model.mixture_.n_components,

@@ -72,6 +72,8 @@ def known_table(path: str, model: ModelFile, notes: Notes, *, gaps: tuple[str, .
             "by: mixkern fit TABLE --target COLUMN"
         )
     given = {name: _texts(model.notes.get(name)) for name in ("gaps", "unlabelled")}
+    if reading.get("decimal") is None:  # numbers are spelled as they were at fit
+        reading["decimal"] = _signs(model.notes.get("decimals"))
     file = opened(path, {**reading, "gaps": (*gaps, *given["gaps"])}, notes)
     columns = {column.name: column for column in machine.encoder_.columns_}
     missing = [name for name in columns if name not in file.columns]
@@ -81,6 +83,11 @@ def known_table(path: str, model: ModelFile, notes: Notes, *, gaps: tuple[str, .
             f"{nearest(missing[0], set(file.columns) - set(columns))}"
         )
     return KnownTable(file, columns, str(model.notes.get("target", "label")), given["unlabelled"])
+
+
+def _signs(note: Any) -> dict[str, str]:
+    """Give the decimal signs of columns in a model's notes."""
+    return {name: sign for name, sign in note.items() if sign in (".", ",")} if isinstance(note, dict) else {}
 
 
 def _texts(note: Any) -> tuple[str, ...]:

@@ -36,6 +36,8 @@ def report_command(
       mixkern report churn.mixkern customers.csv -o churn.html
     """  # noqa: D301
     place = Path(model).with_suffix(".html") if output is None else Path(output)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise click.BadParameter(f"{place.name} does not end like a page: use .html.", param_hint="-o")
     check_output(place, model, table)
     notes: Notes = []
     file = read_model(model)

@@ -56,6 +56,8 @@ def suggest_command(
         n_left = len(data.X) - sum(data.counts.values())
         if not n_left:
             raise LabelError(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} {again()}")
+        if n > n_left:
+            notes.append(f"{counted(n_left, 'row')} have no label: all of them are suggested, not {n}.")
         machine = MixtureSVC(encoder=data.encoder, random_state=seed)
         with working(f"Looking at {counted(len(data.X), 'row')}"):
             found = suggestion_table(data.X, min(n, n_left), data.y, model=machine, random_state=seed)

@@ -222,7 +222,7 @@ def _similarity(value: float) -> str:
 def _cell(line: dict[str, Any], word: str) -> str:
     """Write another row's value and its share of the distance, in 17 characters."""
     star = "*" if line[f"{word}_filled"] else " "
-    return f" {_text(line[word]):>10}{star}{100 * line[f'{word}_share']:3.0f} %"
+    return f" {_text(line[word]):>10}{star}{100 * line[f'{word}_share']:z3.0f} %"
 
 
 def _text(value: Any) -> str:

@@ -131,7 +131,8 @@ TableEncoder
 def load(path: str | PathLike[str]) -> Any:
     """Read a model that :func:`save` has written, whoever sent it.
 
-    A file can hold models of mixkern and nothing else: whatever is in it, no code of its own is run.
+    A file can hold models of mixkern and nothing else: whatever is in it, no code of its own is run, and nothing that
+    it describes is called before it has been checked.
 
     Parameters
     ----------
@@ -151,6 +152,17 @@ def load(path: str | PathLike[str]) -> Any:
     See Also
     --------
     mixkern.storage.read_model : the model with its notes and versions.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern import TableEncoder, load, save
+    >>> table = [[1.5, "red"], [2.5, "blue"], [4.0, "red"]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save(TableEncoder(categorical=[1]).fit(table), f"{folder}/encoder.mixkern")
+    ...     encoder = load(path)
+    >>> encoder.columns_[1].categories
+    ('blue', 'red')
     """
     return read_model(path).model
 

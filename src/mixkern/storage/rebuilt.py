@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
 from mixkern.density import Mixture, VBMixture
-from mixkern.errors import ModelFileError
+from mixkern.errors import ModelFileError, OptionError, shortened
 from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.estimators.machine import MixtureMachine
 from mixkern.estimators.novelty import Novelty
 from mixkern.kernels import LaplacianKernel
 from mixkern.optional import optional
@@ -25,6 +26,12 @@ from mixkern.table import CategoricalColumn, ContinuousColumn, Kind, Labels, Tab
 MOST_GRAPH_ROWS, MOST_NEIGHBORS, MOST_DEGREE = 50_000, 1_000, 16  # beyond, a graph takes hours, or all memory
 
 _PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # settings that are dicts
+_SEQUENCES = ("categorical", "continuous", "length_scale", "mean_prior", "precision_prior", "rows")  # and bounds
+_KERNELS_IN, _MIXTURES_IN, _ESTIMATORS_IN = (
+    ("base", "k1", "k2", "kernel"),
+    ("density", "mixture"),
+    ("density", "encoder"),
+)
 _CATEGORY_TYPES = ("object", "str", "string", "bool", "int8", "int16", "int32", "int64", "float32", "float64")
 
 
@@ -45,6 +52,7 @@ class _Builder:
         given, model = vars(shell), type(shell)()
         names = [name for name in model.get_params(deep=False) if name in given]
         model.set_params(**{name: self.setting(name, given[name]) for name in names})
+        _check_rules(model)
         known = [name for name in LEARNED if name in given and name != "_labels"]
         parts = {name: self.learned(name, given[name]) for name in known}
         if "kernel_" in parts:
@@ -59,15 +67,17 @@ class _Builder:
 
     def setting(self, name: str, value: Any) -> Any:
         """Make a setting of an estimator or a kernel: what users have given."""
-        if isinstance(value, Kernel):
+        if isinstance(value, Kernel) and name in _KERNELS_IN:
             return self.kernel(value)
-        if isinstance(value, Mixture):
+        if isinstance(value, Mixture) and name in _MIXTURES_IN:
             return self.mixture(value)
-        if isinstance(value, (VBMixture, TableEncoder)):
+        if isinstance(value, (VBMixture, TableEncoder)) and name in _ESTIMATORS_IN:
             return self.estimator(value)
         if name in _PAIRS and isinstance(value, list):
             return _of_pairs(value, name)
-        return _plain(value, name)
+        if name in _SEQUENCES or name.endswith("_bounds"):
+            return _plain(value, name)
+        return _random(value) if name == "random_state" else _scalar(value, name)
 
     def kernel(self, shell: Any) -> Any:
         _demand(type_name(shell) in KERNELS, "kernel")
@@ -113,24 +123,42 @@ def _own(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
+def _check_rules(model: Any) -> None:
+    """Refuse settings that a machine would refuse to be fitted with."""
+    if isinstance(model, MixtureMachine):
+        try:
+            model._check_settings()  # noqa: SLF001 (what fit asks first; a second list of rules would drift)
+        except OptionError as error:
+            raise ModelFileError(f"one of its settings cannot be: {shortened(str(error), 200)}") from error
+
+
+def _scalar(value: Any, name: str) -> Any:
+    """Accept one number or word, or None."""
+    _demand(value is None or isinstance(value, (bool, int, float, str)), name)
+    return value
+
+
 def _plain(value: Any, name: str) -> Any:
-    """Accept plain settings: numbers, words, arrays of numbers, and sequences of them."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, np.random.RandomState):
-        state: Any = value.get_state()
-        _demand(0 <= state[2] <= 624, name)  # where NumPy reads next, without looking whether it may
-        return value
+    """Accept numbers, words, arrays of numbers, and sequences of them."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return _own(value)
-    _demand(isinstance(value, (list, tuple)), name)
-    return type(value)(_plain(each, name) for each in value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(each, name) for each in value)
+    return _scalar(value, name)
+
+
+def _random(value: Any) -> Any:
+    if isinstance(value, np.random.RandomState):
+        state: Any = value.get_state()
+        _demand(0 <= state[2] <= 624, "random_state")  # where NumPy reads next, without looking whether it may
+        return value
+    return _scalar(value, "random_state")
 
 
 def _of_pairs(value: list[Any], name: str) -> dict[Any, Any]:
     """Make a dict of pairs; one for a kernel of scikit-learn may not say how many processes to start."""
     _demand(all(type(pair) is tuple and len(pair) == 2 for pair in value), name)
-    made = {_plain(key, name): _plain(each, name) for key, each in value}
+    made = {_scalar(key, name): _scalar(each, name) for key, each in value}
     _demand(name != "pairwise_kernels_kwargs" or set(made) <= {"degree", "coef0", "gamma"}, name)
     return made
 

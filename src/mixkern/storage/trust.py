@@ -3,7 +3,12 @@
 A skops file is a tree of nodes in JSON: each names a type and a way to build it. skops itself refuses types that nobody
 has trusted, but trusts on its own all estimators of scikit-learn and functions of NumPy and SciPy, and has several ways
 to call things. A model of mixkern needs none of that. So the tree is walked first: a node must be one of a few kinds,
-and its type one of those that belong to this kind. No such node calls a function or takes a method.
+its type one of those that belong to this kind, and its place one where a model has such a node. The place matters, as
+some nodes use what is below them: a dict calls the types of its keys, so that these must be ``str``; a random state, a
+mixture and an array of texts read what they are given, which must be plain values and arrays. What is left to skops is
+to fill the attributes of trusted types; no object that a file describes is called.
+
+Work is bounded too: nodes are small in a file and large in memory, so that there is a limit to their number.
 """
 
 import io
@@ -21,6 +26,9 @@ from mixkern.errors import ModelFileError, shortened
 SCHEMA = "schema.json"
 OLDEST_PROTOCOL = 2  # of skops: earlier ones have looser nodes, which a file could ask for
 DEEPEST = 120  # nodes within nodes: real models have about ten, and some for each kernel within a kernel
+LARGEST_SCHEMA = 64 * 2**20  # bytes: 3,000 columns of names take 6 million, 100,000 categories 13 million
+MOST_NODES = 500_000  # 3,000 columns of 20 categories have 105,017; one has 0.1 to 0.2 kB here, and 1 kB in memory
+MOST_BRACKETS = 4 * MOST_NODES  # real schemas have one or two for each node, and some in the names of categories
 PLAIN_KINDS = "biufU"  # NumPy's letters: booleans, integers, floats, text
 
 ESTIMATORS = (
@@ -70,6 +78,19 @@ _TYPES_OF_NODE = {
     "TypeNode": ("builtins.str",),  # of the keys of a dict
 }
 
+_VALUES = ("ObjectNode", "DictNode", "ListNode", "TupleNode", "JsonNode", "NdArrayNode", "RandomStateNode")
+_NODES_AT = {  # a place in the tree: which nodes may be there
+    "value": _VALUES,
+    "attributes": ("DictNode",),  # of an object
+    "state": ("DictNode", "ListNode", "JsonNode", "NdArrayNode"),  # of a random state or a mixture, all the way down
+    "keys": ("ListNode",),  # of a dict
+    "key": ("TypeNode",),
+    "shape": ("TupleNode",),  # of an array of texts
+    "entry": ("JsonNode",),
+}
+_READS_ITS_STATE = "mixkern.density.mixture.Mixture"
+_PLACES_IN_LIST = {"state": "state", "keys": "key", "shape": "entry"}
+
 Node = dict[str, Any]
 
 
@@ -77,7 +98,7 @@ def check_payload(payload: bytes) -> None:
     """Refuse a skops file that holds more than a model of mixkern does, or something else."""
     with ZipFile(io.BytesIO(payload)) as archive:
         sizes = _stored_sizes(archive, len(payload))
-        schema = json.loads(archive.read(SCHEMA))
+        schema = _parsed(archive.read(SCHEMA))
         _check_protocol(schema)
         ids: dict[str, int] = {}
         for node in list(walked(schema)):  # all types before anything else: a hostile one is named
@@ -98,7 +119,24 @@ def _stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
     is_stored = all(info.compress_type == ZIP_STORED and info.compress_size == info.file_size for info in infos)
     if not is_stored or sum(sizes.values()) > n_bytes:
         raise ModelFileError("the members of its model are not stored one after the other, as mixkern writes them.")
+    if sizes[SCHEMA] > LARGEST_SCHEMA:
+        raise _too_large(f"{SCHEMA} has {sizes[SCHEMA]:,} bytes, and {LARGEST_SCHEMA:,} are the most")
     return sizes
+
+
+def _parsed(text: bytes) -> Any:
+    """Read the tree, unless it has so many parts that reading alone would fill the memory."""
+    n = text.count(b"{") + text.count(b"[")
+    if n > MOST_BRACKETS:
+        raise _too_large(f"{SCHEMA} has {n:,} brackets, and {MOST_BRACKETS:,} are the most")
+    return json.loads(text)
+
+
+def _too_large(reason: str) -> ModelFileError:
+    return ModelFileError(
+        f"its model has too many parts: {reason}. Where these are categories, give rare ones a name in common, or "
+        "leave out columns that differ in every row, and fit again."
+    )
 
 
 def _check_protocol(schema: Any) -> None:
@@ -109,12 +147,17 @@ def _check_protocol(schema: Any) -> None:
 
 def walked(schema: Any) -> Iterator[Node]:
     """Visit all nodes of a tree, refusing the first that no model has."""
-    waiting = [(schema, 1)]
+    waiting, n = [(schema, "value", 1)], 0
     while waiting:
-        node, depth = waiting.pop()
+        node, place, depth = waiting.pop()
         _check_node(node, depth)
+        _check_place(node, place)
         yield node
-        waiting += [(child, depth + 1) for child in reversed(_children(node))]
+        children = _children(node, place)
+        n += 1
+        if n + len(waiting) + len(children) > MOST_NODES:
+            raise _too_large(f"more than {MOST_NODES:,} nodes")
+        waiting += [(child, below, depth + 1) for child, below in reversed(children)]
 
 
 def _check_node(node: Any, depth: int) -> None:
@@ -131,32 +174,56 @@ def _check_node(node: Any, depth: int) -> None:
         )
 
 
+def _check_place(node: Node, place: str) -> None:
+    if node["__loader__"] not in _NODES_AT[place]:
+        name = f"{node['__module__']}.{node['__class__']}"
+        raise ModelFileError(
+            f"it holds {shortened(name, 100)} (by way of {node['__loader__']}) as a {place}, where no model of mixkern "
+            "has it. The file was made by somebody else, or to do harm; nothing of it was run."
+        )
+
+
 def _check_number(node: Node) -> None:
     number = node.get("__id__")
     if number is not None and (node["__loader__"] != "NdArrayNode" or type(number) is not int):
         raise ModelFileError(f"a node of its model, {node['__class__']}, is numbered, and only arrays are.")
 
 
-def _children(node: Node) -> list[Any]:
-    """Give the nodes below a node."""
+def _children(node: Node, place: str) -> list[tuple[Any, str]]:
+    """Give the nodes below a node, each with its place."""
     loader, content = node["__loader__"], node.get("content")
     if loader == "TypeNode":
         return []
     if loader == "JsonNode":
-        return _none_below(content, str)
+        _check_scalar(content)
+        return []
     if loader == "DictNode":
-        return [_of(node, "key_types", dict), *_of(node, "content", dict).values()]
+        return _entries(node, "state" if place == "state" else "value")
     if loader in ("ListNode", "TupleNode"):
-        return list(_of(node, "content", list))
+        return [(child, _PLACES_IN_LIST.get(place, "value")) for child in _of(node, "content", list)]
     if loader == "NdArrayNode":
-        return [] if node.get("type") == "numpy" else [_of(node, "shape", dict), *_of(node, "content", list)]
-    return [] if content is None else [content]  # ObjectNode, RandomStateNode
+        return [] if node.get("type") == "numpy" else _texts(node)
+    reads = loader == "RandomStateNode" or f"{node['__module__']}.{node['__class__']}" == _READS_ITS_STATE
+    return [] if content is None else [(content, "state" if reads else "attributes")]
 
 
-def _none_below(content: Any, kind: type) -> list[Any]:
-    if not isinstance(content, kind):
-        raise ModelFileError("a value of its model is not written as JSON.")
-    return []
+def _check_scalar(content: Any) -> None:
+    """Demand one number, text or None: what a list or a dict in JSON would unfold to is not walked."""
+    if not isinstance(content, str) or content.lstrip()[:1] in ("[", "{"):
+        raise ModelFileError("a value of its model is not written as JSON of one number or text.")
+
+
+def _entries(node: Node, below: str) -> list[tuple[Any, str]]:
+    """Give the types of the keys of a dict, one for each, and its values."""
+    keys, values = _of(node, "key_types", dict), _of(node, "content", dict)
+    types = keys.get("content")
+    if isinstance(types, list) and len(types) != len(values):
+        raise ModelFileError(f"a dict of its model has {len(values)} values, but the types of {len(types)} keys.")
+    return [(keys, "keys"), *((value, below) for value in values.values())]
+
+
+def _texts(node: Node) -> list[tuple[Any, str]]:
+    return [(_of(node, "shape", dict), "shape"), *((entry, "entry") for entry in _of(node, "content", list))]
 
 
 def _of(node: Node, name: str, kind: type) -> Any:

@@ -90,6 +90,11 @@ class DelimitedFile(TableFile):
             yield (_joined(pending), _joined(as_they_are)) if with_texts else _joined(pending)
 
     @property
+    def decimals(self) -> dict[str, str]:
+        """The sign before decimals in each column."""
+        return dict(zip(self.columns, self._signs, strict=True))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the user should hear of."""
         return (*self._notes, *self._grouped.values())
@@ -170,7 +175,7 @@ def delimited_file(
     source: Source,
     *,
     delimiter: str | None = None,
-    decimal: str | None = None,
+    decimal: str | Mapping[str, str] | None = None,
     encoding: str | None = None,
     gaps: Collection[str] = (),
 ) -> DelimitedFile:
@@ -187,13 +192,23 @@ def delimited_file(
         header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
     if header is None or not rows:
         raise no_rows(source.name)
-    if decimal is not None:
+    if isinstance(decimal, str):
         signs = (decimal_named(decimal),) * len(header.names)
         return DelimitedFile(source, dialect, header, signs, gaps)
     columns = list(zip(*rows, strict=True))[-len(header.names) :]
-    signs = decimal_signs(columns, dialect.delimiter)
+    found = decimal_signs(columns, dialect.delimiter)
+    known = decimal or {}
+    signs = tuple(
+        known[name] if name in known and _is_spelled(cells, known[name]) else sign
+        for name, sign, cells in zip(header.names, found, columns, strict=True)
+    )
     notes = (*header.notes, *_comma_notes(columns, signs))
     return DelimitedFile(source, dialect, replace(header, notes=notes), signs, gaps)
+
+
+def _is_spelled(cells: Sequence[str], sign: str) -> bool:
+    """Tell whether all cells are numbers with this decimal sign."""
+    return all(is_gap_word(cell) or number(cell, sign) for cell in cells)
 
 
 def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[str]:

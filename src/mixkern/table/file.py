@@ -59,6 +59,11 @@ class TableFile(ABC):
         """What the user should hear of."""
         return tuple(self._notes)
 
+    @property
+    def decimals(self) -> dict[str, str]:
+        """The sign before decimals in each column, where numbers are spelled; empty where they are stored."""
+        return {}
+
     @abstractmethod
     def frame(
         self,

@@ -1,6 +1,6 @@
 """From a path to a table in a file."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def table_file(
     path: str | Path,
     *,
     delimiter: str | None = None,
-    decimal: str | None = None,
+    decimal: str | Mapping[str, str] | None = None,
     encoding: str | None = None,
     format: str | None = None,  # noqa: A002
     gaps: Collection[str] = (),
@@ -42,8 +42,9 @@ def table_file(
         bytes, whatever the name.
     delimiter : str, default=None
         What separates fields: one character, or "comma", "semicolon", "tab", "pipe" or "space".
-    decimal : {".", ","}, default=None
-        The sign before decimals, in all columns.
+    decimal : {".", ","} or mapping of str, default=None
+        The sign before decimals: in all columns, or in those that a mapping names, as far as the first rows can be
+        read so; ``None`` is what is found.
     encoding : str, default=None
         How text is encoded; ``None`` is UTF-8, or what a byte order mark says.
     format : {"csv", "tsv", "parquet"}, default=None

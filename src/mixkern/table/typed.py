@@ -174,8 +174,8 @@ def _grouped(name: str, cell: str, one: Number, sign: str) -> str:
     """Say that a sign was taken for one between thousands."""
     other = COMMA if sign == POINT else POINT
     return (
-        f"{name!r}: {cell} was read as {one.plain}, with thousands set apart. If that is a decimal sign, say so: "
-        f"--decimal {other}."
+        f"{name!r}: {cell} was read as {one.plain}, with thousands set apart (if that is a decimal sign, say --decimal "
+        f"{other})."
     )
 
 

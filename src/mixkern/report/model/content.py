@@ -102,8 +102,12 @@ def _confidence(facts: ModelFacts, figures: bool) -> tuple[Block, ...]:
         return (Paragraph("The model was fitted without probabilities: fit it with `probability=True` to see them."),)
     unsure = int((facts.probabilities.max(axis=1) < UNSURE).sum())
     text = (
-        f"For {many(unsure, 'row')} ({percent(unsure / facts.n_rows)}) the predicted label has a probability below "
-        f"{100 * UNSURE:.0f} %: have a look before you rely on it."
+        f"Every predicted label has a probability of {100 * UNSURE:.0f} % or more."
+        if not unsure
+        else (
+            f"For {many(unsure, 'row')} ({percent(unsure / facts.n_rows)}) the predicted label has a probability below "
+            f"{100 * UNSURE:.0f} %: have a look before you rely on it."
+        )
     )
     return (confidence_picture(facts), Paragraph(text)) if figures else (NO_FIGURES, Paragraph(text))
 
