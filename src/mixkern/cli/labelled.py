@@ -61,8 +61,7 @@ def counts_of(y: Any) -> dict[str, int]:
 
 def opened(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
     """Look at a file, and note what was found out about it."""
-    delimiter = reading.get("delimiter")
-    file = table_file(path, **{**reading, "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter})
+    file = table_file(path, **reading)
     notes += file.notes
     return file
 
@@ -167,8 +166,9 @@ def check_column(name: str, file: TableFile, option: str) -> None:
 
 def labels_of(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
     """Give labels as texts, ``None`` where there is none; refuse what is no column of classes."""
-    y = column.where(~column.isin(list(unlabelled)), None) if unlabelled else column
-    y = y.astype(object).where(y.notna(), None).map(lambda label: label.strip() if isinstance(label, str) else None)
+    nothing = {"", *unlabelled}
+    words = [label.strip() if isinstance(label, str) else "" for label in column]
+    y = type(column)([None if word in nothing else word for word in words], index=column.index, dtype=object)
     if "-1" in set(y):
         raise LabelError(
             f"Column {target!r} holds -1, which could be a class or stand for no label. If it is none: "
