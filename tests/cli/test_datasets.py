@@ -88,7 +88,8 @@ def test_a_data_set_becomes_a_table_with_few_labels(tmp_path):
     known = frame["kind"].notna()
     assert known.sum() == 9
     assert (frame["kind"][known].astype(int) == wine.y[known]).all()
-    done = run("datasets", "--write", "wine", "-o", str(path))
+    told = json.loads(run("datasets", "--write", "wine", "-o", str(path), "--json").stdout)
+    assert (told["rows"], told["labels"], told["target"]) == (178, 178, "class")
     assert pd.read_csv(path)["class"].notna().all()
 
 

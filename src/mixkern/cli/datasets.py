@@ -10,6 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from mixkern.cli.answer import give
 from mixkern.cli.option import seed_option
 from mixkern.cli.picture import draw_to
 from mixkern.datasets import Dataset, load
@@ -18,6 +19,7 @@ from mixkern.optional import optional
 from mixkern.plot import gallery
 from mixkern.study import DatasetComparison, compare_data_sets
 from mixkern.table import UNLABELLED, table_writer
+from mixkern.table.writer import STANDARD_OUTPUT
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -51,7 +53,9 @@ def datasets_command(
       mixkern datasets --write heart --labels 10 --target disease -o heart.csv
     """  # noqa: D301
     if name is not None:
-        _write(load(name), f"{name}.csv" if output is None else output, target, labels, seed)
+        place = f"{name}.csv" if output is None else output
+        answer = _write(load(name), place, target, labels, seed)
+        give(answer, [], lambda: click.echo(_told(answer), err=place == STANDARD_OUTPUT), as_json=as_json)
         return
     if picture is not None:
         if picture.suffix.lower() not in PICTURES:
@@ -67,7 +71,7 @@ def datasets_command(
         click.echo(f"Picture: {picture}", err=as_json)
 
 
-def _write(data: Dataset, output: str, target: str, labels: int | None, seed: int) -> None:
+def _write(data: Dataset, output: str, target: str, labels: int | None, seed: int) -> dict[str, Any]:
     """Write a table with a column of labels, empty where they are hidden."""
     y = data.y if labels is None else data.few_labels(labels, random_state=seed)
     y = y.astype(object).where(~y.isin([UNLABELLED]), None)
@@ -75,10 +79,13 @@ def _write(data: Dataset, output: str, target: str, labels: int | None, seed: in
         raise click.UsageError(f"{data.title} has a column {target!r} already. Name another --target.")
     with table_writer(output) as write:
         write(data.X.assign(**{target: y}))
-    n = int(y.notna().sum())
-    click.echo(
-        f"{data.title}: {counted(len(y), 'row')}, {counted(n, 'label')} in {target!r}: {output}", err=output == "-"
-    )
+    n_labels = int(y.notna().sum())
+    return {"name": data.name, "output": output, "rows": len(y), "target": target, "labels": n_labels}
+
+
+def _told(answer: dict[str, Any]) -> str:
+    rows, labels = counted(answer["rows"], "row"), counted(answer["labels"], "label")
+    return f"{answer['name']}: {rows}, {labels} in {answer['target']!r}: {answer['output']}"
 
 
 def _record(row: DatasetComparison) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class MixtureMachine(BaseEstimator):
         ndarray of shape (n, d + e)
             All rows as the kernel reads them, those of ``X`` first.
         """
-        self._check_settings()
+        self.check_settings()
         table = X if X_unlabelled is None else stacked(X, X_unlabelled)
         values = self._encoded(table)
         self._learn_density(values, codes)
@@ -98,8 +98,8 @@ class MixtureMachine(BaseEstimator):
         self.kernel_ = self._bent(kernel, rows, codes, random)
         return rows
 
-    def _check_settings(self) -> None:
-        """Refuse settings before any work is done."""
+    def check_settings(self) -> None:
+        """Refuse settings that cannot be: the first thing that ``fit`` does, before any work."""
         check_settings(self, self._own_rules)
         if isinstance(self.kernel, str):
             one_of(KernelName, self.kernel, "kernel")

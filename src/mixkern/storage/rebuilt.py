@@ -127,7 +127,7 @@ def _check_rules(model: Any) -> None:
     """Refuse settings that a machine would refuse to be fitted with."""
     if isinstance(model, MixtureMachine):
         try:
-            model._check_settings()  # noqa: SLF001 (what fit asks first; a second list of rules would drift)
+            model.check_settings()
         except OptionError as error:
             raise ModelFileError(f"one of its settings cannot be: {shortened(str(error), 200)}") from error
 
