@@ -88,7 +88,7 @@ def test_a_higher_confidence_is_wider(model, y):
 def test_many_labels_take_part_in_part(model, monkeypatch):
     monkeypatch.setattr(accuracy, "MOST_LABELS", 40)
     estimate = estimated_accuracy(model, HEART.X, HEART.y)
-    assert estimate.n_tested == 40
+    assert 38 <= estimate.n_tested <= 40  # as many of each class, rounded
     assert estimate.n_labels == 270
 
 

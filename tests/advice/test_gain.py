@@ -8,7 +8,8 @@ from scipy import stats
 
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import gain as module
-from mixkern.advice.gain import corrected_variance, cross_validated_gain, is_testable, paired_variance
+from mixkern.advice.gain import corrected_variance, cross_validated_gain, paired_variance
+from mixkern.advice.left_out import taken
 from mixkern.density import plain_numbers
 from mixkern.search import SemiSupervisedSplit
 
@@ -44,20 +45,13 @@ def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_c
     assert paired_variance(gained, lost, n) == pytest.approx(values.var() / (n + 2))
 
 
-@pytest.mark.parametrize(
-    ("counts", "expected"), [((1, 1), False), ((2, 1), False), ((9, 1), False), ((2, 2), True), ((5, 1, 5), True)]
-)
-def test_labels_of_two_classes_must_be_spared(counts, expected):
-    assert is_testable(np.repeat(np.arange(len(counts)), counts)) is expected
-
-
 @pytest.mark.parametrize("machine", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "bent"])
 def test_accuracies_are_those_of_machines_trained_without_the_fold(machine):
     """The kernel too: a blend that had asked the labels left out would be another one."""
     machine, rows = learned(machine=machine)
     some = some_of_each(SIDES, 4, seed=1)
     random, expected = np.random.RandomState(3), []
-    module._taken(SIDES[some], random)  # takes its share of random numbers
+    taken(SIDES[some], module.MOST_LABELS, random)  # takes its share of random numbers
     split = SemiSupervisedSplit(5, random_state=random)
     for _ in range(10):
         for kept, out in split.split(rows[some], SIDES[some]):
@@ -89,13 +83,6 @@ def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
     assert -1 <= wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1] <= 1
 
 
-def test_many_labels_are_drawn_from_and_no_class_is_lost(monkeypatch):
-    monkeypatch.setattr(module, "MOST_LABELS", 20)
-    codes = np.repeat([0, 1, 2], [100, 3, 1])
-    counts = np.bincount(codes[module._taken(codes, np.random.RandomState(0))])
-    np.testing.assert_array_equal(counts, [19, 2, 1])
-
-
 def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
     """The truth: both machines with all labels, on all rows without one."""
     monkeypatch.setattr(module, "N_REPEATS", 3)
@@ -106,7 +93,7 @@ def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
         others = np.setdiff1d(np.arange(len(rows)), some)
         whole = copy(machine).train(rows[some], SIDES[some])
         right = whole.predict(MOONS[others]) == SIDES[others]
-        alone = module.predicted(numbers, SIDES, some, others) == SIDES[others]
+        alone = module.labels_only.predicted(numbers, SIDES, some, others) == SIDES[others]
         low, high = gain_of(machine, rows, SIDES, some, seed).interval
         hits.append(low <= right.mean() - alone.mean() <= high)
     assert np.mean(hits) >= 0.85  # by the corrected variance alone it is about two in three

@@ -1,6 +1,5 @@
 """How accurate a machine is, as far as the labels at hand can tell."""
 
-import warnings
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,14 +10,12 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mixkern.advice.gain import N_FOLDS, corrected_variance, is_testable
-from mixkern.errors import LabelError, NotConvergedWarning, OptionError, counted
+from mixkern.advice.gain import corrected_variance
+from mixkern.advice.left_out import is_testable, predicted, rounds, taken
+from mixkern.errors import LabelError, OptionError, counted
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.binding import as_read_by
 from mixkern.estimators.setting import POSITIVE
-from mixkern.kernels import LaplacianKernel
-from mixkern.search import SemiSupervisedSplit
-from mixkern.solvers.vote import chosen, class_scores
 from mixkern.table import UNLABELLED
 
 Floats = NDArray[np.float64]
@@ -144,8 +141,8 @@ def estimated_accuracy(
     labels = dict(zip(machine.classes_.tolist(), counts.tolist(), strict=True))
     if not is_testable(codes):
         return AccuracyEstimate(None, None, confidence, len(codes), labels=labels, per_class=dict.fromkeys(labels))
-    taken = _taken(codes, random)
-    trial = _tried(machine, rows[taken], codes[taken], random)
+    some = taken(codes, MOST_LABELS, random)
+    trial = _tried(machine, rows[some], codes[some], random)
     shares = [None if np.isnan(share) else float(share) for share in trial.per_class(len(labels))]
     return AccuracyEstimate(
         value=trial.value,
@@ -236,35 +233,15 @@ class _Trial:
         return max(0.0, min(low, self.value - half)), min(1.0, max(high, self.value + half))
 
 
-def _taken(codes: Ints, random: np.random.RandomState) -> Ints:
-    """Give positions of labels, fewer where they are too many, two or more of each class that has them."""
-    order = random.permutation(len(codes))
-    first = np.concatenate([order[codes[order] == label][:2] for label in np.unique(codes)])
-    return np.concatenate([first, np.setdiff1d(order, first, assume_unique=True)])[: max(MOST_LABELS, len(first))]
-
-
 def _tried(machine: MixtureSVC, rows: Floats, codes: Ints, random: np.random.RandomState) -> _Trial:
     """Leave labels out again and again, and predict them."""
     n_repeats = int(np.clip(MOST_TRAININGS // len(codes), 1, N_REPEATS))
-    split = SemiSupervisedSplit(N_FOLDS, random_state=random)  # each round takes other folds from the same generator
     n_right, is_tested = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)
     accuracies, ratios = [], []
-    for _ in range(n_repeats):
-        for kept, out in split.split(rows, codes):
-            is_right = _predicted(machine, rows, codes, kept, out) == codes[out]
-            n_right[out] += is_right
-            is_tested[out] = True
-            accuracies.append(is_right.mean())
-            ratios.append(len(out) / len(kept))
+    for kept, out in rounds(rows, codes, n_repeats, random):
+        is_right = predicted(machine, rows, codes, kept, out) == codes[out]
+        n_right[out] += is_right
+        is_tested[out] = True
+        accuracies.append(is_right.mean())
+        ratios.append(len(out) / len(kept))
     return _Trial(codes, n_right, is_tested, np.array(accuracies), float(np.mean(ratios)), n_repeats)
-
-
-def _predicted(machine: MixtureSVC, rows: Floats, codes: Ints, kept: Ints, out: Ints) -> Ints:
-    """Train on what is kept, and give the classes of what is left out."""
-    with warnings.catch_warnings():  # the machine says it again when it is trained in earnest
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        own = copy(machine).train(rows[kept], codes[kept])
-    # A bent kernel is not changed by labels, and keeps large matrices that need not be made again.
-    kernel = machine.kernel_ if isinstance(machine.kernel_, LaplacianKernel) else own.kernel_
-    values = kernel(rows[out], own.support_vectors_) @ own.dual_coef_ + own.intercept_
-    return np.asarray(chosen(class_scores(values, len(machine.classes_))), dtype=np.intp)

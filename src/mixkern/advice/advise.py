@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mixkern.advice.advice import Advice
-from mixkern.advice.gain import cross_validated_gain, is_testable
+from mixkern.advice.gain import cross_validated_gain
+from mixkern.advice.left_out import is_testable
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import next_steps, reasons, verdict
 from mixkern.density import component_table, plain_numbers

@@ -1,29 +1,22 @@
 """What all rows gain over labelled rows alone, by cross-validation, and how sure that is."""
 
-import warnings
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mixkern.advice.labels_only import predicted
-from mixkern.errors import NotConvergedWarning
+from mixkern.advice import labels_only
+from mixkern.advice.left_out import predicted, rounds, taken
 from mixkern.estimators import MixtureSVC
-from mixkern.kernels import LaplacianKernel
-from mixkern.search import SemiSupervisedSplit
-from mixkern.solvers.vote import chosen, class_scores
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-N_FOLDS = 5
 N_REPEATS = 10
 MOST_TRAININGS = 5_000  # labelled rows times repeats: with many labels, one round of folds says enough
 MOST_LABELS = 2_000  # that take part: with more, rows without a label hardly matter any more
-LEAST_TESTED = 4  # labels that can be left out; below, there is nothing to estimate from
 
 
 @dataclass(frozen=True)
@@ -64,16 +57,6 @@ class _Trial:
     n_train: int
 
 
-def is_testable(codes: Ints) -> bool:
-    """Tell whether labels can be left out of two classes, and enough of them to be worth it.
-
-    >>> is_testable(np.array([0, 0, 1])), is_testable(np.array([0, 0, 1, 1]))
-    (False, True)
-    """
-    counts = np.bincount(codes)
-    return bool((counts > 1).sum() > 1 and counts[counts > 1].sum() >= LEAST_TESTED)
-
-
 def cross_validated_gain(
     machine: MixtureSVC, rows: Floats, numbers: Floats, codes: Ints, random: np.random.RandomState, confidence: float
 ) -> Gain:
@@ -92,17 +75,10 @@ def cross_validated_gain(
     confidence : float
         How often the interval should be right.
     """
-    taken = _taken(codes, random)
-    rows, numbers, codes = rows[taken], numbers[taken], codes[taken]
-    split = SemiSupervisedSplit(N_FOLDS, random_state=random)  # each round takes other folds from the same generator
+    some = taken(codes, MOST_LABELS, random)
+    rows, numbers, codes = rows[some], numbers[some], codes[some]
     n_repeats = int(np.clip(MOST_TRAININGS // len(codes), 1, N_REPEATS))
-    with warnings.catch_warnings():  # the machine says it again when it is trained in earnest
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        trials = [
-            _trial(machine, rows, numbers, codes, kept, out)
-            for _ in range(n_repeats)
-            for kept, out in split.split(rows, codes)
-        ]
+    trials = [_trial(machine, rows, numbers, codes, kept, out) for kept, out in rounds(rows, codes, n_repeats, random)]
     accuracies = np.array([[right.mean() for right in trial.is_right] for trial in trials])  # (folds, 2)
     n_tested = sum(len(trial.is_right[0]) for trial in trials) // n_repeats
     return Gain(
@@ -116,21 +92,10 @@ def cross_validated_gain(
     )
 
 
-def _taken(codes: Ints, random: np.random.RandomState) -> Ints:
-    """Give positions of labels, fewer where they are too many, two or more of each class that has them."""
-    share = min(1.0, MOST_LABELS / len(codes))
-    shuffled = [random.permutation(np.flatnonzero(codes == label)) for label in range(codes.max() + 1)]
-    return np.sort(np.concatenate([rows[: max(2, int(share * len(rows)))] for rows in shuffled]))
-
-
 def _trial(machine: MixtureSVC, rows: Floats, numbers: Floats, codes: Ints, kept: Ints, out: Ints) -> _Trial:
     """Train both machines on what is kept, and test them on what is left out."""
-    own = copy(machine).train(rows[kept], codes[kept])
-    # Labels may change a kernel, but never a bent one, which keeps large matrices: those need not be made again.
-    kernel = machine.kernel_ if isinstance(machine.kernel_, LaplacianKernel) else own.kernel_
-    values = kernel(rows[out], own.support_vectors_) @ own.dual_coef_ + own.intercept_
-    with_all = chosen(class_scores(values, len(machine.classes_)))
-    alone = predicted(numbers, codes, kept, out)
+    with_all = predicted(machine, rows, codes, kept, out)
+    alone = labels_only.predicted(numbers, codes, kept, out)
     return _Trial((with_all == codes[out], alone == codes[out]), len(kept))
 
 

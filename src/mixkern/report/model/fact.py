@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.advice import suggestion_table
 from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.advice import Verdict
-from mixkern.advice.gain import Gain, cross_validated_gain, is_testable
+from mixkern.advice.gain import Gain, cross_validated_gain
+from mixkern.advice.left_out import is_testable
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import verdict
 from mixkern.advice.suggest import labels_so_far
