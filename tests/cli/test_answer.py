@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mixkern.cli.answer import free_name, give, noting, plain
+from mixkern.cli.answer import free_name, give, noting
 from mixkern.errors import ColumnChoiceWarning, UnseenCategoryWarning
 
 
@@ -54,12 +54,6 @@ def test_notes_for_people_go_to_the_other_stream(capsys):
     give({}, ["one", "two"], lambda: print("answer"), as_json=False)  # noqa: T201
     found = capsys.readouterr()
     assert (found.out, found.err) == ("answer\n", "Note: one\nNote: two\n")
-
-
-def test_values_that_json_does_not_know():
-    assert plain(pd.Timestamp("2024-05-31")) == "2024-05-31 00:00:00"
-    assert plain([pd.NA, None, True, np.bool_(False), "a"]) == [None, None, True, False, "a"]
-    assert plain({"a": {2: float("nan")}, "b": np.arange(2.0)}) == {"a": {"2": None}, "b": [0.0, 1.0]}
 
 
 def test_a_name_that_is_free():

@@ -1,7 +1,6 @@
 """What a command says: an answer for people or for scripts, and notes beside it."""
 
 import json
-import math
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -10,11 +9,10 @@ from itertools import chain, count
 from typing import Any
 
 import click
-import numpy as np
 
 from mixkern.cli.spoken import spoken
 from mixkern.errors import MixkernWarning
-from mixkern.table.gap import is_gap
+from mixkern.table.jsonable import jsonable
 
 PREFIX = "mixkern_"  # of a column of ours whose name the table has already
 
@@ -41,7 +39,7 @@ def give(answer: Mapping[str, Any], notes: Notes, show: Callable[[], None], *, a
     """Print an answer; notes go with it where a script reads, else to the other stream."""
     if as_json:
         is_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")  # then all signs are told by numbers
-        text = json.dumps(plain({**answer, "notes": notes}), indent=1, ensure_ascii=is_ascii, allow_nan=False)
+        text = json.dumps(jsonable({**answer, "notes": notes}), indent=1, ensure_ascii=is_ascii, allow_nan=False)
         click.echo(text)
         return
     show()
@@ -63,24 +61,3 @@ def free_name(name: str, taken: Collection[str]) -> str:
     ours = f"{PREFIX}{name}"
     names = chain([name, ours], (f"{ours}_{i}" for i in count(2)))
     return next(each for each in names if each not in taken)
-
-
-def plain(value: Any) -> Any:
-    """Give a value as JSON knows it: no arrays, no NaN, keys that are texts.
-
-    >>> plain({1: np.float64("nan"), "a": (np.int64(3), np.array([True]))})
-    {'1': None, 'a': [3, [True]]}
-    """
-    match value:
-        case Mapping():
-            return {str(key): plain(each) for key, each in value.items()}
-        case list() | tuple() | np.ndarray():
-            return [plain(each) for each in value]
-        case np.generic():
-            return plain(value.item())
-        case float():
-            return value if math.isfinite(value) else None
-        case None | bool() | int() | str():
-            return value
-        case _:
-            return None if is_gap(value) else str(value)

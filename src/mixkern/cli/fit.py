@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mixkern.advice import estimated_accuracy
-from mixkern.cli.answer import Notes, give, noting, plain
+from mixkern.cli.answer import Notes, give, noting
 from mixkern.cli.labelled import LabelledTable, read_labelled
 from mixkern.cli.option import (
     again,
@@ -24,6 +24,7 @@ from mixkern.errors import LabelError, counted
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.binding import KernelName
 from mixkern.storage import save
+from mixkern.table.jsonable import jsonable
 from mixkern.table.spelling import COMMA
 
 SUFFIX = ".mixkern"
@@ -83,7 +84,7 @@ def fit_command(
             with working("Estimating the accuracy"):
                 found = estimated_accuracy(model, data.X, data.y, random_state=seed)
             answer["accuracy"] = {**asdict(found), "in_words": str(found)}
-    save(model, place, notes=plain({key: value for key, value in answer.items() if key != "model"}))
+    save(model, place, notes=jsonable({key: value for key, value in answer.items() if key != "model"}))
     give(answer, notes, lambda: _show(answer, table), as_json=as_json)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from mixkern.cli.answer import PREFIX, Notes
 from mixkern.cli.terminal import bytes_bar
 from mixkern.errors import LabelError, TableError, UnknownColumnError, counted, listing, nearest, shortened
+from mixkern.estimators.svc import ANSWERS
 from mixkern.table import TableEncoder, TableFile, encode_labels, identifiers, table_file
 from mixkern.table.lookalike import not_numbers
 
-ANSWERS = ("label", "probability", "component", "novelty")  # of mixkern predict
 MOST_CLASSES = 50  # a column with more different values is hardly one of classes
 FEW_NUMBERS = 5  # more different numbers than this, hardly one of them twice, are measurements
 
@@ -131,10 +131,10 @@ def _idle(X: Any, told: Collection[str], notes: Notes) -> list[str]:
         if names:
             keep = f"To use a column all the same: --keep {shlex.quote(names[0])}"
             notes.append(f"Not learned from, because {reason}: {listing(names)}. {keep}")
-    keys = [name for name in X if name not in told and _is_key(X[name])]
+    left = {name for names in idle.values() for name in names}
+    keys = [name for name in X if name not in left and name not in told and _is_key(X[name])]
     if keys:
         notes.append(f"All values of {listing(keys)} differ. If they are keys: --drop {shlex.quote(keys[0])}")
-    left = {name for names in idle.values() for name in names}
     return [name for name in X if name in left]
 
 
@@ -147,12 +147,7 @@ def _answers(X: Any) -> list[str]:
 
 def _is_key(column: Any) -> bool:
     """Tell whether whole numbers are as many as rows, so that they may be the keys of customers."""
-    return column.dtype.kind == "i" and len(column) > FEW_NUMBERS**2 and column.is_unique and not _counts(column)
-
-
-def _counts(column: Any) -> bool:
-    """Tell whether numbers count rows: these are left out already."""
-    return bool(column.max() - column.min() == len(column) - 1)
+    return column.dtype.kind == "i" and len(column) > FEW_NUMBERS**2 and bool(column.is_unique)
 
 
 def check_column(name: str, file: TableFile, option: str) -> None:

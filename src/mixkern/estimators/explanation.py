@@ -1,9 +1,8 @@
 """Why one row has its label: the answer as a value, and as a text to read."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from textwrap import wrap
 from typing import Any
 
@@ -13,6 +12,7 @@ from mixkern.errors import KernelError, TableError, counted, percent, shortened
 from mixkern.estimators.case import By
 from mixkern.estimators.contrast import Beside
 from mixkern.estimators.pull import Source
+from mixkern.table.jsonable import jsonable
 
 WIDTH = 80
 NEIGHBOURS, COLUMNS = 6, 6  # told of a row
@@ -112,9 +112,9 @@ class Explanation:
         """Give all of it as texts and numbers, ready for JSON."""
         odds = None if self.probabilities is None else {str(label): p for label, p in self.probabilities.items()}
         return {
-            "row": _jsonable(self.row),
-            "label": _jsonable(self.label),
-            "against": _jsonable(self.against),
+            "row": jsonable(self.row),
+            "label": jsonable(self.label),
+            "against": jsonable(self.against),
             "score": self.score,
             "probabilities": odds,
             "novelty": self.novelty,
@@ -245,19 +245,5 @@ def _plain(value: Any) -> Any:
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:
-    return [{name: _jsonable(cell) for name, cell in line.items()} for line in frame.to_dict("records")]
-
-
-def _jsonable(value: Any) -> Any:
-    """Give what JSON knows: texts, whole numbers, numbers, nothing."""
-    if isinstance(value, dict):
-        return {str(key): _jsonable(cell) for key, cell in value.items()}
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value) if math.isfinite(float(value)) else None
-    return None if str(value) in ("<NA>", "NaT") else str(value)
+    records: list[dict[str, Any]] = jsonable(frame.to_dict("records"))
+    return records

@@ -23,6 +23,8 @@ from mixkern.solvers.fold import Train
 from mixkern.solvers.slope import cross_fitted, slope
 from mixkern.solvers.vote import chosen, class_probabilities, class_scores
 
+ANSWERS = ("label", "probability", "component", "novelty")  # columns of what MixtureSVC.assess gives
+
 
 class MixtureSVC(MixtureClassifier):
     """Classify a table from a handful of labels, by a kernel that has learned from all its rows.
@@ -326,15 +328,13 @@ class MixtureSVC(MixtureClassifier):
         pandas = optional("pandas", purpose="MixtureSVC.assess")
         values = self._known(X)
         decisions = self._decisions(values)
-        columns = {"label": self._labels.decode(chosen(class_scores(decisions, len(self.classes_))))}
+        labels = self._labels.decode(chosen(class_scores(decisions, len(self.classes_))))
         odds = (
             self._probabilities(decisions) if self.probability else np.full((len(values), len(self.classes_)), np.nan)
         )
-        columns |= {
-            "probability": odds.max(axis=1),
-            "component": self.mixture_.responsibilities(values).argmax(axis=1),
-            "novelty": self._novelty.of_rows(values, self.mixture_),
-        }
+        component = self.mixture_.responsibilities(values).argmax(axis=1)
+        novelty = self._novelty.of_rows(values, self.mixture_)
+        columns = dict(zip(ANSWERS, (labels, odds.max(axis=1), component, novelty), strict=True))
         if all_classes:
             columns |= {f"probability_{label}": odds[:, i] for i, label in enumerate(self.classes_.tolist())}
         return pandas.DataFrame(columns, index=row_names(X, len(values)))

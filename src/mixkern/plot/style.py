@@ -1,5 +1,6 @@
 """What all pictures have in common: colours, shapes, figures."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ MARGIN = 0.05  # of the width and height, around what is shown
 MOST_OBLONG = 4.0  # beyond this ratio of its sides, a picture fills its frame instead of keeping equal units
 
 
-def look(i: int) -> dict[str, str]:
+def look(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
     """Give the colour and the marker of the i-th thing in a picture; no pair comes twice among the first 49.
 
     >>> look(0), look(7)
     ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': '^'})
     """
-    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}
+    n = len(colours)
+    return {"color": colours[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)]}
 
 
 def halo(width: float, **options: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from mixkern.plot.style import COLOURS, MARKERS
+from mixkern.plot.style import COLOURS, look
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Theme:
         >>> LIGHT.look(0), DARK.look(7)
         ({'color': '#0072B2', 'marker': 'o'}, {'color': '#4FA3E3', 'marker': '^'})
         """
-        n = len(self.classes)
-        return {"color": self.classes[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)]}
+        return look(i, self.classes)
 
     def clothe(self, ax: Any) -> None:
         """Give axes and their figure these colours; lines only where numbers are read."""
