@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test setup lint docs bench sanitize clean
+.PHONY: help demo test test-all setup lint docs bench sanitize clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train RWM, GMM, RBF and LAP with four labels per class on three sets, print the table, write an HTML report"
-	@echo "make test    run every test, doctest and documentation example"
+	@echo "make test    run the tests, doctests and documentation examples that are quick"
+	@echo "make test-all  run all of them"
 	@echo "make setup   only the .venv, with all extras and development tools"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the documentation, into docs/_build/html"
@@ -22,6 +23,9 @@ demo: $(READY)
 	$(BIN)/mixkern paper report --store build/demo.sqlite --output build/demo.html --no-figures
 
 test: $(READY)
+	$(BIN)/python -m pytest --numprocesses auto -m 'not slow'
+
+test-all: $(READY)
 	$(BIN)/python -m pytest --numprocesses auto
 
 setup: $(READY)
@@ -50,9 +54,9 @@ clean:
 	rm -rf $(VENV) build dist docs/_build
 
 # The stamp is written last, so an interrupted set-up is taken up again.
-$(READY): pyproject.toml CMakeLists.txt $(wildcard src/mixkern/engine/core/* src/mixkern/*/__init__.py)
+$(READY): pyproject.toml study/pyproject.toml CMakeLists.txt $(wildcard src/mixkern/engine/core/* src/mixkern/*/__init__.py)
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else f"mixkern needs Python 3.11 or newer, but $(PYTHON) is {v}. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --editable study --group dev
 	@touch $@

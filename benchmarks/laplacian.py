@@ -5,8 +5,8 @@ import numpy as np
 from benchmarks.ratio import seconds
 from mixkern import datasets
 from mixkern.kernels import LaplacianKernel, RBFKernel
-from mixkern.search.gram import LaplacianGrams
-from mixkern.search.point import KernelPoint
+from mixkern.search.gram_cache import LaplacianGrams
+from mixkern.search.grid import KernelPoint
 
 RATIOS = np.logspace(-8, 8, 17)
 N_LABELLED, N_OTHERS = 400, 2_000

@@ -7,10 +7,10 @@ from sklearn.svm import SVC
 
 from benchmarks.ratio import seconds
 from mixkern import MixtureSVC, SVCSearch, TableEncoder, VBMixture, datasets
+from mixkern.encoding import encode_labels
 from mixkern.kernels import RWMKernel
 from mixkern.search.svc import DECADES
-from mixkern.solvers import label_folds
-from mixkern.table import encode_labels
+from mixkern.svm import label_folds
 
 TABLES = {"wine": 12, "vehicle": 40, "pima": 80}  # labels per class
 

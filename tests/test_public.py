@@ -119,7 +119,7 @@ PUBLIC = {
     },
     "mixkern.report": {"write_model_report", "write_pages", "write_report"},
     "mixkern.search": {"Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"},
-    "mixkern.solvers": {
+    "mixkern.svm": {
         "Dual",
         "Remedy",
         "believed_cost",
@@ -132,7 +132,7 @@ PUBLIC = {
         "regressor",
     },
     "mixkern.storage": {"ModelFile", "load", "read_model", "save"},
-    "mixkern.study": {
+    "mixkern_study": {
         "Accuracy",
         "CellKey",
         "Contest",
@@ -179,7 +179,7 @@ PUBLIC = {
         "statistics_table",
         "study_fold",
     },
-    "mixkern.table": {
+    "mixkern.encoding": {
         "CategoricalColumn",
         "ContinuousColumn",
         "Kind",

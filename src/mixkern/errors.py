@@ -1,4 +1,4 @@
-"""Everything that can go wrong, one class per cause.
+"""The error tree, one class per cause; a message, and a hint for each surface.
 
 ::
 
@@ -39,22 +39,70 @@
     ├── DensityChoiceWarning               the table's shape decided what kind of density was fitted
     ├── DrawnRowsWarning                   more rows than a machine can take: some were drawn
     ├── InterruptedWarning                 stopped by the user: what was found so far is used
-    └── NotConvergedWarning                a solver stopped at its limit
+    └── NotConvergedWarning                a solver stopped at its limit (in mixkern.svm: it is scikit-learn's, too)
 """
 
 import inspect
 import warnings
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-from enum import StrEnum
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from sklearn.exceptions import ConvergenceWarning
-
-_Option = TypeVar("_Option", bound=StrEnum)
+Surface = Literal["python", "cli"]
+OWN_MODULES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # whose lines a warning never points to
 
 
-class MixkernError(Exception):
+@dataclass(frozen=True)
+class Hint:
+    """The next step after an error or a warning, for each surface that may show it. Made by :func:`hint`."""
+
+    python: str = ""
+    cli: str = ""
+
+
+def hint(*, python: str = "", cli: str = "") -> Hint:
+    """Give the next step where it differs between Python and the command line; empty means no further step.
+
+    >>> print(TableError("Column 'age' holds text.", hint=hint(python="Drop it: X.drop(columns='age').")))
+    Column 'age' holds text. Drop it: X.drop(columns='age').
+    """
+    return Hint(python, cli)
+
+
+class Message:
+    """One text and a hint for each surface: the base of all errors and warnings.
+
+    Parameters
+    ----------
+    text : str
+        What was expected and what was found; the same on every surface.
+    hint : Hint, default=None
+        What to do next, where that differs between surfaces. It follows the text.
+    """
+
+    def __init__(self, text: str = "", *, hint: Hint | None = None) -> None:
+        super().__init__(text)
+        self.hint = hint or Hint()
+
+    def on(self, surface: Surface) -> str:
+        """Give the text with the hint for a surface."""
+        text, step = str(self.args[0]), getattr(self.hint, surface)
+        if not step:
+            return text
+        return f"{text}{step}" if step.startswith("\n") else f"{text} {step}"
+
+    def __str__(self) -> str:
+        return self.on("python")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args[0], self.hint)
+
+
+def _remade(category: Any, text: str, hint: Hint) -> Any:
+    """Make a message again in another process."""
+    return category(text, hint=hint)
+
+
+class MixkernError(Message, Exception):
     """Base of all errors that mixkern raises on purpose."""
 
 
@@ -170,7 +218,7 @@ class MissingExtraError(MixkernError, ImportError):
     """An optional library is not installed."""
 
 
-class MixkernWarning(UserWarning):
+class MixkernWarning(Message, UserWarning):
     """Base of all warnings that mixkern gives."""
 
 
@@ -198,100 +246,14 @@ class InterruptedWarning(MixkernWarning):
     """The user has stopped long work, and what was found so far is used."""
 
 
-class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
-    """A solver stopped at its limit; says why, and what was done."""
-
-
-def nearest(name: object, known: Iterable[str]) -> str:
-    """End an error message with the known name that a typo was closest to.
-
-    >>> nearest("irsi", ["iris", "wine"])
-    " Did you mean 'iris'?"
-    >>> nearest("WINE", ["iris", "wine"])
-    " Did you mean 'wine'?"
-    >>> nearest("zebra", ["iris", "wine"])
-    ''
-    """
-    by_lower = {each.lower(): each for each in known}
-    close = get_close_matches(str(name).lower(), list(by_lower), n=1, cutoff=0.6)
-    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
-
-
-def one_of(options: type[_Option], given: object, name: str) -> _Option:
-    """Give the option that a word stands for; the enum is the one place where the words are spelled.
-
-    >>> Season = StrEnum("Season", ["SUMMER", "WINTER"])
-    >>> one_of(Season, "winter", "season")
-    <Season.WINTER: 'winter'>
-    """
-    try:
-        return options(str(given))
-    except ValueError:
-        known = [str(option) for option in options]
-        raise OptionError(
-            f"{name} must be one of {', '.join(map(repr, known))}, but it is {given!r}.{nearest(given, known)}"
-        ) from None
-
-
-def listing(items: Iterable[object], limit: int = 5) -> str:
-    """Name the first few items and count the rest, so that no message fills a screen.
-
-    >>> listing(["a", "b"])
-    "'a', 'b'"
-    >>> listing(range(8), limit=3)
-    '0, 1, 2 and 5 more'
-    """
-    shown = [repr(item) for item in items]
-    rest = len(shown) - limit
-    return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"
-
-
-def counted(n: int, noun: str) -> str:
-    """Write a number and what it counts, one or several.
-
-    >>> counted(1, "row"), counted(1200, "cell")
-    ('1 row', '1200 cells')
-    """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def percent(share: float) -> str:
-    """Write a share; neither what is little is called nothing, nor what is not quite all is called all.
-
-    >>> percent(0.184), percent(0.001), percent(0.999), percent(1.0)
-    ('18 %', '< 1 %', '> 99 %', '100 %')
-    """
-    if 0 < share < 0.005:
-        return "< 1 %"
-    return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
-
-
-def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
-    """Keep the first few lines, one for each column, and count the rest.
-
-    >>> few_lines(["'a': 1 value", "'b': 2 values", "'c': 5 values"], limit=2)
-    ["'a': 1 value", "'b': 2 values", 'and 1 more column']
-    """
-    rest = len(lines) - limit
-    return [*lines[:limit], *([f"and {counted(rest, 'more column')}"] if rest > 0 else [])]
-
-
-def shortened(text: str, width: int = 40) -> str:
-    """Cut a long text, so that one cell of a table does not fill a message.
-
-    >>> shortened("short"), shortened("a rather long story", width=8)
-    ('short', 'a rathe…')
-    """
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def warn(message: str, category: type[Warning]) -> None:
+def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> None:
     """Warn at the user's own line, however deep in a pipeline the code works.
 
     The line is found on the stack of the process. A worker (joblib with ``n_jobs`` above 1) has no line of the user
     on its stack: there, the warning points to where the worker was started.
     """
     level, frame = 1, inspect.currentframe()
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mixkern", "sklearn", "joblib"):
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_MODULES:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    message = category(text, hint=hint) if issubclass(category, MixkernWarning) else category(text)
+    warnings.warn(message, stacklevel=level)

@@ -8,8 +8,8 @@ from scipy import stats
 
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import gain as module
+from mixkern.advice.cross_validation import taken
 from mixkern.advice.gain import corrected_variance, cross_validated_gain, paired_variance
-from mixkern.advice.left_out import taken
 from mixkern.density import plain_numbers
 from mixkern.search import SemiSupervisedSplit
 

@@ -4,10 +4,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mixkern.cli.group import Commands
-from mixkern.cli.terminal import STOPPED
+from mixkern.cli.group import STOPPED, Commands
 from mixkern.errors import LabelError
-from mixkern.table import table_file
+from mixkern.io import table_file
 
 LEARNERS = ("look", "suggest", "fit")
 

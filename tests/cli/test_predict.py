@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mixkern import LaplacianSVC, MixtureSVC, TableEncoder, load, save
-from mixkern.cli import known
+from mixkern.cli import model_table
 
 ANSWERS = ["label", "probability", "component", "novelty"]
 
@@ -81,7 +81,7 @@ def test_json_and_the_table_do_not_share_a_stream(run, model, table):
 @pytest.mark.parametrize("n_rows", [1, 7, 45, 90, 91])
 def test_blocks_change_nothing(run, model, table, tmp_path, monkeypatch, n_rows):
     run("predict", model, table, "-o", tmp_path / "whole.csv")
-    monkeypatch.setattr(known, "BLOCK", n_rows)
+    monkeypatch.setattr(model_table, "BLOCK", n_rows)
     run("predict", model, table, "-o", tmp_path / "blocks.csv")
     whole, blocks = predicted(tmp_path / "whole.csv"), predicted(tmp_path / "blocks.csv")
     pd.testing.assert_frame_equal(blocks, whole, rtol=1e-12)
@@ -90,7 +90,7 @@ def test_blocks_change_nothing(run, model, table, tmp_path, monkeypatch, n_rows)
 
 
 def test_new_categories_are_told_once(run, model, people, written, tmp_path, monkeypatch):
-    monkeypatch.setattr(known, "BLOCK", 20)
+    monkeypatch.setattr(model_table, "BLOCK", 20)
     towns = np.array(["Rom", "Oslo", "Paris", "Riga", "Bonn"])[np.arange(90) // 20]
     done = run("predict", model, written(people.assign(town=towns)), "-o", tmp_path / "out.csv")
     assert done.stderr.count("Note:") == 1
@@ -167,7 +167,7 @@ def test_semicolons_commas_and_compression(run, model, people, table, tmp_path):
 
 
 def test_what_is_wrong_in_a_later_block_leaves_no_file(run, model, people, tmp_path, monkeypatch):
-    monkeypatch.setattr(known, "BLOCK", 20)
+    monkeypatch.setattr(model_table, "BLOCK", 20)
     (tmp_path / "out.csv").write_text("old")
     for word, said in (("old", "in.csv, line 72: column 'age'"), ("inf", "In rows 61 to 80, counted from there:")):
         cells = people["age"].astype(object)

@@ -18,7 +18,7 @@ import pytest
 import skops.io
 
 from mixkern import MixtureSVC, datasets, load, save
-from mixkern.cli.labelled import read_labelled
+from mixkern.cli.training_table import read_labelled
 from mixkern.errors import ColumnChoiceWarning
 
 TARGET = "kind"

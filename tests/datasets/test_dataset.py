@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mixkern import datasets
+from mixkern.encoding import encode_labels
 from mixkern.errors import LabelError
-from mixkern.table import encode_labels
 
 
 @pytest.mark.parametrize("name", ["iris", "glass", "heart"])

@@ -14,7 +14,7 @@ from mixkern.density.inference import Policy, ascend, largest_sq_norm
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
 from mixkern.density.precision import PRECISIONS
-from mixkern.density.selfprior import PrecisionPrior
+from mixkern.density.priors import PrecisionPrior
 
 FIXED = Policy(precision_prior=None, learns_degrees=False, prune_below=0.0, merges=False, tol=0.0, max_iter=50)
 

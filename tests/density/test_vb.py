@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mixkern import datasets
 from mixkern.density import Mixture, VBMixture
-from mixkern.density.selfprior import PrecisionPrior
+from mixkern.density.priors import PrecisionPrior
 from mixkern.errors import MixtureError, OptionError
 
 NAN = np.nan

@@ -16,7 +16,7 @@ from mixkern.density.inference import Policy, ascend
 from mixkern.density.mixture import CovarianceType, Mixture
 from mixkern.density.posterior import Prior
 from mixkern.density.precision import PRECISIONS
-from mixkern.density.selfprior import PrecisionPrior
+from mixkern.density.priors import PrecisionPrior
 from mixkern.density.statistics import Statistics
 
 laws = settings(

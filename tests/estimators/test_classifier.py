@@ -8,14 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture
-from mixkern.errors import (
-    AmbiguousLabelError,
-    LabelError,
-    LabelTypeError,
-    NoLabelsError,
-    OneClassError,
-    OptionError,
-)
+from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, OptionError
 
 N = 40
 CODES = np.where(np.arange(N) < 10, np.arange(N) % 2, -1)

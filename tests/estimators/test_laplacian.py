@@ -154,7 +154,7 @@ def test_fewer_rows_than_labels():
 
 
 def test_mixture_svc_draws_rows_too(monkeypatch):
-    monkeypatch.setattr("mixkern.estimators.machine.MOST_ROWS", 70)
+    monkeypatch.setattr("mixkern.estimators.base.MOST_ROWS", 70)
     for kernel in ("lap", LaplacianKernel(RWMKernel())):
         with pytest.warns(DrawnRowsWarning, match="all 6 labelled rows and 64 others"):
             model = MixtureSVC(kernel, random_state=0).fit(X, FEW)

@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, VBMixture, datasets
-from mixkern.errors import NotConvergedWarning
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
-from mixkern.solvers import believed_cost, believed_share
-from mixkern.solvers.libsvm import pairs
+from mixkern.svm import believed_cost, believed_share
+from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.libsvm import pairs
 
 
 def blobs(n=90, d=2, c=2, seed=0, gap=2.5):

@@ -6,9 +6,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from mixkern import Mixture, TransductiveSVC, datasets
-from mixkern.errors import NotConvergedWarning, OptionError
+from mixkern.errors import OptionError
 from mixkern.kernels import RWMKernel, definiteness, repaired
-from mixkern.solvers.transductive import transductive
+from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.transductive import transductive
 
 
 def blobs(n=60, c=2, per_class=6, gap=2.0):

@@ -11,8 +11,8 @@ from mixkern import VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
 from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot, graph_laplacian
-from mixkern.search.gram import BentKernels, LaplacianGrams
-from mixkern.search.point import KernelPoint
+from mixkern.search.gram_cache import BentKernels, LaplacianGrams
+from mixkern.search.grid import KernelPoint
 
 X, Y_CLASS = datasets.make_two_moons(n=70, random_state=0)
 X.flags.writeable = False

@@ -7,9 +7,8 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
-
-from mixkern.report import content
-from mixkern.study import KERNELS, Result, Store
+from mixkern_study import KERNELS, Result, Store
+from mixkern_study.report import content
 
 mpl.use("Agg")
 

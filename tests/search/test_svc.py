@@ -26,7 +26,7 @@ from mixkern import (
 )
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.search.rating import Judge
+from mixkern.search.scoring import Judge
 
 PLANE = Mixture([0.6, 0.4], [[0.0, 0.0], [1.5, 1.5]], [[[1.0, 0.3], [0.3, 0.8]], [[0.6, 0.0], [0.0, 1.4]]])
 DECADES = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]

@@ -93,7 +93,7 @@ def by_hand(marker):
         "trusted by skops": node("ObjectNode", "sklearn.linear_model._logistic", "LogisticRegression"),
         "ufunc": node("FunctionNode", "numpy", "add"),
         "trusted, but not so": node("ConstructorFromReduceNode", "mixkern.density.mixture", "Mixture", content=touch),
-        "a module's own name": node("ObjectNode", "mixkern.study.store", "Store"),
+        "a module's own name": node("ObjectNode", "mixkern_study.store", "Store"),
         "random": node("RandomGeneratorNode", "numpy.random._generator", "Generator", content={}),
         "cached": node("CachedNode", "builtins", "str", __id__=1),
         "sparse": node("SparseMatrixNode", "scipy.sparse._csr", "csr_matrix", type="scipy", file="1.npy"),

@@ -114,7 +114,7 @@ found = {{p.stem: answers(load(p), numbers() if p.stem == "density" else table()
 
 @pytest.mark.parametrize("name", ["svc", "laplacian", "transductive", "s3vc", "svr", "oneclass", "encoder", "density"])
 def test_every_learned_attribute_is_there(models, name, tmp_path):
-    """A new attribute that predictions need must be named in mixkern.storage.bare.LEARNED, with a rule."""
+    """A new attribute that predictions need must be named in mixkern.storage.state.LEARNED, with a rule."""
     dropped = {"_ascent", "_coordinates", "_early", "_n_seen", "_n_slots", "_precision", "_structure"}
     found = again(models[name], tmp_path)
     assert set(vars(found)) == set(vars(models[name])) - dropped

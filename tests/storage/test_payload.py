@@ -7,8 +7,8 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 import skops.io
 
-from mixkern.storage.bare import bare
 from mixkern.storage.payload import read, written
+from mixkern.storage.state import bare
 from mixkern.storage.trust import TYPES
 
 

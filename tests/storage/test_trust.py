@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel
 
 from mixkern import kernels
+from mixkern.encoding import CategoricalColumn, Kind, TableEncoder
 from mixkern.errors import ModelFileError
 from mixkern.storage import load
-from mixkern.storage.bare import bare
 from mixkern.storage.payload import written
+from mixkern.storage.state import bare
 from mixkern.storage.trust import (
     DEEPEST,
     ESTIMATORS,
@@ -27,7 +28,6 @@ from mixkern.storage.trust import (
     check_payload,
     walked,
 )
-from mixkern.table import CategoricalColumn, Kind, TableEncoder
 
 from .damage import inside, members, sealed, with_inside, zipped
 

@@ -10,16 +10,15 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from mixkern.advice.cross_validation import is_testable, predicted, rounds, taken
 from mixkern.advice.gain import corrected_variance
-from mixkern.advice.left_out import is_testable, predicted, rounds, taken
-from mixkern.errors import LabelError, OptionError, counted
+from mixkern.encoding import UNLABELLED
+from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.binding import as_read_by
+from mixkern.estimators.kernel_factory import as_read_by
 from mixkern.estimators.setting import POSITIVE
-from mixkern.table import UNLABELLED
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
+from mixkern.wording import counted
 
 N_REPEATS = 5
 FEWEST = 2  # labels that an interval is made of, however many classes there are

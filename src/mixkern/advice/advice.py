@@ -7,7 +7,7 @@ from typing import Any
 
 from mixkern.advice.gain import Gain
 from mixkern.advice.purity import Purity
-from mixkern.errors import counted
+from mixkern.wording import counted
 
 WIDTH = 80
 MOST_CLASSES = 4  # whose labels are counted one by one in the text

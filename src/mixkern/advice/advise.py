@@ -3,23 +3,20 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mixkern.advice.advice import Advice
+from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import cross_validated_gain
-from mixkern.advice.left_out import is_testable
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import next_steps, reasons, verdict
 from mixkern.density import component_table, plain_numbers
+from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.setting import POSITIVE
-from mixkern.optional import optional
-from mixkern.table import UNLABELLED
-
-Floats = NDArray[np.float64]
+from mixkern.imports import optional
 
 
 def advise(

@@ -1,10 +1,8 @@
 """How undecided the labels leave a row."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 NOISE = 0.1  # variance of a label in the regression on the classes
 

@@ -8,11 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from mixkern.advice import labels_only
-from mixkern.advice.left_out import predicted, rounds, taken
+from mixkern.advice.cross_validation import predicted, rounds, taken
 from mixkern.estimators import MixtureSVC
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 N_REPEATS = 10
 MOST_TRAININGS = 5_000  # labelled rows times repeats: with many labels, one round of folds says enough

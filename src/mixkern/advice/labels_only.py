@@ -1,11 +1,9 @@
 """The machine that knows nothing but the labelled rows: what unlabelled rows have to beat."""
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 C = 10.0  # what an error costs: a few labels cannot choose it by leaving some out, and 1 is too little
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 PRIOR = 2.0  # labels that each component is given beforehand, with the classes as frequent as among all labels
 LEAST_LABEL = 0.5  # a component that holds less than half a label has none

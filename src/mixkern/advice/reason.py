@@ -8,7 +8,7 @@ import numpy as np
 from mixkern.advice.advice import Verdict
 from mixkern.advice.gain import Gain
 from mixkern.advice.purity import Purity
-from mixkern.errors import percent
+from mixkern.wording import percent
 
 CLOSE, LOOSE = 0.5, 0.15  # lifts over chance from which components follow the classes closely, and in part
 LEAST_PAIRS = 5.0  # of labelled rows in one component; fewer say nothing about purity

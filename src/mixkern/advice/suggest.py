@@ -3,23 +3,22 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mixkern.advice.cover import centred, cover, left_over
+from mixkern.advice.design import centred, cover, left_over
 from mixkern.advice.doubt import doubt
 from mixkern.advice.pool import Pool
 from mixkern.density import Mixture
-from mixkern.errors import LabelError, NotATableError, OptionError, counted
+from mixkern.encoding import UNLABELLED, Labels, encode_labels
+from mixkern.errors import LabelError, NotATableError, OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.binding import Scale, gamma_of, replaced
+from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.estimators.setting import COUNT
 from mixkern.kernels import BlendKernel
-from mixkern.table import UNLABELLED, Labels, encode_labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
+from mixkern.wording import counted
 
 MOST_ROWS = 1_500  # that are compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
 MOST_KNOWN = 1_000  # rows with a label, or suggested already, that these are compared with

@@ -8,15 +8,14 @@ from sklearn.utils import check_random_state
 
 from mixkern.advice.suggest import check_room, labels_so_far, similarity, structure, suggested_rows
 from mixkern.density import Mixture
-from mixkern.errors import OptionError, counted, percent
+from mixkern.encoding import Labels
+from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
+from mixkern.imports import optional
 from mixkern.kernels import BlendKernel
-from mixkern.optional import optional
-from mixkern.table import Labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
+from mixkern.wording import counted, percent
 
 BLOCK = 4_096  # rows at a time
 NARROW = 0.2  # a margin below which a row is called undecided

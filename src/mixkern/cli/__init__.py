@@ -1,23 +1,25 @@
-"""``mixkern ...``: what the library does, from a terminal."""
+"""The command ``mixkern``: what the library does, at a terminal."""
 
 import click
 
 import mixkern
-from mixkern.cli.datasets import datasets_command
-from mixkern.cli.explain import explain_command
-from mixkern.cli.fit import fit_command
 from mixkern.cli.group import Commands
-from mixkern.cli.look import look_command
-from mixkern.cli.paper import paper_group
-from mixkern.cli.predict import predict_command
-from mixkern.cli.report import report_command
-from mixkern.cli.study import study_group
-from mixkern.cli.suggest import suggest_command
 
 __all__ = ["cli"]
 
+# Where each command is defined, and its line of help: commands are imported when they are used.
+COMMANDS = {
+    "look": ("mixkern.cli.look:look_command", "Show what is in a table and how its columns are read."),
+    "suggest": ("mixkern.cli.suggest:suggest_command", "Suggest the rows to label next."),
+    "fit": ("mixkern.cli.fit:fit_command", "Learn a model from a table with a few labels."),
+    "predict": ("mixkern.cli.predict:predict_command", "Write a table with a label for every row."),
+    "explain": ("mixkern.cli.explain:explain_command", "Explain the label of one row."),
+    "report": ("mixkern.cli.report:report_command", "Write a page about a model and its table."),
+    "datasets": ("mixkern.cli.datasets:datasets_command", "List the packaged data sets, or write one as a table."),
+}
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(cls=Commands, commands_in=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(mixkern.__version__, prog_name="mixkern")
 def cli() -> None:
     """Learn a table's structure from all its rows, classify it from a handful of labels.
@@ -31,17 +33,3 @@ def cli() -> None:
       mixkern explain  churn.mixkern customers.csv --row 318          why this label
       mixkern report   churn.mixkern customers.csv -o churn.html      all of it on one page
     """  # noqa: D301
-
-
-for command in (
-    look_command,
-    suggest_command,
-    fit_command,
-    predict_command,
-    explain_command,
-    report_command,
-    datasets_command,
-    paper_group,
-    study_group,
-):
-    cli.add_command(command)

@@ -1,7 +1,6 @@
 """``mixkern datasets``: the tables of the paper."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,16 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from mixkern.cli.answer import give
 from mixkern.cli.option import seed_option
+from mixkern.cli.output import give
 from mixkern.cli.picture import draw_to
-from mixkern.datasets import Dataset, load
-from mixkern.errors import counted
-from mixkern.optional import optional
+from mixkern.datasets import Dataset, load, names
+from mixkern.encoding import UNLABELLED
+from mixkern.imports import optional
+from mixkern.io import table_writer
+from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.plot import gallery
-from mixkern.study import DatasetComparison, compare_data_sets
-from mixkern.table import UNLABELLED, table_writer
-from mixkern.table.writer import STANDARD_OUTPUT
+from mixkern.wording import counted
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -45,7 +44,7 @@ def datasets_command(
     labels: int | None,
     seed: int,
 ) -> None:
-    """List the twenty data sets beside the figures that the paper gives for them, or write one as a table.
+    """List the twenty data sets of the paper, or write one as a table.
 
     \b
     Examples:
@@ -61,11 +60,11 @@ def datasets_command(
         if picture.suffix.lower() not in PICTURES:
             raise click.UsageError(f"{picture.name!r} does not end like a picture: use .png, .svg or .pdf.")
         optional("matplotlib", purpose="A picture")  # before anything is printed
-    rows = compare_data_sets()
+    rows = [_figures(load(each)) for each in names()]
     if as_json:
-        click.echo(json.dumps([_record(row) for row in rows], indent=1))
+        click.echo(json.dumps(rows, indent=1))
     else:
-        _print_comparison(rows)
+        _print_figures(rows)
     if picture is not None:
         draw_to(picture, gallery, dpi=110)
         click.echo(f"Picture: {picture}", err=as_json)
@@ -88,39 +87,31 @@ def _told(answer: dict[str, Any]) -> str:
     return f"{answer['name']}: {rows}, {labels} in {answer['target']!r}: {answer['output']}"
 
 
-def _record(row: DatasetComparison) -> dict[str, Any]:
+def _figures(data: Dataset) -> dict[str, Any]:
     return {
-        "name": row.name,
-        "ours": asdict(row.ours),
-        "paper": asdict(row.published),
-        "differences": row.differences,
-        "slip": row.slip,
+        "name": data.name,
+        "title": data.title,
+        "n_samples": data.n_samples,
+        "n_continuous": len(data.continuous),
+        "n_categorical": len(data.categorical),
+        "n_classes": len(data.classes),
+        "largest_class_percent": round(max(data.class_percent.values()), 1),
     }
 
 
-def _print_comparison(rows: list[DatasetComparison]) -> None:
-    """Print one line per set, each figure beside the paper's."""
-    title = "Twenty data sets: ours / the paper's; of class shares, the largest difference in %"
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+def _print_figures(rows: list[dict[str, Any]]) -> None:
+    """Print one line for each data set."""
+    table = Table(title="The twenty data sets of the paper", title_justify="left", box=SIMPLE)
     table.add_column("name", no_wrap=True)
-    for heading in ("samples", "continuous", "categorical", "classes"):
+    headings = {
+        "n_samples": "rows",
+        "n_continuous": "continuous",
+        "n_categorical": "categorical",
+        "n_classes": "classes",
+        "largest_class_percent": "largest class, %",
+    }
+    for heading in headings.values():
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("shares", justify="right", no_wrap=True)
     for row in rows:
-        figures = ("n_samples", "n_continuous", "n_categorical", "n_classes")
-        cells = [
-            _beside(row, field, f"{getattr(row.ours, field)} / {getattr(row.published, field)}") for field in figures
-        ]
-        shares = _beside(row, "class_percent", f"± {row.largest_share_difference:.1f}")
-        table.add_row(row.name, *cells, shares)
-    console = Console()
-    console.print(table)
-    for row in rows:
-        if row.differences:
-            console.print(f"{row.name}: {row.slip}.", highlight=False, soft_wrap=True)
-    same = sum(not row.differences for row in rows)
-    console.print(f"{same} of {len(rows)} sets agree with the paper in every figure.", highlight=False)
-
-
-def _beside(row: DatasetComparison, field: str, text: str) -> str:
-    return f"[bold yellow]{text} *[/]" if field in row.differences else text
+        table.add_row(row["name"], *(str(row[field]) for field in headings))
+    Console().print(table)

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from mixkern.cli.answer import Notes, give, noting
-from mixkern.cli.known import known_table
-from mixkern.cli.labelled import note_of
+from mixkern.cli.model_table import known_table
 from mixkern.cli.option import json_option, reading_options
+from mixkern.cli.output import Notes, give, noting
 from mixkern.cli.terminal import printable
-from mixkern.estimators import Explanation
+from mixkern.cli.training_table import note_of
+from mixkern.explain import Explanation
 from mixkern.storage import read_model
 
 

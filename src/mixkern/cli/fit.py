@@ -8,8 +8,6 @@ from typing import Any
 import click
 
 from mixkern.advice import estimated_accuracy
-from mixkern.cli.answer import Notes, give, noting
-from mixkern.cli.labelled import LabelledTable, read_labelled
 from mixkern.cli.option import (
     again,
     check_output,
@@ -19,13 +17,16 @@ from mixkern.cli.option import (
     seed_option,
     target_option,
 )
+from mixkern.cli.output import Notes, give, noting
 from mixkern.cli.terminal import working
-from mixkern.errors import LabelError, counted
+from mixkern.cli.training_table import LabelledTable, read_labelled
+from mixkern.encoding.jsonable import jsonable
+from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.binding import KernelName
+from mixkern.estimators.kernel_factory import KernelName
+from mixkern.io.spelling import COMMA
 from mixkern.storage import save
-from mixkern.table.jsonable import jsonable
-from mixkern.table.spelling import COMMA
+from mixkern.wording import counted
 
 SUFFIX = ".mixkern"
 

@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from mixkern.advice.reason import LEAST_SHARE
-from mixkern.cli.answer import Notes, give, noting
-from mixkern.cli.labelled import LabelledTable, counts_of, read_labelled
 from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
+from mixkern.cli.output import Notes, give, noting
 from mixkern.cli.terminal import print_wide, text_table, working
+from mixkern.cli.training_table import LabelledTable, counts_of, read_labelled
 from mixkern.density import component_table
-from mixkern.errors import counted, percent, shortened
+from mixkern.encoding import CategoricalColumn
 from mixkern.estimators import MixtureSVC
-from mixkern.table import CategoricalColumn
+from mixkern.wording import counted, percent, shortened
 
 MOST_SHOWN = 40  # columns, components: more are counted
 MOST_CATEGORIES = 4

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mixkern.file import write_whole
+from mixkern.io.atomic import write_whole
 
 
 def draw_to(path: Path, draw: Callable[[], Any], dpi: float) -> None:

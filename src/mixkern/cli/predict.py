@@ -6,16 +6,17 @@ from typing import Any
 
 import click
 
-from mixkern.cli.answer import Notes, free_name, give, noting, tell
-from mixkern.cli.known import KnownTable, known_table
-from mixkern.cli.labelled import note_of
+from mixkern.cli.model_table import KnownTable, known_table
 from mixkern.cli.option import check_output, json_option, reading_options
+from mixkern.cli.output import Notes, free_name, give, noting, tell
 from mixkern.cli.terminal import bytes_bar
-from mixkern.errors import TableError, counted
+from mixkern.cli.training_table import note_of
+from mixkern.errors import TableError
 from mixkern.estimators import MixtureSVC
+from mixkern.io import table_writer
+from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.storage import read_model
-from mixkern.table import table_writer
-from mixkern.table.writer import STANDARD_OUTPUT
+from mixkern.wording import counted
 
 ROW = "row"
 

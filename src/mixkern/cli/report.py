@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from mixkern.cli.answer import Notes, give, noting
-from mixkern.cli.known import known_table
-from mixkern.cli.labelled import counts_of, note_of
+from mixkern.cli.model_table import known_table
 from mixkern.cli.option import check_output, json_option, reading_options
+from mixkern.cli.output import Notes, give, noting
 from mixkern.cli.terminal import working
+from mixkern.cli.training_table import counts_of, note_of
 from mixkern.errors import MixkernError
 from mixkern.report import write_model_report
 from mixkern.storage import read_model

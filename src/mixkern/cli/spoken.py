@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from mixkern.table.announcement import COUNT, SETTLE
+from mixkern.encoding.announcement import COUNT, SETTLE
 
 FIT = "mixkern fit TABLE --target COLUMN -o MODEL"
 

@@ -6,8 +6,6 @@ from typing import Any
 import click
 
 from mixkern.advice import suggestion_table
-from mixkern.cli.answer import Notes, free_name, give, noting
-from mixkern.cli.labelled import LabelledTable, read_labelled
 from mixkern.cli.option import (
     again,
     check_output,
@@ -17,10 +15,13 @@ from mixkern.cli.option import (
     seed_option,
     target_option,
 )
+from mixkern.cli.output import Notes, free_name, give, noting
 from mixkern.cli.terminal import print_wide, text_table, working
-from mixkern.errors import LabelError, counted, shortened
+from mixkern.cli.training_table import LabelledTable, read_labelled
+from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
-from mixkern.table import table_writer
+from mixkern.io import table_writer
+from mixkern.wording import counted, shortened
 
 ROW = "row"  # a column with its number, counted from 1
 MOST_SHOWN = 3  # columns beside a suggestion, so that one sees which row is meant

@@ -21,24 +21,10 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.errors import nearest
-from mixkern.study import Step
+from mixkern.wording import nearest
 
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals
 WIDEST_CELL = 60
-
-
-STOPPED = 130  # as shells have it: 128 and the number of the signal
-
-
-class Stopped(click.ClickException):
-    """The user has had enough, and has lost nothing."""
-
-    exit_code = STOPPED
-
-    def show(self, file: Any = None) -> None:
-        """Say it without calling it an error."""
-        click.echo(f"Stopped. {self.message}", file=file, err=True)
 
 
 def listed(
@@ -60,7 +46,7 @@ def listed(
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[Step], None]]:
+def progress_bar() -> Iterator[Callable[[Any], None]]:
     """Show how far the work is, on the terminal's other stream."""
     columns = [TextColumn("{task.description:<32}"), BarColumn(), MofNCompleteColumn()]
     clock = [TimeElapsedColumn(), TimeRemainingColumn()]

@@ -7,7 +7,7 @@ from sklearn.datasets import fetch_openml
 
 from mixkern.datasets.dataset import Dataset
 from mixkern.errors import DownloadError, NoTargetError
-from mixkern.optional import optional
+from mixkern.imports import optional
 
 PREFIX = "openml:"
 

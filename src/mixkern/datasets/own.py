@@ -3,16 +3,17 @@
 from pathlib import Path
 
 from mixkern.datasets.dataset import Dataset
-from mixkern.errors import TableError, nearest
-from mixkern.optional import optional
-from mixkern.table import table_file
-from mixkern.table.cell import text
+from mixkern.encoding.cell import text
+from mixkern.errors import TableError
+from mixkern.imports import optional
+from mixkern.io import table_file
+from mixkern.wording import nearest
 
 FEWEST = 2  # rows of a class
 
 
 def read_table(path: str | Path, target: str | None = None) -> Dataset:
-    """Read a CSV, or a table in any other file that :func:`mixkern.table.table_file` reads, as a data set.
+    """Read a CSV, or a table in any other file that :func:`mixkern.encoding.table_file` reads, as a data set.
 
     Columns of numbers are continuous, all others categorical; empty cells are gaps. Rows without a label are left out,
     because nothing could be tested on them.

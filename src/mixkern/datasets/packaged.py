@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 
 from mixkern.datasets.dataset import Dataset
 from mixkern.errors import DamagedDatasetError
-from mixkern.optional import optional
+from mixkern.imports import optional
 
 N_SATIMAGE = 5  # the paper reduces Satimage's 36 attributes to 5, and does not say how
 

@@ -7,8 +7,9 @@ from mixkern.datasets import generators
 from mixkern.datasets.dataset import Dataset
 from mixkern.datasets.openml import PREFIX, load_openml
 from mixkern.datasets.packaged import N_SATIMAGE, index, load_packaged, principal_components
-from mixkern.errors import UnknownDatasetError, nearest
-from mixkern.optional import optional
+from mixkern.errors import UnknownDatasetError
+from mixkern.imports import optional
+from mixkern.wording import nearest
 
 _SEED = 2015  # of the one draw of each artificial set that load() always gives
 

@@ -2,8 +2,8 @@
 
 from mixkern.density.describe import component_table
 from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.one_hot import plain_numbers
 from mixkern.density.parzen import ParzenWindow
-from mixkern.density.plain import plain_numbers
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
 from mixkern.density.vb import VBMixture
 

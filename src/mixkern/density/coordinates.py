@@ -10,8 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from mixkern.density.gaps import Floats
 from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.typing import Floats
 
 RESOLUTION = 1e-10  # variance, in units of the table's, that rounding leaves intact
 SMALLEST_SCALE = 1e-150  # whose square is still a number; below, a column is constant

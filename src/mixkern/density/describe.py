@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density.gaps import Floats
 from mixkern.density.mixture import Mixture
+from mixkern.encoding import CategoricalColumn, TableEncoder
 from mixkern.errors import MixtureError
-from mixkern.optional import optional
-from mixkern.table import CategoricalColumn, TableEncoder
+from mixkern.imports import optional
+from mixkern.typing import Floats
 
 LEAST = 0.05  # deviations: anything less would be printed as +0.0
 UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}  # in seconds

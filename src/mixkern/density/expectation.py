@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from mixkern.density.gaps import Floats, Positions, gap_patterns
+from mixkern.density.gaps import gap_patterns
 from mixkern.density.mixture import BLOCK, LOG_2PI, category_slots
 from mixkern.density.posterior import Posterior
 from mixkern.density.statistics import Statistics
+from mixkern.typing import Floats, Positions
 
 LOSS = 1e-9  # error of ln rho_nk that the expanded square may cause
 RARE = 16  # rows of one pattern of gaps from which its matrices are worth computing once for all of them

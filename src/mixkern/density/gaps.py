@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from mixkern.typing import Floats, Positions
 
 
 def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from mixkern.density.expectation import Block, expectation, is_expandable
-from mixkern.density.gaps import Positions
 from mixkern.density.merger import merger_gains
 from mixkern.density.posterior import Posterior, Prior
-from mixkern.density.selfprior import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
+from mixkern.density.priors import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
 from mixkern.density.statistics import Statistics
+from mixkern.typing import Positions
 
 TRIES = 2  # mergers to try at most, per component
 STEPS = 10  # that a merger has to prove itself

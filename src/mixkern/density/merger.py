@@ -8,9 +8,9 @@ the change of the first is the most that a merger can gain at once; one that wou
 import numpy as np
 from scipy.special import gammaln
 
-from mixkern.density.gaps import Floats, Positions
 from mixkern.density.posterior import Prior
 from mixkern.density.statistics import Statistics
+from mixkern.typing import Floats, Positions
 
 
 def merger_gains(statistics: Statistics, prior: Prior) -> tuple[Positions, Positions, Floats]:

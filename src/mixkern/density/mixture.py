@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
-from mixkern.density.gaps import Floats, gap_patterns
-from mixkern.errors import MixtureError, one_of
+from mixkern.density.gaps import gap_patterns
+from mixkern.errors import MixtureError
+from mixkern.typing import Floats
+from mixkern.validation import one_of
 
 LOG_2PI = float(np.log(2 * np.pi))
 MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category

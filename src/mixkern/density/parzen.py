@@ -6,9 +6,9 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from mixkern.density.gaps import Floats
 from mixkern.density.mixture import BLOCK, LOG_2PI
 from mixkern.errors import MixtureError
+from mixkern.typing import Floats
 
 MOST_ROWS = 2_000  # that a bandwidth is chosen by
 NARROWEST, WIDEST = 1e-3, 10.0  # of the bandwidth, in units of the columns' typical spread

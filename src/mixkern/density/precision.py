@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from mixkern.density.gaps import Floats, Positions
 from mixkern.density.mixture import CovarianceType
+from mixkern.typing import Floats, Positions
 
 LOG_2 = float(np.log(2))
 

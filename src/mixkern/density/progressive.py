@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from mixkern.density.expectation import expectation, is_expandable
-from mixkern.density.gaps import Positions
 from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.rows import Rows
 from mixkern.density.start import Start, start_statistics
 from mixkern.density.statistics import Statistics
+from mixkern.typing import Positions
 
 FIRST_SAMPLE = 4_000  # rows
 GROWTH = 4  # how much larger each sample is than the one before

@@ -7,8 +7,8 @@ import numpy as np
 
 from mixkern.density.coordinates import Coordinates
 from mixkern.density.expectation import Block, blocks
-from mixkern.density.gaps import Floats, Positions
 from mixkern.density.mixture import BLOCK
+from mixkern.typing import Floats, Positions
 
 CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16

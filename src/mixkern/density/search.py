@@ -14,13 +14,14 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.density.gaps import Floats
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.setting import whole
 from mixkern.density.vb import VBMixture
-from mixkern.errors import MixtureError, one_of
-from mixkern.optional import optional
+from mixkern.errors import MixtureError
+from mixkern.imports import optional
+from mixkern.typing import Floats
+from mixkern.validation import one_of
 
 MOST_JUDGES = 2_000  # rows on which a Parzen window is built or judged
 LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: a single row far from everything should not decide

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixkern.density.gaps import Floats
 from mixkern.errors import MixtureError
+from mixkern.typing import Floats
 
 
 def positive(value: Any, name: str, above: float = 0.0) -> float:

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import pairwise_distances_argmin
 
-from mixkern.density.gaps import Floats, Positions
 from mixkern.density.mixture import category_slots
 from mixkern.density.statistics import Statistics
+from mixkern.typing import Floats, Positions
 
 MOST_INDICATORS = 500  # categories in all, beyond which they take no part in the choice of seeds
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from mixkern.density.gaps import Floats, Positions
+from mixkern.typing import Floats, Positions
 
 
 @dataclass(frozen=True)

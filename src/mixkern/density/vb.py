@@ -10,19 +10,20 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixkern.density.coordinates import Coordinates
-from mixkern.density.gaps import Floats
 from mixkern.density.inference import Ascent, Policy, learn, staying
 from mixkern.density.mixture import CovarianceType, Mixture, check_codes
 from mixkern.density.posterior import Prior
 from mixkern.density.precision import PRECISIONS, Precision
+from mixkern.density.priors import PrecisionPrior
 from mixkern.density.progressive import ascend_rows, fit_progressively, restart
 from mixkern.density.rows import Rows, n_slots_of
-from mixkern.density.selfprior import PrecisionPrior
 from mixkern.density.setting import centre, is_positive_definite, not_negative, positive, whole
 from mixkern.density.start import Start
 from mixkern.density.threads import threads
-from mixkern.errors import MixtureError, one_of
-from mixkern.table import encode_labels
+from mixkern.encoding import encode_labels
+from mixkern.errors import MixtureError
+from mixkern.typing import Floats
+from mixkern.validation import one_of
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-Floats = NDArray[np.float64]
+from mixkern.typing import Floats
+
 Codes = NDArray[np.int32]
 
 # Squares of whitened distances must neither overflow nor be lost; see core/tile.cpp.

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.engine.check import Floats, Pairs, Side
+from mixkern.engine.check import Pairs, Side
+from mixkern.typing import Floats
 
 # Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
 WORTHWHILE = 0.7

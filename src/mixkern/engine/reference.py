@@ -6,7 +6,8 @@ in ``verbs.py``, unchecked.
 
 import numpy as np
 
-from mixkern.engine.check import Codes, Floats
+from mixkern.engine.check import Codes
+from mixkern.typing import Floats
 
 # Differences of some rows with all others are held at a time: this many numbers.
 _AT_A_TIME = 2**22

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern.engine import check, reference, threads
-from mixkern.engine.check import Codes, Floats, Pairs
+from mixkern.engine.check import Codes, Pairs
 from mixkern.engine.plan import Order, plan
+from mixkern.typing import Floats
 
 # Below this many squares of differences, starting a thread takes longer than the work.
 _WORTH_A_THREAD = 200_000

@@ -1,12 +1,12 @@
 """Learning machines for tables with few labels."""
 
-from mixkern.estimators.explanation import Explanation
 from mixkern.estimators.laplacian import LaplacianSVC
 from mixkern.estimators.oneclass import MixtureOneClassSVM
 from mixkern.estimators.s3vm import QuasiNewtonS3VC
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.estimators.svr import MixtureSVR
 from mixkern.estimators.transductive import TransductiveSVC
+from mixkern.explain.explanation import Explanation
 
 __all__ = [
     "Explanation",

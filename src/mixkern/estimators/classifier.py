@@ -4,16 +4,15 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 
-from mixkern.errors import LabelError, counted, listing
-from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
-from mixkern.solvers.vote import chosen
-from mixkern.table import UNLABELLED, Labels, encode_labels
-
-Ints = NDArray[np.intp]
+from mixkern.encoding import UNLABELLED, Labels, encode_labels
+from mixkern.errors import LabelError
+from mixkern.estimators.base import MixtureMachine, one_column, weights_of
+from mixkern.svm.one_vs_one import chosen
+from mixkern.typing import Floats, Ints
+from mixkern.wording import counted, listing
 
 
 class MixtureClassifier(ClassifierMixin, MixtureMachine):

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from mixkern.errors import OptionError
-from mixkern.estimators.binding import KernelName
-from mixkern.estimators.draw import drawn
-from mixkern.estimators.machine import MOST_ROWS, Floats
+from mixkern.estimators.base import MOST_ROWS
+from mixkern.estimators.kernel_factory import KernelName
+from mixkern.estimators.subsample import drawn
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.kernels import LaplacianKernel
+from mixkern.typing import Floats
 
 
 class LaplacianSVC(MixtureSVC):

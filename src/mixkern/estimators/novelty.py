@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from mixkern.density import Mixture
 from mixkern.density.gaps import gap_patterns
-
-Floats = NDArray[np.float64]
+from mixkern.typing import Floats
 
 MOST_ROWS = 2_000  # whose densities give the quantiles: one in a thousand can be told
 ENOUGH_ROWS = 200  # with fewer that have all the columns of a row with gaps, the mixture makes up others

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from mixkern.estimators.machine import Floats, MixtureMachine, weights_of
-from mixkern.solvers import one_class
+from mixkern.estimators.base import MixtureMachine, weights_of
+from mixkern.svm import one_class
+from mixkern.typing import Floats
 
 
 class MixtureOneClassSVM(OutlierMixin, MixtureMachine):

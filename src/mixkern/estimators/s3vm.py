@@ -5,12 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mixkern.estimators.classifier import Ints
-from mixkern.estimators.machine import Floats
-from mixkern.estimators.onevsrest import OneVsRestMachine
+from mixkern.estimators.one_vs_rest import OneVsRestMachine
 from mixkern.estimators.setting import COUNT, Rule
-from mixkern.solvers import Dual
-from mixkern.solvers.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
+from mixkern.svm import Dual
+from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
+from mixkern.typing import Floats, Ints
 
 
 class QuasiNewtonS3VC(OneVsRestMachine):

@@ -7,21 +7,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mixkern.errors import LabelError, NotConvergedWarning, listing, one_of
-from mixkern.estimators.binding import KernelName, replaced
-from mixkern.estimators.case import By, Case, row_names
-from mixkern.estimators.classifier import Ints, MixtureClassifier
-from mixkern.estimators.contrast import contrasts
-from mixkern.estimators.machine import Floats
-from mixkern.estimators.pull import pulls_by_component, pulls_by_neighbour
+from mixkern.errors import LabelError
+from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.estimators.setting import AUTO_OR_POSITIVE, POSITIVE, Rule
+from mixkern.explain.case import By, Case, row_names
+from mixkern.explain.contrast import contrasts
+from mixkern.explain.pull import pulls_by_component, pulls_by_neighbour
+from mixkern.imports import optional
 from mixkern.kernels.blend import SHARE, BlendKernel
-from mixkern.optional import optional
-from mixkern.solvers import Dual, believed_cost, believed_share, classifier
-from mixkern.solvers.evidence import asked
-from mixkern.solvers.fold import Train
-from mixkern.solvers.slope import cross_fitted, slope
-from mixkern.solvers.vote import chosen, class_probabilities, class_scores
+from mixkern.svm import Dual, believed_cost, believed_share, classifier
+from mixkern.svm.calibration import cross_fitted, slope
+from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.evidence import asked
+from mixkern.svm.folds import Train
+from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.typing import Floats, Ints
+from mixkern.validation import one_of
+from mixkern.wording import listing
 
 ANSWERS = ("label", "probability", "component", "novelty")  # columns of what MixtureSVC.assess gives
 
@@ -48,7 +51,7 @@ class MixtureSVC(MixtureClassifier):
         covariances where the table is too wide for full ones.
     C : float or "auto", default="auto"
         What an error on a labelled row costs. With ``"auto"`` the labels say how noisy they are
-        (:func:`~mixkern.solvers.believed_cost`); it is about 10 where they are few.
+        (:func:`~mixkern.svm.believed_cost`); it is about 10 where they are few.
     gamma : float, "scale" or "local", default="scale"
         How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
         as much.

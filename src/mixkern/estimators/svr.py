@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 
+from mixkern.encoding import encode_targets
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.machine import Floats, MixtureMachine, one_column, weights_of
-from mixkern.solvers import regressor
-from mixkern.table import encode_targets
+from mixkern.estimators.base import MixtureMachine, one_column, weights_of
+from mixkern.svm import regressor
+from mixkern.typing import Floats
 
 
 class MixtureSVR(RegressorMixin, MixtureMachine):

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.estimators.classifier import Ints
-from mixkern.estimators.machine import Floats
-from mixkern.estimators.onevsrest import OneVsRestMachine
-from mixkern.solvers import Dual
-from mixkern.solvers.transductive import TRANSDUCTIVE_LEVELS, transductive
+from mixkern.estimators.one_vs_rest import OneVsRestMachine
+from mixkern.svm import Dual
+from mixkern.svm.transductive import TRANSDUCTIVE_LEVELS, transductive
+from mixkern.typing import Floats, Ints
 
 
 class TransductiveSVC(OneVsRestMachine):

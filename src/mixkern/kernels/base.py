@@ -16,9 +16,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.errors import KernelError, NotBoundError
-
-Floats = NDArray[np.float64]
-Bounds = tuple[float, float] | str
+from mixkern.typing import Bounds, Floats
 
 GAMMA_BOUNDS = (1e-5, 1e5)
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, DTypeLike
 from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, Floats, MixtureKernel, Parts, Rows, Separation, category_parts
+from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, MixtureKernel, Parts, Rows, Separation, category_parts
+from mixkern.typing import Floats
 
 SHARE = 0.6  # of the mixture, before any label was seen
 METRICS_KEPT = 32  # mixtures whose pooled metrics are remembered

@@ -9,12 +9,12 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from mixkern.errors import KernelError, one_of
-
-Floats = NDArray[np.float64]
+from mixkern.errors import KernelError
+from mixkern.typing import Floats
+from mixkern.validation import one_of
 
 
 class Repair(StrEnum):

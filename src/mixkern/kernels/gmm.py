@@ -1,7 +1,8 @@
 """The kernel of a mixture that does not ask who is responsible."""
 
 from mixkern.density import Mixture
-from mixkern.kernels.base import Floats, MixtureKernel
+from mixkern.kernels.base import MixtureKernel
+from mixkern.typing import Floats
 
 
 class GMMKernel(MixtureKernel):

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
@@ -34,9 +34,7 @@ from mixkern.engine.threads import available
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import Bounds, DistanceKernel
 from mixkern.kernels.definite import rounding_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
 FAITHFUL = 1e-12  # how far a definite matrix may be from its factor's square, as the same share

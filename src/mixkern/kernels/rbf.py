@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, DistanceKernel, Floats, Rows, checked, codes_of
+from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, DistanceKernel, Rows, checked, codes_of
+from mixkern.typing import Floats
 
 
 class RBFKernel(DistanceKernel):

@@ -1,7 +1,8 @@
 """The kernel of the paper: responsibility weighted Mahalanobis."""
 
 from mixkern.density import Mixture
-from mixkern.kernels.base import Floats, MixtureKernel
+from mixkern.kernels.base import MixtureKernel
+from mixkern.typing import Floats
 
 
 class RWMKernel(MixtureKernel):

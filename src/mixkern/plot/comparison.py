@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
-from mixkern.errors import OptionError, listing
+from mixkern.errors import OptionError
 from mixkern.kernels import RWMKernel
 from mixkern.plot.decision import IN_LEGEND, decision
 from mixkern.plot.legend import draw_legend
@@ -15,6 +15,7 @@ from mixkern.plot.level import Scene, draw_scenes
 from mixkern.plot.panel import name_outer_axes, named, new_panels
 from mixkern.plot.plane import Plane
 from mixkern.plot.style import MOST_OBLONG
+from mixkern.wording import listing
 
 
 def compare_decisions(

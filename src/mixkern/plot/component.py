@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixkern.density import Mixture
-from mixkern.optional import optional
+from mixkern.imports import optional
 from mixkern.plot.style import GREY
-
-Floats = NDArray[np.float64]
+from mixkern.typing import Floats
 
 CENTRES = "centre, unit ellipse"
 

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mixkern.errors import OptionError
 from mixkern.plot.style import new_figure
 from mixkern.plot.theme import LIGHT, Theme
-
-Ints = NDArray[np.intp]
+from mixkern.typing import Ints
 
 N_BINS = 20
 SIZE = (6.4, 2.8)  # inches

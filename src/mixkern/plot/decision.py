@@ -12,8 +12,10 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
+from mixkern.encoding import UNLABELLED as NO_CLASS
+from mixkern.encoding import Kind, Labels, encode_labels
 from mixkern.errors import LabelError, OptionError
-from mixkern.optional import optional
+from mixkern.imports import optional
 from mixkern.plot.component import grey_components
 from mixkern.plot.legend import fit_figure
 from mixkern.plot.plane import Plane
@@ -29,11 +31,7 @@ from mixkern.plot.style import (
     outlined,
     units,
 )
-from mixkern.table import UNLABELLED as NO_CLASS
-from mixkern.table import Kind, Labels, encode_labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 TINT = 0.24  # share of a class's colour in the ground; the rest is white
 BLUR = 1.2  # pixels

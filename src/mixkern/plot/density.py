@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.errors import MixtureError, nearest
-from mixkern.optional import optional
+from mixkern.encoding import encode_labels
+from mixkern.errors import MixtureError
+from mixkern.imports import optional
 from mixkern.plot.component import CENTRES, around_centres, ellipses
 from mixkern.plot.legend import fit_figure
 from mixkern.plot.sample import scatter
 from mixkern.plot.style import COLOURS, INK, halo, new_figure, units
-from mixkern.table import encode_labels
-
-Floats = NDArray[np.float64]
+from mixkern.typing import Floats
+from mixkern.wording import nearest
 
 PAPER = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
 CONTOUR = "#93A9BF"

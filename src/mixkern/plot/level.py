@@ -5,21 +5,22 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.errors import KernelError, LabelError, MixtureError, OptionError, nearest
+from mixkern.encoding import UNLABELLED as NO_CLASS
+from mixkern.encoding import Labels, encode_labels
+from mixkern.errors import KernelError, LabelError, MixtureError, OptionError
+from mixkern.imports import optional
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
-from mixkern.optional import optional
 from mixkern.plot.component import around_centres, grey_components
 from mixkern.plot.legend import draw_legend, fit_figure
 from mixkern.plot.panel import name_outer_axes, new_panels
 from mixkern.plot.style import INK, MARGIN, UNLABELLED, halo, look, new_figure
-from mixkern.table import UNLABELLED as NO_CLASS
-from mixkern.table import Labels, encode_labels
+from mixkern.typing import Floats
+from mixkern.wording import nearest
 
-Floats = NDArray[np.float64]
 Box = tuple[Floats, Floats]  # lower left and upper right corner
 
 LEVELS = np.arange(0.5, 7.0, 0.5)  # those of the paper

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.density import Mixture
-from mixkern.errors import TableError, listing
-from mixkern.optional import optional
-from mixkern.table import ContinuousColumn, Kind
-from mixkern.table.frame import RawColumn, column_labels, opened, raw_columns
-
-Floats = NDArray[np.float64]
+from mixkern.encoding import ContinuousColumn, Kind
+from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.errors import TableError
+from mixkern.imports import optional
+from mixkern.typing import Floats
+from mixkern.wording import listing
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
 from mixkern.density import Mixture, plain_numbers
-from mixkern.optional import optional
+from mixkern.imports import optional
 from mixkern.plot.style import new_figure
 from mixkern.plot.theme import LIGHT, Theme
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 SIZE = (6.4, 4.9)  # inches
 MOST_ROWS = 4_000  # drawn, and looked at to find the components
@@ -130,7 +128,7 @@ def projection(
     --------
     >>> from mixkern import MixtureSVC, datasets
     >>> from mixkern.plot.projection import projection
-    >>> from mixkern.table import encode_labels
+    >>> from mixkern.encoding import encode_labels
     >>> iris = datasets.load("iris")
     >>> y = iris.few_labels(random_state=0)
     >>> model = MixtureSVC(random_state=0).fit(iris.X, y)

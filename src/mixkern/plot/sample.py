@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern import datasets
+from mixkern.encoding import encode_labels
 from mixkern.plot.style import UNLABELLED, look, new_figure
-from mixkern.table import encode_labels
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {
     "Two Moons": datasets.make_two_moons,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.optional import optional
+from mixkern.imports import optional
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; markers differ as well, for print in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")

@@ -3,52 +3,18 @@
 import html
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-from mixkern.file import write_whole
-from mixkern.report import text
 from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph, Picture, Section
-from mixkern.report.content import sections
 from mixkern.report.mark import mark
 from mixkern.report.panel import named
 from mixkern.report.picture import sources
 from mixkern.report.sheet import STYLE
-from mixkern.study.store import Store
 
 # Names in a table may hold anything; these are letters in no page, and halves of letters cannot be written at all.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 # What a browser is told to refuse, whatever a name in a table may say: scripts, and all that comes from elsewhere.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-
-
-def write_report(store: Store, path: str | Path, *, figures: bool = True) -> Path:
-    """Write all tables and figures of a study as one HTML page.
-
-    Parameters
-    ----------
-    store : Store
-        Results, as far as there are any.
-    path : str or Path
-        The file; an older one is replaced once the new one is whole.
-    figures : bool, default=True
-        Whether pictures are drawn, which takes a minute and needs matplotlib.
-
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mixkern.study import Store
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(f"{folder}/paper.sqlite")
-    ...     write_report(store, f"{folder}/paper.html", figures=False).name
-    'paper.html'
-    """
-    return write_whole(Path(path), page(sections(store, figures=figures), title=text.TITLE))
 
 
 def page(chapters: Sequence[Section], title: str) -> str:

@@ -4,8 +4,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixkern.errors import shortened
 from mixkern.report.mark import colour, mark
+from mixkern.wording import shortened
 
 LONGEST = 60  # letters of a name; the rest is there for those who point at it
 LONGEST_CELL = 200

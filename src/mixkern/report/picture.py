@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from mixkern.optional import optional
+from mixkern.imports import optional
 from mixkern.report.block import Picture
 
 DPI = 100

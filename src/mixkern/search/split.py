@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, indexable
 
+from mixkern.encoding import UNLABELLED, encode_labels, encode_targets
 from mixkern.errors import LabelError
-from mixkern.solvers.fold import fewer_folds, label_folds
-from mixkern.table import UNLABELLED, encode_labels, encode_targets
-
-Ints = NDArray[np.intp]
+from mixkern.svm.folds import fewer_folds, label_folds
+from mixkern.typing import Ints
 
 
 class SemiSupervisedSplit:

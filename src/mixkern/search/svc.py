@@ -15,21 +15,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
-from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, listing, one_of, warn
+from mixkern.encoding import UNLABELLED, encode_labels
+from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
-from mixkern.estimators.binding import KernelName, replaced
+from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.estimators.progress import Progress, Step
+from mixkern.imports import optional
 from mixkern.kernels import BlendKernel, LaplacianKernel
-from mixkern.optional import optional
-from mixkern.search.gram import Grams, grams
-from mixkern.search.point import kernel_points, positive
-from mixkern.search.rating import Judge, Rating
-from mixkern.search.tour import SearchTrial, Tour, distinct_shapes
-from mixkern.solvers.fold import Train, fewer_folds, label_folds
-from mixkern.table import UNLABELLED, encode_labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.search.gram_cache import Grams, grams
+from mixkern.search.grid import kernel_points, positive
+from mixkern.search.scoring import Judge, Rating
+from mixkern.search.trials import SearchTrial, Tour, distinct_shapes
+from mixkern.svm.folds import Train, fewer_folds, label_folds
+from mixkern.typing import Floats, Ints
+from mixkern.validation import one_of
+from mixkern.wording import listing
 
 DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's grid
 GAP = -2  # code of a row without a label where every row should have one

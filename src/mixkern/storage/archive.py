@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from mixkern.errors import ModelFileError, shortened
+from mixkern.errors import ModelFileError
+from mixkern.wording import shortened
 
 FORMAT = 1  # of the files that are written; one more whenever an older mixkern could not read them
 HEADER, PAYLOAD = "mixkern.json", "model.skops"

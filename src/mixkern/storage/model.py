@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mixkern.errors import MissingExtraError, ModelFileError, shortened
-from mixkern.file import write_whole
+from mixkern.errors import MissingExtraError, ModelFileError
+from mixkern.io.atomic import write_whole
 from mixkern.search import SVCSearch
 from mixkern.storage.archive import FORMAT, Header, checksum, file_bytes, packed, unpacked
-from mixkern.storage.bare import bare, type_name
 from mixkern.storage.payload import read, written
-from mixkern.storage.rebuilt import model_of
-from mixkern.storage.sound import check_sound
+from mixkern.storage.restore import model_of
+from mixkern.storage.state import bare, type_name
 from mixkern.storage.trust import ESTIMATORS
+from mixkern.storage.verify import check_sound
+from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
 

@@ -5,13 +5,13 @@ import json
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
-from mixkern.optional import optional
+from mixkern.imports import optional
 from mixkern.storage.archive import checksum, zipped
 from mixkern.storage.trust import SCHEMA, TYPES, check_payload, walked
 
 
 def written(bare: Any) -> bytes:
-    """Write what is left of a model once it is bare; see :func:`mixkern.storage.bare.bare`.
+    """Write what is left of a model once it is bare; see :func:`mixkern.storage.state.bare`.
 
     skops numbers objects by their place in memory. Here arrays are numbered in the order in which they come, equal ones
     alike, and nothing else is numbered. Members are stored as they are: the container compresses them together.

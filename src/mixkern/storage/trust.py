@@ -21,7 +21,8 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from mixkern.errors import ModelFileError, shortened
+from mixkern.errors import ModelFileError
+from mixkern.wording import shortened
 
 SCHEMA = "schema.json"
 OLDEST_PROTOCOL = 2  # of skops: earlier ones have looser nodes, which a file could ask for
@@ -39,13 +40,13 @@ ESTIMATORS = (
     "mixkern.estimators.svc.MixtureSVC",
     "mixkern.estimators.svr.MixtureSVR",
     "mixkern.estimators.transductive.TransductiveSVC",
-    "mixkern.table.encoder.TableEncoder",
+    "mixkern.encoding.encoder.TableEncoder",
 )
 VALUES = (
     "mixkern.density.mixture.Mixture",
     "mixkern.estimators.novelty.Novelty",
-    "mixkern.table.column.CategoricalColumn",
-    "mixkern.table.column.ContinuousColumn",
+    "mixkern.encoding.column.CategoricalColumn",
+    "mixkern.encoding.column.ContinuousColumn",
 )
 KERNELS = (
     "mixkern.kernels.blend.BlendKernel",

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.errors import percent, shortened
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.feature import GAP, Feature
 from mixkern.report.model.word import number
 from mixkern.report.panel import TextTable
-
-Floats = NDArray[np.float64]
+from mixkern.typing import Floats
+from mixkern.wording import percent, shortened
 
 MOST_COLUMNS = 40  # of the table of columns
 MOST_CATEGORIES = 3  # that are named of a column

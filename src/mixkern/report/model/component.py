@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.errors import percent, shortened
 from mixkern.report.block import Block, Paragraph
 from mixkern.report.mark import OTHERS
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.feature import Feature
 from mixkern.report.model.word import many, number
 from mixkern.report.panel import Card, Cards, Share
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
+from mixkern.wording import percent, shortened
 
 MOST_CARDS = 18
 MOST_COLUMNS = 4  # of a card

@@ -6,9 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.errors import percent
 from mixkern.report.block import Block, Bullets, Heading, Paragraph, Section
 from mixkern.report.model.columns import cells, column_table, telling
 from mixkern.report.model.component import component_blocks
@@ -18,8 +16,8 @@ from mixkern.report.model.picture import confidence_picture, map_picture
 from mixkern.report.model.summary import help_of_unlabelled, sentences, steps, tiles
 from mixkern.report.model.word import many, number
 from mixkern.report.panel import Gauge, TextTable
-
-Ints = NDArray[np.intp]
+from mixkern.typing import Ints
+from mixkern.wording import percent
 
 N_UNUSUAL = 8
 MOST_VALUES = 6  # columns of a row that are shown

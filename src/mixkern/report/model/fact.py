@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.advice import suggestion_table
 from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.advice import Verdict
+from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import Gain, cross_validated_gain
-from mixkern.advice.left_out import is_testable
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import verdict
 from mixkern.advice.suggest import labels_so_far
@@ -23,9 +22,7 @@ from mixkern.density import plain_numbers
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.model.feature import Feature, features
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mixkern.typing import Floats, Ints
 
 CONFIDENCE = 0.95
 

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixkern.density.describe import in_words
+from mixkern.encoding import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.column import OTHER
 from mixkern.estimators import MixtureSVC
-from mixkern.table import CategoricalColumn, ContinuousColumn
-from mixkern.table.column import OTHER
-
-Floats = NDArray[np.float64]
 
 GAP = "\N{EN DASH}"
 TRAILING = re.compile(r"\.0+(?![\d])|(?<=\.\d)0+(?![\d])|(?<=\.\d\d)0+(?![\d])")  # zeros that say nothing

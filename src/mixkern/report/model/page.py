@@ -6,7 +6,7 @@ from typing import Any
 
 from mixkern.errors import OptionError
 from mixkern.estimators.setting import COUNT
-from mixkern.file import write_whole
+from mixkern.io.atomic import write_whole
 from mixkern.report.model.content import sections
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.page import page

@@ -4,11 +4,11 @@ import numpy as np
 
 from mixkern.advice.advice import ANSWERS, Verdict
 from mixkern.advice.reason import next_steps, reasons
-from mixkern.errors import percent, shortened
 from mixkern.report.model.component import without_label
 from mixkern.report.model.fact import ModelFacts
 from mixkern.report.model.word import listed, many, number
 from mixkern.report.panel import Tile, Tiles
+from mixkern.wording import percent, shortened
 
 SURE = 0.9  # a probability from which a prediction is called sure
 WEAK = 0.5  # share of a class's labels that were found when left out, below which it needs more

@@ -1,0 +1,188 @@
+"""What an encoder has learned about one column, and how it turns cells into floats and back.
+
+A :class:`ContinuousColumn` becomes z-scores, a :class:`CategoricalColumn` becomes codes 0, 1, ... Both are
+values: frozen, comparable, and free of the data that they were learned from.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixkern.encoding.cell import DAY, LAST_DAY
+from mixkern.encoding.frame import Kind, RawColumn
+from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError
+from mixkern.typing import Floats
+from mixkern.wording import counted
+
+FARTHEST = 1e100  # a z-score: beyond, squares of distances overflow
+OTHER = "(other)"  # how a report names a category that was not there at fit time
+
+_CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
+# How other libraries and files write the categories of a column of booleans.
+_BOOLEANS = {"1": "True", "1.0": "True", "true": "True", "0": "False", "0.0": "False", "false": "False"}
+
+
+@dataclass(frozen=True)
+class ContinuousColumn:
+    """Centre and spread of a column of numbers, dates or durations.
+
+    The smallest value is subtracted before the mean: differences of close numbers are exact, so values around
+    1e9 with a spread of 1e-6 keep their digits.
+    """
+
+    name: str
+    kind: Kind
+    n_values: int  # cells that are not gaps
+    origin: float  # the smallest value, in the column's own unit
+    mean: float  # above the origin
+    deviation: float  # population standard deviation; 1 where all values are equal
+    remark: str = ""
+    n_gaps: int = 0  # cells that are
+
+    @classmethod
+    def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
+        """Learn centre and spread from the cells that are there."""
+        cells = _finite(raw)
+        values = cells[~np.isnan(cells)]
+        n_gaps = len(cells) - len(values)
+        if len(values) == 0:
+            return cls(raw.name, raw.kind, 0, 0.0, 0.0, 1.0, "no value: read as gaps, now and later", n_gaps)
+        origin = float(values.min())
+        with np.errstate(over="ignore"):
+            above = values - origin
+        extent = float(above.max())
+        if np.isinf(extent):
+            raise _too_large(raw.name, values)
+        if not extent:
+            remark = remark or "one value: becomes 0 in every row"
+            return cls(raw.name, raw.kind, len(values), origin, 0.0, 1.0, remark, n_gaps)
+        # In a unit near the extent, because sums and squares of tiny or huge numbers leave the range of a float.
+        # A power of two: dividing by it is exact.
+        exponent = np.frexp(extent)[1]
+        scaled = np.ldexp(above, -exponent)
+        mean, deviation = (float(np.ldexp(value, exponent)) for value in (scaled.mean(), scaled.std()))
+        return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark, n_gaps)
+
+    def encode(self, raw: RawColumn) -> Floats:  # (n,)
+        """Give z-scores, gaps as NaN."""
+        if self.n_values == 0:
+            return np.full(len(raw.cells), np.nan)
+        self._check_kind(raw)
+        values = _finite(raw)
+        with np.errstate(over="ignore"):
+            scores: Floats = ((values - self.origin) - self.mean) / self.deviation
+        is_too_far = np.abs(scores) > FARTHEST
+        if is_too_far.any():
+            raise _too_large(raw.name, values[is_too_far])
+        return scores
+
+    def n_ignored(self, raw: RawColumn) -> int:
+        """Count the values that are read as gaps, because there was none at fit time to compare them with."""
+        if self.n_values or raw.kind is Kind.EMPTY:
+            return 0
+        return sum(text is not None for text in raw.texts())
+
+    def decode(self, scores: Floats) -> Any:  # (n,)
+        """Give back numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
+        values = (scores * self.deviation + self.mean) + self.origin
+        if self.kind not in (Kind.DATE, Kind.DURATION):
+            return values
+        dtype = "datetime64[us]" if self.kind is Kind.DATE else "timedelta64[us]"
+        moments = np.full(len(values), "NaT", dtype=dtype)
+        there = np.abs(values) < LAST_DAY
+        moments[there] = np.rint(values[there] * DAY).astype("int64").astype(dtype)
+        return moments
+
+    def _check_kind(self, raw: RawColumn) -> None:
+        """Refuse a number where a date is due, because nobody knows its unit."""
+        moments = (Kind.DATE, Kind.DURATION)
+        if raw.kind is Kind.EMPTY or raw.kind == self.kind:
+            return
+        if self.kind in moments or raw.kind in moments:
+            is_readable = self.kind in _CONVERTERS and raw.kind in (Kind.TEXT, Kind.CATEGORY)
+            step = f": {raw.place} = {_CONVERTERS[self.kind]}({raw.place})" if is_readable else ""
+            raise CellTypeError(
+                f"Column {raw.name!r} was fitted as {self.kind} and now comes as {raw.kind}. "
+                f"Convert it to the type that it had{step}."
+            )
+
+
+@dataclass(frozen=True)
+class CategoricalColumn:
+    """The categories of a column, in the order of their codes; the code after the last one means "other"."""
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...]
+    remark: str = ""
+    n_gaps: int = 0
+
+    @classmethod
+    def fit(cls, raw: RawColumn, remark: str = "") -> "CategoricalColumn":
+        """Learn the categories that occur, numbers in their own order and texts alphabetically."""
+        texts = raw.texts()
+        found = {text for text in texts if text is not None}
+        if raw.kind.is_numeric and raw.kind is not Kind.DATE:
+            categories = sorted(found, key=lambda text: (_as_float(text), text))
+        else:
+            categories = sorted(found)
+        if len(categories) == 1:
+            remark = remark or "one category: the same in every row"
+        return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=texts.count(None))
+
+    def encode(self, raw: RawColumn) -> Floats:  # (n,)
+        """Give codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
+        code = {text: float(i) for i, text in enumerate(self.categories)}
+        other = float(len(self.categories))
+        codes = [np.nan if text is None else code.get(text, other) for text in self._texts(raw)]
+        return np.array(codes, dtype=float)
+
+    def unseen(self, raw: RawColumn) -> dict[str, int]:
+        """Count the cells of each category that was not there at fit time, most frequent first."""
+        known = set(self.categories)
+        counts = Counter(text for text in self._texts(raw) if text is not None and text not in known)
+        return dict(counts.most_common())
+
+    def decode(self, codes: Floats) -> Any:  # (n,)
+        """Give back the categories as text, ``None`` for gaps."""
+        names = np.array([*self.categories, OTHER, None], dtype=object)
+        positions = np.where(np.isnan(codes), len(names) - 1, np.clip(np.rint(codes), 0, len(names) - 2))
+        return names[positions.astype(int)]
+
+    def _texts(self, raw: RawColumn) -> list[str | None]:
+        """Give cells as text; where booleans were fitted, 1 and "TRUE" are booleans too."""
+        texts = raw.texts()
+        if self.kind is not Kind.BOOLEAN or raw.kind is Kind.BOOLEAN:
+            return texts
+        return [None if text is None else _BOOLEANS.get(text.lower(), text) for text in texts]
+
+
+Column = ContinuousColumn | CategoricalColumn
+
+
+def _finite(raw: RawColumn) -> Floats:
+    values = raw.numbers()
+    rows = np.flatnonzero(np.isinf(values))
+    if len(rows):
+        raise InfiniteValueError(
+            f"Column {raw.name!r} holds {counted(len(rows), 'infinite value')}, the first in row {rows[0]}. "
+            "Replace them by numbers, or by gaps: X.replace([np.inf, -np.inf], np.nan)."
+        )
+    return values
+
+
+def _too_large(name: str, values: Floats) -> TooLargeError:
+    largest = float(np.max(np.abs(values)))
+    return TooLargeError(
+        f"Column {name!r} holds numbers up to {largest:.3g}, too large (infinite once squared or scaled) for "
+        "double precision. Express the column in a larger unit, or take its logarithm."
+    )
+
+
+def _as_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.inf  # the boolean in a column of integers

@@ -1,0 +1,289 @@
+"""The door through which a user's table comes in."""
+
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mixkern.encoding.announcement import Unseen, choices, ignored_values, unseen_categories
+from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
+from mixkern.encoding.encoded import encoded_rows
+from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.inference import readings
+from mixkern.encoding.overrides import ColumnNames, told
+from mixkern.errors import ColumnChoiceWarning, ColumnMismatchError, IgnoredValuesWarning, UnseenCategoryWarning, warn
+from mixkern.imports import optional
+from mixkern.typing import Floats
+from mixkern.wording import nearest
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Any table as one array of floats: z-scores of the continuous columns, codes of the categorical ones.
+
+    Densities and kernels need to know which columns are measured and which are named, on a common scale and
+    with gaps kept as gaps. The encoder decides column by column, says where the decision could have gone the
+    other way, and drops nothing.
+
+    =====================================  ===========  ==================================================
+    a column of                            is read as   and becomes
+    =====================================  ===========  ==================================================
+    floats, decimals                       continuous   z-scores
+    whole numbers, three or more distinct  continuous   z-scores (announced up to ten distinct values)
+    whole numbers, two distinct            categorical  codes (announced)
+    dates, durations, times of day         continuous   z-scores of days
+    texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
+    nothing but gaps                       continuous   NaN, now and later
+    =====================================  ===========  ==================================================
+
+    Whole numbers are integers, and floats that could be: in pandas, one gap makes floats of integers. A gap
+    (``None``, NaN, NaT, ``pandas.NA``) becomes NaN in either block. A column with one value stays: z-score 0, or
+    code 0. Dates with a time zone are counted in UTC.
+
+    The reading is learned anew in each ``fit``, from the rows that it is given. Naming columns in ``continuous`` and
+    ``categorical`` keeps it the same across the folds of a cross-validation.
+
+    Parameters
+    ----------
+    continuous : str, int or list of them, default=None
+        Names or positions of columns to read as numbers, whatever they look like. Texts are parsed. Where a
+        pandas frame labels its columns with integers, an integer is such a label, not a position.
+    categorical : str, int or list of them, default=None
+        Names, positions or integer labels of columns to read as categories, whatever they look like.
+
+    Attributes
+    ----------
+    columns_ : tuple of ContinuousColumn and CategoricalColumn
+        What was learned, in the order of the table's columns.
+    continuous_, categorical_ : list of str
+        Names of the two blocks; the encoded array holds the first, then the second.
+    n_continuous_ : int
+        Where the second block begins.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, where the table had any.
+
+    Warns
+    -----
+    ColumnChoiceWarning
+        Where a column could be read in two ways. Naming it in ``continuous`` or ``categorical`` settles it.
+    UnseenCategoryWarning
+        Where ``transform`` met categories that were not there in ``fit``; see :meth:`unseen`.
+    IgnoredValuesWarning
+        Where ``transform`` met values in a column that held nothing but gaps in ``fit``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mixkern.encoding import TableEncoder
+    >>> people = pd.DataFrame({"age": [20.5, 40.5, None], "town": ["Kassel", "Passau", "Kassel"]})
+    >>> encoder = TableEncoder().fit(people)
+    >>> encoder.transform(people)
+    array([[-1.,  0.],
+           [ 1.,  1.],
+           [nan,  0.]])
+    >>> encoder.inverse_transform([[0.0, 1.0]])
+        age    town
+    0  30.5  Passau
+    """
+
+    def __init__(self, *, continuous: ColumnNames = None, categorical: ColumnNames = None) -> None:
+        self.continuous = continuous
+        self.categorical = categorical
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn each column's kind, scale and categories.
+
+        Parameters
+        ----------
+        X : pandas or polars frame, ndarray or list of rows
+            The table, labelled and unlabelled rows alike.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self
+        """
+        X = nw.to_native(X, pass_through=True)  # scikit-learn finds no names in a frame of narwhals
+        raws = raw_columns(X)
+        settled = told([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
+        found = readings(raws, settled)
+        columns = tuple(how.column_type.fit(raw, how.reason) for how, raw in zip(found, raws, strict=True))
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_, so only now that nothing can fail
+        self.columns_: tuple[Column, ...] = columns
+        self._order = [
+            *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
+            *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
+        ]
+        message = choices([raw.name for raw in raws], found)
+        if message:
+            warn(message, ColumnChoiceWarning)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Encode a table with the columns that were fitted.
+
+        Parameters
+        ----------
+        X : pandas or polars frame, ndarray or list of rows
+            Same columns, in the same order, as in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            Continuous block first, then codes; see :meth:`get_feature_names_out`.
+        """
+        raws = self._matching(X)
+        encoded = np.empty((len(raws[0].cells), len(raws)))
+        unseen: list[Unseen] = []
+        ignored: dict[str, int] = {}
+        for target, i in enumerate(self._order):
+            column = self.columns_[i]
+            encoded[:, target] = codes = column.encode(raws[i])
+            if isinstance(column, ContinuousColumn):
+                ignored[column.name] = column.n_ignored(raws[i])
+            elif (codes == len(column.categories)).any():
+                unseen.append(Unseen(column.name, column.unseen(raws[i]), int((~np.isnan(codes)).sum())))
+        if unseen:
+            warn(unseen_categories(unseen), UnseenCategoryWarning)
+        if any(ignored.values()):
+            warn(ignored_values(ignored), IgnoredValuesWarning)
+        return encoded
+
+    def inverse_transform(self, X: ArrayLike) -> Any:
+        """Put encoded rows, or what is on their scale such as component means, back into the table's own words.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, n_columns)
+            Z-scores and codes, as :meth:`transform` gives them. A frame must have the columns of
+            :meth:`get_feature_names_out`, in any order.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
+            categories as text, unseen ones as ``(other)``. It has the index of a pandas frame that came.
+        """
+        check_is_fitted(self)
+        pandas = optional("pandas", purpose="TableEncoder.inverse_transform")
+        encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
+        decoded = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
+        return pandas.DataFrame({column.name: decoded[i] for i, column in enumerate(self.columns_)}, index=index)
+
+    def unseen(self, X: Any) -> dict[str, dict[str, int]]:
+        """Count the cells whose category was not there in :meth:`fit`.
+
+        Returns
+        -------
+        dict of dict
+            ``{column: {category: number of cells}}``, empty where all categories are known.
+        """
+        raws = self._matching(X)
+        pairs = zip(self.columns_, raws, strict=True)
+        counts = {c.name: c.unseen(raw) for c, raw in pairs if isinstance(c, CategoricalColumn)}
+        return {name: found for name, found in counts.items() if found}
+
+    def describe(self) -> Any:
+        """Say how each column was read, and why.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per column of the table: ``kind`` of its cells, ``read_as``, ``gaps`` and ``categories`` (how
+            many), ``mean`` and ``deviation`` in the column's own unit (days for dates), ``remark``.
+        """
+        check_is_fitted(self)
+        pandas = optional("pandas", purpose="TableEncoder.describe")
+        facts = pandas.DataFrame([_summary(column) for column in self.columns_]).set_index("column")
+        return facts.astype({"categories": "Int64"})  # a number has none, which is not the same as 0
+
+    @property
+    def continuous_(self) -> list[str]:
+        """Names of the continuous columns, in the order of the encoded array."""
+        return [column.name for column in self.columns_ if isinstance(column, ContinuousColumn)]
+
+    @property
+    def categorical_(self) -> list[str]:
+        """Names of the categorical columns, in the order of the encoded array."""
+        return [column.name for column in self.columns_ if isinstance(column, CategoricalColumn)]
+
+    @property
+    def n_continuous_(self) -> int:
+        """Width of the continuous block."""
+        return len(self.continuous_)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Name the columns of the encoded array.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the table's columns, if it came without.
+        """
+        check_is_fitted(self)
+        names = [column.name for column in self.columns_]
+        if input_features is not None:
+            given = [str(name) for name in np.asarray(input_features, dtype=object)]
+            if len(given) != len(names):
+                raise ColumnMismatchError(
+                    f"input_features should have length equal to number of features ({len(names)}), got {len(given)}"
+                )
+            if hasattr(self, "feature_names_in_") and given != names:
+                raise ColumnMismatchError("input_features is not equal to feature_names_in_")
+            names = given
+        return np.array([names[i] for i in self._order], dtype=object)
+
+    def _matching(self, X: Any) -> list[RawColumn]:
+        """Read a table and make sure that it has the fitted columns."""
+        check_is_fitted(self)
+        table = opened(X)
+        self._check_columns(table)  # before any cell is read: a column that should not be there may hold anything
+        return raw_columns(table)
+
+    def _check_columns(self, table: Any) -> None:
+        known = [column.name for column in self.columns_]
+        labels = column_labels(table) or []
+        came = [str(label) for label in labels]
+        is_reordered = came != known and sorted(came) == sorted(known)
+        try:
+            validate_data(self, table, skip_check_array=True, reset=False)
+        except ValueError as error:
+            new = [name for name in came if name not in known]
+            hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
+            order = ["Put them in order: X[encoder.feature_names_in_]."] if is_reordered else []
+            raise ColumnMismatchError("\n".join([str(error).rstrip(), *hints, *order])) from error
+        if is_reordered:  # scikit-learn looks at names that are texts, and at no others
+            order = sorted(labels, key=lambda label: known.index(str(label)))
+            raise ColumnMismatchError(f"Columns must be in the same order as in fit. Put them in order: X[{order}].")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "columns_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _summary(column: Column) -> dict[str, Any]:
+    """Put what was learned of a column into one row of a frame."""
+    mean = deviation = np.nan
+    if isinstance(column, ContinuousColumn) and column.n_values:
+        mean, deviation = column.origin + column.mean, column.deviation
+    return {
+        "column": column.name,
+        "kind": str(column.kind),
+        "read_as": "continuous" if isinstance(column, ContinuousColumn) else "categorical",
+        "gaps": column.n_gaps,
+        "categories": len(column.categories) if isinstance(column, CategoricalColumn) else None,
+        "mean": mean,
+        "deviation": deviation,
+        "remark": column.remark,
+    }

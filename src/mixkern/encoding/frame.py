@@ -1,0 +1,322 @@
+"""Any table becomes a list of named columns of known kind.
+
+pandas, polars and whatever else narwhals reads, NumPy arrays and lists of rows all end here. A
+:class:`RawColumn` answers two questions and no more: its cells as numbers, and its cells as text.
+"""
+
+import datetime as dt
+import decimal
+import numbers
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from mixkern.encoding.cell import date_text, days, number, parsed, text
+from mixkern.encoding.gap import is_gap
+from mixkern.encoding.lookalike import are_dates
+from mixkern.errors import (
+    CellTypeError,
+    ColumnNameError,
+    EmptyTableError,
+    NotATableError,
+    NotNumericError,
+    TooLargeError,
+)
+from mixkern.typing import Floats
+from mixkern.wording import counted, listing, shortened
+
+
+class Kind(StrEnum):
+    """What a column's cells are."""
+
+    NUMBER = "number"
+    INTEGER = "integer"
+    DATE = "date"
+    DURATION = "duration"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    CATEGORY = "category"
+    EMPTY = "empty"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells have a size and an order, and so can be z-scored."""
+        return self in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.DURATION)
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """One column as it came: its name, its kind, its cells, and how to write it in Python."""
+
+    name: str
+    kind: Kind
+    cells: list[Any] | Floats  # floats where the kind is numeric and nothing is lost, else Python objects
+    place: str = "X"  # X['age'] in a frame, X[:, 3] in an array: messages end with a line to type
+
+    def numbers(self) -> Floats:  # (n,)
+        """Give the cells as floats, gaps as NaN; dates as days since 1970, durations in days."""
+        cells = self.cells
+        if isinstance(cells, np.ndarray):
+            return cells
+        convert = parsed if self.kind in (Kind.TEXT, Kind.CATEGORY) else number
+        found = [np.nan if is_gap(cell) else convert(cell) for cell in cells]
+        wrong = [i for i, value in enumerate(found) if value is None]
+        if wrong:
+            raise self._not_numeric(cells, wrong)
+        values = np.array(found, dtype=float)
+        huge = [i for i in np.flatnonzero(np.isinf(values)).tolist() if _is_finite(cells[i])]
+        if huge:
+            raise TooLargeError(
+                f"Column {self.name!r} holds a number beyond 1.8e308 in row {huge[0]}, too large for double "
+                "precision. Express the column in a larger unit, or take its logarithm."
+            )
+        return values
+
+    def _not_numeric(self, cells: list[Any], wrong: list[int]) -> NotNumericError:
+        cell, place = cells[wrong[0]], self.place
+        if are_dates({str(cells[i]) for i in wrong}):
+            step = f"Texts that look like dates become dates so: {place} = pd.to_datetime({place}). Or"
+        else:
+            step = f"Correct these cells, or make gaps of them: {place} = pd.to_numeric({place}, errors='coerce'). Or"
+        return NotNumericError(
+            f"Column {self.name!r} is a column of numbers, but row {wrong[0]} holds "
+            f"{shortened(cell) if isinstance(cell, str) else cell!r}{_and_others(len(wrong) - 1)}. "
+            f"{step} read the column as categories: TableEncoder(categorical=[{self.name!r}])."
+        )
+
+    def texts(self) -> list[str | None]:
+        """Give the cells as text, gaps as ``None``; 3 and 3.0 are the same text, however they were stored."""
+        if isinstance(self.cells, np.ndarray):
+            distinct, place = np.unique(self.cells, return_inverse=True)
+            words = [(date_text if self.kind is Kind.DATE else text)(value) for value in distinct.tolist()]
+            return [words[i] for i in place.tolist()]
+        known: dict[Any, str | None] = {}  # few distinct cells, many rows: each is put into words once
+        return [
+            cell
+            if type(cell) is str
+            else None
+            if is_gap(cell)
+            else known[key]
+            if (key := (type(cell), cell)) in known
+            else known.setdefault(key, text(cell))
+            for cell in self.cells
+        ]
+
+
+def raw_columns(X: Any) -> list[RawColumn]:
+    """Read a frame, an array or a list of rows as named columns.
+
+    >>> [(column.name, column.kind.value) for column in raw_columns([[1, "a"], [2, "b"]])]
+    [('x0', 'integer'), ('x1', 'text')]
+    """
+    table = opened(X)
+    if isinstance(table, np.ndarray):
+        return _array_columns(table)
+    pairs = zip(column_labels(table) or [], nw.from_native(table, eager_only=True).iter_columns(), strict=True)
+    return [_series_column(str(label), f"X[{label!r}]", series) for label, series in pairs]
+
+
+def opened(X: Any) -> Any:
+    """Give a table whose cells are not read yet, as a native frame or as an array; refuse everything else."""
+    X = nw.to_native(X, pass_through=True)
+    _refuse_what_is_no_table(X)
+    labels = column_labels(X)
+    if labels is None:
+        return _array(X)
+    check_names(labels)
+    _check_size(nw.from_native(X, eager_only=True).shape)
+    return X
+
+
+def column_labels(X: Any) -> list[Any] | None:
+    """Give what a frame itself calls its columns, in pandas not always text; ``None`` where there are no names."""
+    if nw.dependencies.is_pandas_like_dataframe(X):
+        return list(X.columns)
+    if nw.dependencies.is_pyarrow_table(X):  # narwhals refuses duplicates before we can
+        return list(X.column_names)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
+
+
+def check_names(names: list[Any]) -> None:
+    """Refuse column names that are duplicates, or partly text and partly not."""
+    texts = [str(name) for name in names]
+    double = [name for name, count in Counter(texts).items() if count > 1]
+    if double:
+        places = [i for i, name in enumerate(texts) if name == double[0]]
+        raise ColumnNameError(
+            f"Column names must be unique, but more than one column has the name {listing(double)}: columns {places} "
+            f"are all called {double[0]!r}. Rename them."
+        )
+    others = [name for name in names if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        raise ColumnNameError(
+            f"Column names must be all text, or none, but these are not: {listing(others)}. "
+            "Convert them: X.columns = X.columns.astype(str)."
+        )
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if issparse(X):
+        raise NotATableError("X is a sparse matrix, but mixkern needs a dense table. Convert it first: X.toarray().")
+    step = _way_to_a_table(X)
+    if step or X is None or isinstance(X, (bytes, Set, Iterator)):
+        came = "None" if X is None else "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
+        raise NotATableError(f"X must be a frame, an array or a list of rows, but it is {came}.{step}")
+    if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
+        raise NotATableError("X is a lazy frame, and mixkern needs its rows. Read them first: X.collect().")
+
+
+def _way_to_a_table(X: Any) -> str:
+    """Say how to make a table of what is nearly one; nothing where it is far from it."""
+    if isinstance(X, (str, PurePath)):
+        return f" Read the file first: pd.read_csv({shortened(str(X))!r})."
+    if isinstance(X, Mapping) or _are_dicts(X):
+        return " Make it a table first: pd.DataFrame(X)."
+    if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series) and hasattr(X, "to_frame"):
+        return " Make it a table of one column: X.to_frame()."
+    return ""
+
+
+def _are_dicts(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def _array(X: Any) -> NDArray[Any]:
+    """Turn lists of rows and array-likes into a two-dimensional array, keeping each cell's own type."""
+    try:
+        # Without dtype=object, [[1, "a"]] would become an array of texts.
+        array = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
+    except ValueError as error:
+        raise NotATableError(f"X is not a table: its rows differ in shape ({error}).") from error
+    if array.ndim != 2:
+        raise NotATableError(
+            _ragged(X)
+            or f"X must have two dimensions, rows and columns, but it has {array.ndim}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    _check_size(array.shape)
+    if array.dtype.kind in "SVc":
+        raise CellTypeError(
+            f"X is an array of {array.dtype}. Complex data not supported, and neither are bytes and records. "
+            "Expected numbers, texts, booleans, dates or objects. Convert them first, for example X.astype(str)."
+        )
+    return _unmasked(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+
+
+def _ragged(X: Any) -> str:
+    """Say which row of a list differs in length from the first; nothing where none does."""
+    rows = X if isinstance(X, (list, tuple)) else []
+    lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else 0 for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            return f"X is not a table: row 0 has {counted(lengths[0], 'cell')}, row {i} has {length}."
+    return ""
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Put gaps where cells are masked."""
+    cells: NDArray[Any] = array.data.copy() if array.dtype.kind in "fmM" else array.data.astype(object)
+    cells[np.ma.getmaskarray(array)] = None  # becomes NaN or NaT where the array has a type
+    return cells
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    """Word for word what scikit-learn says, because users and its estimator checks look for it."""
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise EmptyTableError(f"X is empty: it has 0 {what} (shape={shape}) while a minimum of 1 is required.")
+
+
+def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
+    kind = array.dtype.kind
+    columns = []
+    for i, values in enumerate(array.T):
+        name, place = f"x{i}", f"X[:, {i}]"
+        if kind == "f":
+            with np.errstate(over="ignore"):  # extended precision; infinite values are refused later
+                columns.append(RawColumn(name, Kind.NUMBER, values.astype(float), place))
+        elif kind in "iu":
+            is_exact = _is_exact(values.min(), values.max())
+            columns.append(RawColumn(name, Kind.INTEGER, values.astype(float) if is_exact else values.tolist(), place))
+        elif kind in "mM":
+            columns.append(_moment_column(name, place, values))
+        else:
+            columns.append(_object_column(name, place, values.tolist()))
+    return columns
+
+
+def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
+    dtype = series.dtype
+    if dtype.is_integer():
+        is_exact = _is_exact(series.min(), series.max())
+        return RawColumn(name, Kind.INTEGER, floats(series) if is_exact else series.to_list(), place)
+    if dtype.is_float() or isinstance(dtype, nw.Decimal):
+        return RawColumn(name, Kind.NUMBER, floats(series), place)
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        cells = series.to_list()
+        return RawColumn(name, Kind.EMPTY if all(map(is_gap, cells)) else Kind.CATEGORY, cells, place)
+    if isinstance(dtype, (nw.Date, nw.Datetime, nw.Duration)):
+        moments = series.to_numpy()  # in UTC where there was a time zone; Arrow dates in pandas stay objects
+        if moments.dtype.kind in "mM":
+            return _moment_column(name, place, moments)
+        return _object_column(name, place, moments.tolist())
+    return _object_column(name, place, series.to_list())
+
+
+def floats(series: nw.Series[Any]) -> Floats:  # (n,)
+    """Give a series of numbers as floats, gaps as NaN."""
+    return series.cast(nw.Float64).to_numpy().astype(float)
+
+
+def _is_exact(*extremes: Any) -> bool:
+    """Tell whether floats can hold these integers: if not, a long identifier would lose its last digits."""
+    return all(abs(int(extreme)) < 2**53 for extreme in extremes if not is_gap(extreme))
+
+
+def _moment_column(name: str, place: str, moments: NDArray[Any]) -> RawColumn:
+    return RawColumn(name, Kind.DATE if moments.dtype.kind == "M" else Kind.DURATION, days(moments), place)
+
+
+_KINDS: list[tuple[Kind, Callable[[type], bool]]] = [
+    (Kind.BOOLEAN, lambda t: issubclass(t, (bool, np.bool_))),
+    # To NumPy, timedelta64 is an integer.
+    (Kind.INTEGER, lambda t: t is not np.timedelta64 and issubclass(t, (numbers.Integral, np.bool_))),
+    (Kind.NUMBER, lambda t: t is not np.timedelta64 and issubclass(t, (numbers.Real, decimal.Decimal, np.bool_))),
+    (Kind.DATE, lambda t: issubclass(t, (dt.date, np.datetime64))),
+    (Kind.DURATION, lambda t: issubclass(t, (dt.timedelta, dt.time, np.timedelta64))),
+    (Kind.TEXT, lambda t: issubclass(t, str)),
+]
+
+
+def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
+    """Find the narrowest kind that fits every cell; a mixture of kinds is text."""
+    types = {type(cell) for cell in cells if not is_gap(cell)}
+    if not types:
+        return RawColumn(name, Kind.EMPTY, cells, place)
+    strange = {t for t in types if not any(fits(t) for _, fits in _KINDS)}
+    if strange:
+        row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+        raise CellTypeError(
+            f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in row {row}. "
+            f"Expected numbers, texts, booleans, categories or dates. Convert them: {place}.astype(str), or drop them."
+        )
+    kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)
+    return RawColumn(name, kind, cells, place)
+
+
+def _is_finite(cell: Any) -> bool:
+    """Tell a finite number that no float can hold from an infinite one."""
+    return not isinstance(cell, str) and bool(cell not in (np.inf, -np.inf))
+
+
+def _and_others(n: int) -> str:
+    return f" (and {counted(n, 'more row')} like it)" if n else ""

@@ -1,0 +1,273 @@
+"""The one place where ``y`` becomes class codes and a labelled mask."""
+
+import numbers
+from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixkern.encoding.gap import is_gap
+from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError
+from mixkern.imports import optional
+from mixkern.wording import counted, listing
+
+UNLABELLED = -1
+
+# What NumPy and pandas make of -1 and of gaps once they have turned them into text together with the labels.
+_AMBIGUOUS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", "")
+_NO_COLUMN = (str, bytes, Mapping, MappingView, Set, Iterator)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Class codes of the labelled rows, and the way back from codes to labels. The arrays are read-only.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_samples,)
+        Position of each row's label in ``classes``, -1 where the row is unlabelled.
+    classes : ndarray, shape (n_classes,)
+        The labels that occur, sorted, in the type that they came in.
+    dtype : pandas.CategoricalDtype or None
+        What the labels were, if they were pandas categories.
+    """
+
+    codes: NDArray[np.intp]
+    classes: NDArray[Any]
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("codes", "classes"):
+            view = getattr(self, name).view()  # the array itself may be somebody's, who goes on writing
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Mask of the labelled rows."""
+        mask: NDArray[np.bool_] = self.codes != UNLABELLED
+        return mask
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that occur."""
+        return len(self.classes)
+
+    def decode(self, codes: ArrayLike) -> Any:
+        """Turn class codes into labels of the type that ``y`` had: what ``predict`` returns.
+
+        >>> encode_labels(["no", None, "yes"]).decode([1, 1, 0])
+        array(['yes', 'yes', 'no'], dtype=object)
+        """
+        positions = _positions(codes)
+        if positions.size and not self.n_classes:
+            raise LabelError("No row was labelled, so that there are no classes to decode to.")
+        if positions.size and not 0 <= positions.min() <= positions.max() < self.n_classes:
+            raise LabelError(
+                f"Codes must lie between 0 and {self.n_classes - 1}, but they lie between {positions.min()} and "
+                f"{positions.max()}. -1 stands for no label, and has none to give back."
+            )
+        values = self.classes[positions]
+        if self.dtype is None:
+            return values
+        return optional("pandas", purpose="Categorical labels").Categorical(values, dtype=self.dtype)
+
+
+def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
+    """Turn labels, most of them missing, into class codes.
+
+    Unlabelled are ``None``, NaN and ``pandas.NA`` whatever the labels are, and -1 where the labels are numbers
+    (or where it stands as a number beside other labels, as scikit-learn's semi-supervised machines have it).
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Texts, integers, booleans or categories.
+    min_classes : 0, 1 or 2, default=2
+        How many classes there must be. A classifier needs two; with 0, neither one class only nor no label at
+        all is an error, which is what a picture of the rows needs.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    NoLabelsError, OneClassError
+        Where there are fewer than ``min_classes``.
+    AmbiguousLabelError
+        For the texts "-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>" and "".
+    LabelTypeError
+        For fractions, mixtures of types, and everything that is not one column of labels.
+
+    Examples
+    --------
+    >>> labels = encode_labels([0, 1, -1, -1, 1])
+    >>> labels.codes
+    array([ 0,  1, -1, -1,  1])
+    >>> labels.is_labelled
+    array([ True,  True, False, False,  True])
+    """
+    if min_classes not in (0, 1, 2):
+        raise LabelError(f"min_classes must be 0, 1 or 2, but it is {min_classes!r}.")
+    cells, array_type = _cells(y)
+    is_labelled = np.fromiter((not _is_unlabelled(cell) for cell in cells), dtype=bool, count=len(cells))
+    labelled = [cell for cell, is_one in zip(cells, is_labelled, strict=True) if is_one]
+    _check_types(labelled, y, has_minus_one=any(map(_is_minus_one, cells)))
+    distinct = sorted(set(labelled))
+    if len(distinct) < min_classes:
+        raise _too_few(distinct, cells, len(labelled), y)
+    code = {label: i for i, label in enumerate(distinct)}
+    codes = np.full(len(cells), UNLABELLED, dtype=np.intp)
+    codes[is_labelled] = [code[label] for label in labelled]
+    dtype = getattr(y, "dtype", None)
+    is_category = type(dtype).__name__ == "CategoricalDtype"
+    return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_category else None)
+
+
+def _positions(codes: ArrayLike) -> NDArray[np.intp]:
+    """Give codes as integers; rounding 0.7 or guessing at NaN would invent a label."""
+    array = np.asarray(codes)
+    if array.dtype.kind in "biu":
+        return array.astype(np.intp)
+    try:
+        values = array.astype(float)
+    except (TypeError, ValueError):
+        raise LabelError(f"Codes must be whole numbers, but they are of type {array.dtype}.") from None
+    strange = values[~np.isfinite(values) | (values != np.rint(values))]
+    if strange.size:
+        raise LabelError(
+            f"Codes must be whole numbers, but they hold {listing(strange.tolist(), limit=3)}. "
+            "Decode what predict returned, row by row."
+        )
+    return values.astype(np.intp)
+
+
+def _cells(y: Any) -> tuple[list[Any], Any]:
+    """Give the labels as Python objects, and a function that tells in which dtype they go back."""
+    _refuse_what_is_no_column(y)
+    if isinstance(getattr(y, "dtype", None), np.dtype):  # a pandas series too keeps its own kind of integers
+        y = np.asanyarray(y)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_list(), _dtype_of
+    # As objects, because an array of integers and gaps, or of texts and gaps, would become floats, or texts.
+    array = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise LabelTypeError(
+            f"y must be one column of labels, but it has shape {array.shape}. "
+            "Give one label per row; for one-hot columns, y.argmax(axis=1)."
+        )
+    if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
+        raise _unsupported(array.dtype.name)
+    if array.dtype == object:
+        return array.tolist(), _dtype_of
+    return array.tolist(), lambda _: array.dtype
+
+
+def _dtype_of(labelled: list[Any]) -> Any:
+    """Texts stay objects; numbers and booleans take their own dtype."""
+    if not labelled or isinstance(labelled[0], str):
+        return object
+    return np.asarray(labelled).dtype
+
+
+def _refuse_what_is_no_column(y: Any) -> None:
+    if not isinstance(y, _NO_COLUMN) and (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        return
+    came = "None" if y is None else f"of type {type(y).__name__}"
+    step = (
+        " Read it first: list(y)." if isinstance(y, Iterator) else " Give one label per row, None where there is none."
+    )
+    raise LabelTypeError(f"y must be one column of labels (a list, an array or a series), but it is {came}.{step}")
+
+
+def _is_unlabelled(cell: Any) -> bool:
+    return is_gap(cell) or _is_minus_one(cell)
+
+
+def _is_minus_one(cell: Any) -> bool:
+    return isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
+
+
+def _check_types(labelled: list[Any], y: Any, *, has_minus_one: bool) -> None:
+    types = {_type_name(cell) for cell in labelled}
+    if len(types) > 1:
+        raise LabelTypeError(
+            f"y mixes labels of several types: {', '.join(sorted(types))}. "
+            f"Make texts of them, and keep the gaps: {_as_texts(y, has_minus_one=has_minus_one)}."
+        )
+    if types == {"text"}:
+        _check_texts(set(labelled))
+    if types == {"number"}:
+        fractions = [c for c in labelled if not (isinstance(c, numbers.Integral) or float(c).is_integer())]
+        if fractions:
+            raise LabelTypeError(
+                f"y holds {listing(sorted(set(fractions)), limit=3)}: continuous values, not classes. "
+                "Bin them for a classifier, or use a regressor. Unknown label type: continuous."
+            )
+
+
+def _as_texts(y: Any, *, has_minus_one: bool) -> str:
+    """Write the code that turns labels into texts and leaves the unlabelled rows alone."""
+    is_series = type(y).__name__ == "Series" and hasattr(y, "where")
+    unlabelled = "y.isna() | (y == -1)" if has_minus_one else "y.isna()"
+    return f"{'' if is_series else 'y = pd.Series(y, dtype=object); '}y.where({unlabelled}, y.astype(str))"
+
+
+def _check_texts(labels: set[str]) -> None:
+    wrong = sorted(labels & set(_AMBIGUOUS))
+    if wrong:
+        raise AmbiguousLabelError(
+            f"y holds the text {wrong[0]!r}, which could be a class or an unlabelled row. "
+            "Mark unlabelled rows with None, NaN or pandas.NA (or with -1, if the labels are numbers). "
+            f"If it really is a class, rename it, say to {'class ' + (wrong[0] or 'empty')!r}."
+        )
+
+
+def _type_name(cell: Any) -> str:
+    if isinstance(cell, str):
+        return "text"
+    if isinstance(cell, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(cell, numbers.Real):
+        return "number"
+    raise _unsupported(type(cell).__name__)
+
+
+def _unsupported(name: str) -> LabelTypeError:
+    hint = " Complex data not supported." if name.startswith("complex") else ""
+    return LabelTypeError(
+        f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.{hint}"
+    )
+
+
+def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) -> LabelError:
+    hint = _minus_one_hint(classes, sum(map(_is_minus_one, cells)), y)
+    if not classes:
+        return NoLabelsError(
+            f"None of the {counted(len(cells), 'row')} is labelled. "
+            f"Label at least one row of each of two classes.{hint}"
+        )
+    return OneClassError(
+        f"All labelled rows ({n_labelled}) have the same label, {classes[0]!r}: one class only, and a "
+        "classifier needs two. Label a row of another class; to tell one class from everything else, use a "
+        f"one-class machine.{hint}"
+    )
+
+
+def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
+    """Explain -1 to those who meant it as a class, as many data sets do."""
+    if not n_minus_one or any(_type_name(label) != "number" for label in classes):
+        return ""
+    free = next(number for number in (0, 1) if number not in classes)
+    array = "y" if hasattr(y, "dtype") else "np.asarray(y)"
+    return (
+        f" {counted(n_minus_one, 'row')} {'holds' if n_minus_one == 1 else 'hold'} -1, which means unlabelled. "
+        f"If -1 is a class, recode it: np.where({array} == -1, {free}, y)."
+    )

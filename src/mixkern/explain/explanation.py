@@ -1,0 +1,250 @@
+"""Why one row has its label: the answer as a value, and as a text to read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Real
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+
+from mixkern.encoding.jsonable import jsonable
+from mixkern.errors import KernelError, TableError
+from mixkern.explain.case import By
+from mixkern.explain.contrast import Beside
+from mixkern.explain.pull import Source
+from mixkern.wording import counted, percent, shortened
+
+WIDTH = 80
+NEIGHBOURS, COLUMNS = 6, 6  # told of a row
+LIKELY = 0.05  # responsibility of a component that is worth a word
+NEGATIVE = -0.005  # a share that is printed as -1 % or less
+NEW = 0.99  # novelty of a row that is like nothing in the training
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why one row has its label. ``print`` it.
+
+    Attributes
+    ----------
+    row
+        Its index in a pandas frame, else its position.
+    label, against
+        The predicted label, and the one that was next.
+    score : float
+        The decision between the two; positive for the label.
+    probabilities : dict or None
+        Of all labels, the most probable one first; ``None`` where the machine has learned none.
+    novelty : float
+        Share of the training rows that lie in denser places.
+    neighbours, components : pandas.DataFrame
+        What :meth:`mixkern.MixtureSVC.explain` says by label and by component. Their pulls add up to the score.
+    columns : pandas.DataFrame or None
+        One line per column in which the row is most unlike others: ``column`` and ``value``; beside it those of the
+        labelled row that speaks most ``for`` the label, of the one that speaks most ``against`` it and of the
+        ``component``, each with its ``share`` of the squared distance between the two and whether a gap was
+        ``filled``. ``None`` where the kernel has no distance.
+    beside : dict
+        Whom the columns compare with: numbers of the labelled rows, number of the component.
+
+    Examples
+    --------
+    >>> from mixkern import MixtureSVC, datasets
+    >>> from mixkern.explain.explanation import Explanation
+    >>> iris = datasets.load("iris")
+    >>> model = MixtureSVC(random_state=0).fit(iris.X, iris.few_labels(per_class=4, random_state=0))
+    >>> why = Explanation.of(model, iris.X[70:71])
+    >>> why.row, why.label, why.against
+    (70, 'versicolor', 'virginica')
+    >>> print(str(why).splitlines()[0])
+    Row 70 is taken for 'versicolor', rather than 'virginica'.
+    """
+
+    row: Any
+    label: Any
+    against: Any
+    score: float
+    probabilities: dict[Any, float] | None
+    novelty: float
+    neighbours: Any = field(repr=False)
+    components: Any = field(repr=False)
+    columns: Any = field(repr=False)
+    beside: dict[str, int] = field(repr=False)
+
+    @classmethod
+    def of(cls, model: Any, X: Any, *, first: int = 0) -> "Explanation":
+        """Explain the label of one row.
+
+        Parameters
+        ----------
+        model : MixtureSVC
+            Fitted.
+        X : frame or array-like of shape (1, n_columns)
+            A table of one row, such as ``table.iloc[[318]]``.
+        first : int, default=0
+            What the first row of the training is called: others are counted on from it.
+        """
+        if np.shape(X)[0] != 1:
+            raise TableError(
+                f"An explanation is of one row, but {counted(np.shape(X)[0], 'row')} came. Give one, such as "
+                "X.iloc[[0]], or explain them all in a frame: model.explain(X)."
+            )
+        neighbours = model.explain(X, By.LABEL, NEIGHBOURS)
+        columns, beside = _columns(model, X)
+        found = list(zip(neighbours["neighbour"], neighbours["source"], strict=True))
+        top = neighbours.iloc[0]
+        return cls(
+            row=_plain(top["row"]),
+            label=_plain(top["label"]),
+            against=_plain(top["against"]),
+            score=float(top["score"]),
+            probabilities=_probabilities(model, X) if model.probability else None,
+            novelty=float(model.novelty(X)[0]),
+            neighbours=neighbours.drop(columns=["row", "label", "against", "score"]).assign(
+                neighbour=[at if source != Source.NEIGHBOUR else at + first for at, source in found]
+            ),
+            components=model.explain(X, By.COMPONENT).drop(columns=["row", "label", "against", "score"]),
+            columns=columns,
+            beside={word: who + first * (word != Beside.COMPONENT) for word, who in beside.items()},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as texts and numbers, ready for JSON."""
+        odds = None if self.probabilities is None else {str(label): p for label, p in self.probabilities.items()}
+        return {
+            "row": jsonable(self.row),
+            "label": jsonable(self.label),
+            "against": jsonable(self.against),
+            "score": self.score,
+            "probabilities": odds,
+            "novelty": self.novelty,
+            "neighbours": _records(self.neighbours),
+            "components": _records(self.components),
+            "columns": None if self.columns is None else _records(self.columns),
+            "beside": dict(self.beside),
+        }
+
+    def __str__(self) -> str:
+        parts = [self._verdict(), self._pulls(), self._origin()]
+        return "\n\n".join("\n".join(lines) for lines in [*map(list, parts), list(self._differences())] if lines)
+
+    def _verdict(self) -> Iterator[str]:
+        yield shortened(f"Row {self.row} is taken for {self.label!r}, rather than {self.against!r}.", WIDTH)
+        if self.probabilities is not None:
+            most = list(self.probabilities.items())[:3]
+            odds = ", ".join(f"{label!r} {p:.2f}" for label, p in most)
+            yield shortened(f"Probability: {odds}{', ...' if len(self.probabilities) > len(most) else '.'}", WIDTH)
+        yield f"Novelty: {100 * self.novelty:.0f} % of the training rows lie in denser places."
+        if self.novelty > NEW:
+            yield "It is unlike the training rows: take the label with caution."
+
+    def _pulls(self) -> Iterator[str]:
+        yield shortened(f"Labelled rows that pull it to {self.label!r} (+) or to {self.against!r} (-):", WIDTH)
+        for line in self.neighbours.to_dict("records"):
+            if line["source"] == Source.NEIGHBOUR:
+                alike = f"similarity {_similarity(line['similarity']):<6}"
+                who = f"row {line['neighbour']:<8} {alike} label {line['neighbour_label']!r}"
+            else:
+                who = {Source.OTHERS: "all others", Source.INTERCEPT: "intercept"}[Source(line["source"])]
+            yield shortened(f"  {line['pull']:+6.2f}  {who}", WIDTH)
+        yield f"  {self.score:+6.2f}  score"
+
+    def _origin(self) -> Iterator[str]:
+        likely = self.components[self.components["responsibility"] >= LIKELY].to_dict("records")
+        for line in likely[:2]:
+            if line["source"] != Source.COMPONENT:
+                continue
+            size = f"{percent(line['weight'])} of all rows"
+            yield f"It comes from component {line['component']} ({size}), probability {line['responsibility']:.2f}."
+            inside = ", ".join(f"{count} labelled {label!r}" for label, count in line["support"].items())
+            pull = f"rows in it that count pull {line['pull']:+z.2f}: {inside}"
+            yield shortened(f"  {pull if inside else 'no labelled row in it counts'}", WIDTH)
+            texts = [text for name, text in line.items() if name.startswith("distinct_") and text]
+            if texts:
+                yield from wrap(", ".join(texts), WIDTH, initial_indent="  known by: ", subsequent_indent="    ")[:2]
+
+    def _differences(self) -> Iterator[str]:
+        if self.columns is None:
+            return
+        yield "Columns that make it unlike them, by their share of the squared distance:"
+        titles = {Beside.FOR: "row {} (+)", Beside.AGAINST: "row {} (-)", Beside.COMPONENT: "component {}"}
+        heads = [titles[Beside(word)].format(who) for word, who in self.beside.items()]
+        yield f"  {'column':<14} {'this row':>10}" + "".join(f" {shortened(head, 16):>16}" for head in heads)
+        for line in self.columns.to_dict("records"):
+            cells = "".join(_cell(line, word) for word in self.beside)
+            yield f"  {shortened(line['column'], 14):<14} {_text(line['value']):>10}{cells}"
+        if any(self.columns[f"{word}_filled"].any() for word in self.beside):
+            yield "  * a gap: what is expected in its place was compared"
+        if any((self.columns[f"{word}_share"] < NEGATIVE).any() for word in self.beside):
+            yield "  below 0 %: a difference that those in other columns make likely"
+
+
+def _columns(model: Any, X: Any) -> tuple[Any, dict[str, int]]:
+    """Give the columns in which a row is most unlike others, one line each, and who the others are."""
+    try:
+        lines = model.explain(X, By.COLUMN, None)
+    except KernelError:
+        return None, {}
+    tables, beside = [], {}
+    for word in Beside:
+        some = lines[lines["beside"] == word]
+        if not len(some):
+            continue
+        first = some.iloc[0]
+        beside[str(word)] = int(first["component" if word is Beside.COMPONENT else "neighbour"])
+        shares = some["part"] / first["total"] if first["total"] > 0 else 0.0 * some["part"]
+        shares = shares.fillna(1.0)  # of a category that its component has never: infinitely far, all of it
+        own = {str(word): some["other_value"], f"{word}_share": shares, f"{word}_filled": some["filled"]}
+        tables.append(some.assign(**own).set_index("column")[["value", *own]])
+    table = tables[0]
+    for other in tables[1:]:
+        table = table.join(other.drop(columns="value"))
+    sizes = table[[f"{word}_share" for word in beside]].abs()
+    rank = sizes.div(sizes.sum().replace(0.0, 1.0)).sum(axis=1)  # parts of both signs may each be larger than their sum
+    told = rank[rank > 0].sort_values(ascending=False, kind="stable").index[:COLUMNS]
+    return table.loc[told].reset_index(), beside
+
+
+def _probabilities(model: Any, X: Any) -> dict[Any, float]:
+    pairs = zip(model.classes_.tolist(), model.predict_proba(X)[0].tolist(), strict=True)
+    return dict(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+def _similarity(value: float) -> str:
+    """Write a similarity; those of a bent kernel are small.
+
+    >>> _similarity(0.8351), _similarity(0.00512)
+    ('0.84', '0.005')
+    """
+    return f"{value:.2f}" if abs(value) >= 0.095 else f"{value:.1g}"
+
+
+def _cell(line: dict[str, Any], word: str) -> str:
+    """Write another row's value and its share of the distance, in 17 characters."""
+    star = "*" if line[f"{word}_filled"] else " "
+    return f" {_text(line[word]):>10}{star}{100 * line[f'{word}_share']:z3.0f} %"
+
+
+def _text(value: Any) -> str:
+    """Write a cell in at most ten characters.
+
+    >>> _text(63.0), _text(1.23456), _text(12345.6), _text(None), _text("a long category")
+    ('63', '1.235', '12346', '(gap)', 'a long ca…')
+    """
+    if value is None or value != value:
+        return "(gap)"
+    if isinstance(value, Real):
+        number = float(value)
+        return f"{number:.0f}" if 1e3 <= abs(number) < 1e10 or number.is_integer() else f"{number:.4g}"
+    return shortened(value.strftime("%Y-%m-%d") if hasattr(value, "strftime") else str(value), 10)
+
+
+def _plain(value: Any) -> Any:
+    """Give Python's own type in place of NumPy's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = jsonable(frame.to_dict("records"))
+    return records

@@ -1,0 +1,65 @@
+"""Imports when they are needed: public names that load on first use, and optional libraries."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from mixkern.errors import MissingExtraError
+
+EXTRA_OF = {
+    "pandas": "data",
+    "pyarrow": "parquet",
+    "matplotlib": "plot",
+    "PIL": "plot",  # comes with matplotlib
+    "skops": "file",
+    "jinja2": "report",
+    "click": "cli",
+    "rich": "cli",
+}
+
+
+def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Give a package's ``__getattr__`` and ``__dir__`` for public names that are imported when first used.
+
+    Parameters
+    ----------
+    package : str
+        ``__name__`` of the package.
+    modules : dict
+        The module of each public name. A module is a public name itself where it is its own value.
+
+    Examples
+    --------
+    >>> get, names = lazy_names("mixkern", {"Mixture": "mixkern.density"})
+    >>> get("Mixture").__name__
+    'Mixture'
+    """
+
+    def load(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(modules[name])
+        value = module if modules[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, lambda: sorted({*vars(sys.modules[package]), *modules})
+
+
+def optional(module: str, purpose: str) -> Any:
+    """Import an optional library, or raise an error with the command that installs it.
+
+    >>> optional("pandas", purpose="mixkern.datasets").__name__
+    'pandas'
+    """
+    library = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise  # the library is installed, but broken: its own message says more
+        raise MissingExtraError(
+            f"{purpose} needs {library}, which is not installed. "
+            f"Install it with: pip install 'mixkern[{EXTRA_OF[library]}]'"
+        ) from error

@@ -1,0 +1,49 @@
+"""Subsamples of rows, for work that not all rows fit into."""
+
+import numpy as np
+
+from mixkern.typing import Ints, Positions, RandomState
+
+
+def subsample(rows: Positions, size: int, random: RandomState) -> Positions:
+    """Draw rows without replacement; all of them, in their order, where there are no more than ``size``.
+
+    >>> subsample(np.arange(4), 9, RandomState(0))
+    array([0, 1, 2, 3])
+    >>> subsample(np.arange(100), 3, RandomState(0))
+    array([26, 86,  2])
+    """
+    return rows if len(rows) <= size else random.choice(rows, size, replace=False)
+
+
+def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int = 2) -> Positions:
+    """Draw rows of each class in proportion, at least ``least`` of each class that has as many.
+
+    Rows of all classes are shuffled even where all are kept, so that later draws from the same stream do not depend
+    on ``size``.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Class codes of the rows.
+    size : int
+        About how many rows to draw; more where ``least`` demands it.
+    random : RandomState
+        Stream to draw from.
+    least : int, default=2
+        Rows of each class that are kept at least.
+
+    Returns
+    -------
+    ndarray of int
+        Positions, sorted.
+
+    Examples
+    --------
+    >>> class_subsample(np.array([0, 0, 0, 0, 1, 1]), 3, RandomState(0))
+    array([2, 3, 4, 5])
+    """
+    share = min(1.0, size / max(1, len(codes)))
+    shuffled = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
+    kept = [rows[: max(least, round(share * len(rows)))] for rows in shuffled]
+    return np.sort(np.concatenate(kept))

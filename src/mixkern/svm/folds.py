@@ -1,0 +1,83 @@
+"""Folds of labelled rows that stay sane when labels are few."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mixkern.errors import LabelError
+from mixkern.svm.dual import Dual
+from mixkern.typing import Floats, Ints
+
+Train = Callable[[Floats, Ints, Ints], Dual]
+
+NEVER = -1  # the fold of a row that is always trained on
+
+
+def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
+    """Deal the rows of each class out to folds, so that every class is in every training part.
+
+    A class with fewer rows than folds is tested in some folds only. The only row of a class is never tested: without
+    it nobody could know the class. Folds differ in size by as little as that allows.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Class of each row.
+    n_folds : int
+        How many, two or more.
+    random_state : int, RandomState or None, default=None
+        Which rows go together.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The fold that tests each row, -1 for none.
+
+    Examples
+    --------
+    >>> label_folds(np.array([0, 0, 1, 1, 2]), 2, random_state=0)
+    array([ 1,  0,  0,  1, -1])
+    """
+    if n_folds < 2:
+        raise LabelError(f"There must be two folds or more, but n_folds is {n_folds}.")
+    random = check_random_state(random_state)
+    folds = np.full(len(codes), NEVER)
+    dealt = 0  # the deal goes on where the last class ended: no fold gets the remainder of every class
+    for label in np.unique(codes):
+        rows = random.permutation(np.flatnonzero(codes == label))
+        if len(rows) > 1:
+            folds[rows] = (dealt + np.arange(len(rows))) % n_folds
+            dealt += len(rows)
+    return folds
+
+
+def trained_folds(K: Floats, codes: Ints, folds: Ints, train: Train) -> Iterator[tuple[Ints, Floats, Dual]]:
+    """Train once without each fold; give its rows, their decision values, and the dual of the others.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel among the rows.
+    codes, folds : ndarray of int, shape (n,)
+        Class of each row, and the fold that tests it, as from :func:`label_folds`.
+    train : callable
+        Solves ``(K, codes, rows)``, where rows are the positions that were kept.
+    """
+    for fold in range(int(folds.max(initial=NEVER)) + 1):
+        out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        dual = train(K[np.ix_(kept, kept)], codes[kept], kept)
+        yield out, dual.decision(K[np.ix_(out, kept)]), dual
+
+
+def fewer_folds(codes: Ints, n_folds: int) -> int:
+    """Give no more folds than a class has rows on average, so that no machine is trained on lopsided classes.
+
+    Leaving one of two rows out of one class only would make the other class win everywhere.
+
+    >>> fewer_folds(np.array([0, 0, 1, 1, 2]), 5)
+    2
+    """
+    counts = np.unique(codes, return_counts=True)[1]
+    usual = counts[counts > 1].mean() if (counts > 1).any() else 0
+    return max(2, min(n_folds, int(usual)))

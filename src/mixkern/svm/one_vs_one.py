@@ -1,0 +1,83 @@
+"""From decisions between pairs of classes to one score, and one probability, for each class.
+
+Columns of pair values follow :func:`~mixkern.svm.pairs`; positive speaks for the first class of the pair.
+"""
+
+import numpy as np
+from scipy.special import expit
+
+from mixkern.svm.libsvm import pairs
+from mixkern.typing import Floats
+
+SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
+
+
+def class_scores(values: Floats, n_classes: int) -> Floats:
+    """Count the votes of all pairs, and break ties by how clear they were.
+
+    The same as scikit-learn's ``SVC.decision_function``: for two classes one value, positive for the second; for more,
+    votes plus the sum of the pairs' values, squeezed into less than a third of a vote.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, c (c - 1) / 2)
+        Decision values of pairs.
+    n_classes : int
+        c.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, c)
+    """
+    if n_classes == 2:
+        return -values[:, 0]
+    votes, clearness = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
+    for q, (i, j) in enumerate(pairs(n_classes)):
+        is_first = values[:, q] >= 0
+        votes[:, i] += is_first
+        votes[:, j] += ~is_first
+        clearness[:, i] += values[:, q]
+        clearness[:, j] -= values[:, q]
+    return votes + clearness / (3 * (np.abs(clearness) + 1))
+
+
+def chosen(scores: Floats) -> np.ndarray:
+    """Give the class of the highest score; of two classes the second, where its score is positive."""
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
+    r"""Turn decision values of pairs into class probabilities whose largest is that of the chosen class.
+
+    A pair's probability is a sigmoid of its value without offset, so that a value of zero is a half. The pairs are
+    coupled in closed form (Price, Knerr, Personnaz and Dreyfus, 1995):
+
+    .. math:: p_i \propto 1 / (\sum_{j \neq i} 1 / r_{ij} - (c - 2))
+
+    With three classes or more the coupling may favour another class than the votes do, rarely and narrowly: the two
+    probabilities are then exchanged, so that the label that is predicted is always the most probable one.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+    """
+    shares = _coupled(values, slope, n_classes)
+    rows, winner, top = np.arange(len(values)), chosen(class_scores(values, n_classes)), shares.argmax(axis=1)
+    shares[rows, winner], shares[rows, top] = shares[rows, top], shares[rows, winner]
+    # Of two equal probabilities, the one of the chosen class is larger by the last bit.
+    is_tie = shares.argmax(axis=1) != winner
+    shares[is_tie, winner[is_tie]] = np.nextafter(shares[is_tie].max(axis=1), 2)
+    return shares
+
+
+def _coupled(values: Floats, slope: float, n_classes: int) -> Floats:
+    if n_classes == 2:
+        second = expit(-slope * values[:, 0])
+        return np.column_stack([1 - second, second])
+    inverse = np.zeros((len(values), n_classes))
+    for q, (i, j) in enumerate(pairs(n_classes)):
+        inverse[:, i] += 1 / np.maximum(expit(slope * values[:, q]), SMALLEST)
+        inverse[:, j] += 1 / np.maximum(expit(-slope * values[:, q]), SMALLEST)
+    shares = 1 / (inverse - (n_classes - 2))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares

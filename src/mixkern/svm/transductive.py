@@ -1,0 +1,243 @@
+r"""A large margin for labelled and unlabelled rows alike: Joachims' transductive SVM.
+
+Of all labels that the unlabelled rows could have, those are sought that the widest margin can be drawn between:
+
+.. math:: \tfrac12 \|w\|^2 + C \sum_{i\,\text{labelled}} \xi_i + C^* \sum_{j\,\text{unlabelled}} \xi_j
+
+There are too many to try, so one starts with what a machine says that knows the labelled rows only, and switches labels
+in pairs, one of each class, as long as that pays. Unlabelled rows begin with next to no weight, so that the first
+switches are led by the labels.
+
+References
+----------
+Joachims, T. (1999). Transductive inference for text classification using support vector machines. ICML.
+Sindhwani, V. and Keerthi, S. S. (2006). Large scale semi-supervised linear SVMs. SIGIR. Many switches at a time.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mixkern.errors import InterruptedWarning, warn
+from mixkern.kernels import Repair, Repaired, definiteness, repaired
+from mixkern.svm.dual import Dual, NotConvergedWarning
+from mixkern.svm.libsvm import MAX_ITER, Remedy, classifier, for_given_rows
+from mixkern.typing import Floats, Ints
+from mixkern.validation import one_of
+
+TRANSDUCTIVE_LEVELS = 11  # each doubles the cost of unlabelled rows; three times as many were no better
+FIRST_COST = 1e-3  # as a share of the last
+MAX_ROUNDS = 30  # of switches on one level; one in a hundred levels takes more than five
+
+
+def transductive(
+    K: Floats,
+    signs: Ints,
+    *,
+    C: float = 1.0,
+    unlabelled_C: float | None = None,
+    positive_share: float | None = None,
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    remedy: str = Remedy.AUTO,
+    step: Callable[[], object] | None = None,
+) -> Dual:
+    """Tell two classes apart where few rows are labelled and the others keep clear of the boundary.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel among all rows, labelled or not.
+    signs : ndarray of int, shape (n,)
+        Class of each row, -1 or 1, and 0 where it is unknown. Both classes occur.
+    C : float, default=1.0
+        Cost of a labelled row on the wrong side of its margin.
+    unlabelled_C : float or None, default=None
+        Cost of an unlabelled one, ``C`` if ``None``. Zero leaves these rows out.
+    positive_share : float or None, default=None
+        Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
+    tol : float, default=1e-3
+        How exactly each machine is trained.
+    max_iter : int, default=-1
+        Most iterations of libsvm for each of them, -1 for a million.
+    remedy : {"auto", "none", "clip", "flip", "shift"}, default="auto"
+        What to do about a matrix that is not positive semi-definite; see :class:`Remedy`.
+    step : callable or None, default=None
+        Called without arguments after each of ``TRANSDUCTIVE_LEVELS`` levels, for a progress bar; not called where
+        there is nothing to learn from unlabelled rows.
+
+    Returns
+    -------
+    Dual
+        One function, positive for the class 1.
+
+    Warns
+    -----
+    InterruptedWarning
+        Where the user has pressed Ctrl-C after the first machine was trained. The last finished level is returned.
+    NotConvergedWarning
+        Once, where libsvm has stopped at ``max_iter``.
+
+    Notes
+    -----
+    The number of unlabelled rows in each class never changes. Without this, all of them could end up in one class,
+    where margins are widest. What is found is a local optimum.
+
+    Examples
+    --------
+    Rows on a line, the outer ones labelled. The gap between the others is not in the middle.
+
+    >>> x = np.array([0.0, 1.0, 2.0, 3.0, 6.0, 7.0])
+    >>> K = np.exp(-0.1 * (x[:, None] - x) ** 2)
+    >>> dual = transductive(K, np.array([-1, 0, 0, 0, 0, 1]), positive_share=0.25)
+    >>> np.sign(dual.decision(K).ravel())
+    array([-1., -1., -1., -1.,  1.,  1.])
+    """
+    machine = _Machine(K, tol, max_iter, one_of(Remedy, remedy, "repair"))
+    costs = np.where(signs == 0, 0.0, C)  # (n,)
+    dual, scores = machine.trained(signs, costs)
+    free = np.flatnonzero(signs == 0)
+    unlabelled_C = C if unlabelled_C is None else unlabelled_C
+    if len(free) and unlabelled_C > 0:
+        n_positive = _n_positive(signs, positive_share)
+        guess = signs.copy()
+        guess[free] = _ranked(scores[free], n_positive)
+        try:
+            for level in _levels(n_positive, len(free) - n_positive):
+                dual, guess = _settled(machine, guess, free, costs, unlabelled_C * level)
+                if step is not None:
+                    step()
+        except KeyboardInterrupt:
+            dual = replace(dual, is_interrupted=True)
+            warn(
+                "Stopped before the unlabelled rows had their full cost; the last machine is used.", InterruptedWarning
+            )
+    machine.report(dual)
+    return dual
+
+
+def share_of_positive(signs: Ints) -> float:
+    """Share of the class 1 among the labelled rows: the guess for the unlabelled ones.
+
+    >>> share_of_positive(np.array([1, 0, -1, -1, 0, -1]))
+    0.25
+    """
+    return float((signs > 0).sum() / (signs != 0).sum())
+
+
+def _n_positive(signs: Ints, positive_share: float | None) -> int:
+    """Count the unlabelled rows that are to be positive; each class gets one if there are two or more."""
+    n_free = int((signs == 0).sum())
+    wanted = round((share_of_positive(signs) if positive_share is None else positive_share) * n_free)
+    return wanted if n_free < 2 else min(max(wanted, 1), n_free - 1)
+
+
+def _ranked(scores: Floats, n_positive: int) -> Ints:
+    """Give the rows with the highest scores the sign 1 and the others -1."""
+    signs = np.full(len(scores), -1)
+    signs[np.argsort(-scores, kind="stable")[:n_positive]] = 1
+    return signs
+
+
+def _levels(n_positive: int, n_negative: int) -> Iterator[Floats]:
+    """Raise the costs of rows that are guessed negative and positive to one.
+
+    At first they are as the classes' sizes (Joachims' C*_- and C*_+). He doubles both, and cuts them where they reach
+    their end; here both get there at the same time, so that the number of levels is known.
+    """
+    sizes = np.maximum([n_negative, n_positive], 1)
+    first = FIRST_COST * sizes / sizes.max()
+    for left in np.linspace(1.0, 0.0, TRANSDUCTIVE_LEVELS):
+        yield first**left
+
+
+def _settled(machine: "_Machine", guess: Ints, free: Ints, costs: Floats, level: Floats) -> tuple[Dual, Ints]:
+    """Train and switch until no switch pays; give the machine and the labels."""
+    costs = costs.copy()
+    for _ in range(MAX_ROUNDS):
+        costs[free] = level[(guess[free] > 0).astype(int)]
+        dual, scores = machine.trained(guess, costs)
+        chosen = _switches(guess[free], scores[free], machine.tol)
+        if not len(chosen):
+            break
+        guess = guess.copy()
+        guess[free[chosen]] *= -1
+    return dual, guess
+
+
+def _switches(guess: Ints, scores: Floats, tol: float) -> Ints:
+    """Choose rows that change their labels, as many positive as negative ones.
+
+    A positive row with slack a and a negative one with slack b change places: the positive one then has 2 - b or zero,
+    the negative one 2 - a or zero. Both is less than before if a + b > 2, so the objective falls whatever the classes
+    cost, and falls again when the machine is trained. Pairs do not share rows, so many may be switched at once.
+    """
+    slacks = np.maximum(1 - guess * scores, 0)
+    order = np.argsort(-slacks, kind="stable")
+    positive, negative = order[guess[order] > 0], order[guess[order] < 0]
+    n = min(len(positive), len(negative))
+    a, b = slacks[positive[:n]], slacks[negative[:n]]
+    # Slacks are known to within the machine's tolerance only: switching on less could go on for ever.
+    pays = (a > 0) & (b > 0) & (a + b > 2 + 2 * tol)
+    return np.concatenate([positive[:n][pays], negative[:n][pays]])
+
+
+class _Machine:
+    """libsvm on one matrix, again and again: at most one repair and one warning."""
+
+    def __init__(self, K: Floats, tol: float, max_iter: int, remedy: Remedy) -> None:
+        self.tol = tol
+        self._K, self._max_iter = K, MAX_ITER if max_iter == -1 else max_iter
+        self._may_repair = remedy is Remedy.AUTO
+        self._clipped = False
+        self._fixed: Repaired | None = None
+        if remedy not in (Remedy.AUTO, Remedy.NONE):
+            self._fixed = repaired(K, remedy)
+
+    def trained(self, signs: Ints, costs: Floats) -> tuple[Dual, Floats]:
+        """Train on rows that cost something; give the machine and what it says of all rows, (n,)."""
+        dual, scores = self._solved(signs, costs)
+        if not dual.converged and self._may_repair:
+            self._may_repair = False
+            if not definiteness(self._K).is_definite:
+                self._fixed, self._clipped = repaired(self._K, Repair.CLIP), True
+                dual, scores = self._solved(signs, costs)
+        return dual, scores
+
+    def report(self, dual: Dual) -> None:
+        """Warn once, however often it happened."""
+        limit = f"libsvm has not converged after {self._max_iter} iterations"
+        if not dual.converged:
+            warn(
+                f"{limit}. Scale the columns, lower C or raise max_iter; where the kernel matrix is not positive "
+                "semi-definite, repair it: repair='clip'. What it has so far is used.",
+                NotConvergedWarning,
+            )
+        elif self._clipped:
+            warn(
+                f"{limit} on a kernel matrix that is not positive semi-definite. Its negative eigenvalues were "
+                "clipped, and training went on. repair='clip' does so at once.",
+                NotConvergedWarning,
+            )
+
+    def _solved(self, signs: Ints, costs: Floats) -> tuple[Dual, Floats]:
+        matrix = self._K if self._fixed is None else self._fixed.matrix
+        rows = np.flatnonzero(costs > 0)
+        block = matrix if len(rows) == len(matrix) else matrix[np.ix_(rows, rows)]
+        codes = (signs[rows] < 0).astype(np.intp)  # positive speaks for the first class
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)
+            dual = classifier(
+                block, codes, sample_weight=costs[rows], tol=self.tol, max_iter=self._max_iter, remedy=Remedy.NONE
+            )
+        dual = replace(dual, support=rows[dual.support])
+        scores = dual.decision(matrix)[:, 0]
+        return self._for_given_rows(dual), scores
+
+    def _for_given_rows(self, dual: Dual) -> Dual:
+        """Let the dual take rows of the matrix that was given, where it was trained on a repaired one."""
+        if self._fixed is None:
+            return dual
+        return for_given_rows(dual, self._fixed)

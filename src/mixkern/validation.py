@@ -1,0 +1,127 @@
+"""Parameter rules: what a parameter may be, and the error where it is something else."""
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mixkern.errors import MixkernError, OptionError
+from mixkern.wording import nearest
+
+_Option = TypeVar("_Option", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter may be.
+
+    Attributes
+    ----------
+    description : str
+        For the error: "C must be" ``description``.
+    accepts : callable
+        Whether a value is allowed.
+
+    Examples
+    --------
+    >>> POSITIVE.check(0.5, "C")
+    0.5
+    >>> POSITIVE.check(-1, "C")
+    Traceback (most recent call last):
+    mixkern.errors.OptionError: C must be a positive number, but it is -1.
+    >>> (POSITIVE | AUTO).check("auto", "C")
+    'auto'
+    """
+
+    description: str
+    accepts: Callable[[Any], bool]
+
+    def check(self, value: Any, name: str, error: type[MixkernError] = OptionError) -> Any:
+        """Give the value back, or raise an error that names the parameter, the rule and the value."""
+        if not self.accepts(value):
+            raise error(f"{name} must be {self.description}, but it is {value!r}.")
+        return value
+
+    def __or__(self, other: "Rule") -> "Rule":
+        return Rule(f"{self.description} or {other.description}", lambda value: _either(self, other, value))
+
+
+def _either(first: Rule, second: Rule, value: Any) -> bool:
+    return first.accepts(value) or second.accepts(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and not a boolean."""
+    return not isinstance(value, (bool, np.bool_)) and isinstance(value, numbers.Real) and math.isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, and not a boolean."""
+    return not isinstance(value, (bool, np.bool_)) and isinstance(value, numbers.Integral)
+
+
+def above(least: float) -> Rule:
+    """Allow numbers above another one."""
+    return Rule(f"a number above {least:g}", lambda value: is_number(value) and value > least)
+
+
+def at_least(least: int) -> Rule:
+    """Allow whole numbers from some number on."""
+    return Rule(f"a whole number, {least} or more", lambda value: is_whole(value) and value >= least)
+
+
+POSITIVE = Rule("a positive number", lambda value: is_number(value) and value > 0)
+NOT_NEGATIVE = Rule("a number, 0 or more", lambda value: is_number(value) and value >= 0)
+SHARE = Rule("a number above 0, and 1 at most", lambda value: is_number(value) and 0 < value <= 1)
+FRACTION = Rule("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+COUNT = at_least(1)
+UNLIMITED = Rule("-1", lambda value: is_whole(value) and value == -1)
+AUTO = Rule("'auto'", lambda value: isinstance(value, str) and value == "auto")
+NONE = Rule("None", lambda value: value is None)
+
+
+def check_parameters(estimator: Any, rules: Mapping[str, Rule], error: type[MixkernError] = OptionError) -> None:
+    """Check the parameters of an estimator for which there is a rule."""
+    for name, rule in rules.items():
+        if hasattr(estimator, name):
+            rule.check(getattr(estimator, name), name, error)
+
+
+def one_of(options: type[_Option], given: object, name: str) -> _Option:
+    """Give the member of an enum; the enum is the one place where its values are spelled.
+
+    >>> Season = StrEnum("Season", ["SUMMER", "WINTER"])
+    >>> one_of(Season, "winter", "season")
+    <Season.WINTER: 'winter'>
+    """
+    try:
+        return options(str(given))
+    except ValueError:
+        known = [str(option) for option in options]
+        raise OptionError(
+            f"{name} must be one of {', '.join(map(repr, known))}, but it is {given!r}.{nearest(given, known)}"
+        ) from None
+
+
+def numbers_to_try(values: Any, name: str, *, zero: bool = False) -> list[float]:
+    """Give the numbers of a search grid, each once; a single number is a grid of one.
+
+    >>> numbers_to_try([1, 10, 10], "C")
+    [1.0, 10.0]
+    """
+    try:
+        given = np.atleast_1d(np.asarray(values))
+    except ValueError:  # ragged
+        given = np.array([""])
+    if given.dtype.kind not in "iuf":
+        raise OptionError(f"{name} must be numbers to try, but it is {values!r}.")
+    given = given.astype(float)
+    if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (given < 0).any():
+        raise OptionError(f"{name} must be numbers to try, none of them negative, but it is {values!r}.")
+    if not zero and not given.all():
+        raise OptionError(f"{name} must be positive numbers to try, but it is {values!r}.")
+    return list(dict.fromkeys(given.tolist()))

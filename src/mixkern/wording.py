@@ -1,0 +1,71 @@
+"""Numbers, names and lists as they appear in messages and reports."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """End an error message with the known name that a typo was closest to.
+
+    >>> nearest("irsi", ["iris", "wine"])
+    " Did you mean 'iris'?"
+    >>> nearest("WINE", ["iris", "wine"])
+    " Did you mean 'wine'?"
+    >>> nearest("zebra", ["iris", "wine"])
+    ''
+    """
+    by_lower = {each.lower(): each for each in known}
+    close = get_close_matches(str(name).lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def listing(items: Iterable[object], limit: int = 5) -> str:
+    """Name the first few items and count the rest, so that no message fills a screen.
+
+    >>> listing(["a", "b"])
+    "'a', 'b'"
+    >>> listing(range(8), limit=3)
+    '0, 1, 2 and 5 more'
+    """
+    shown = [repr(item) for item in items]
+    rest = len(shown) - limit
+    return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"
+
+
+def counted(n: int, noun: str) -> str:
+    """Write a number and what it counts, one or several.
+
+    >>> counted(1, "row"), counted(1200, "cell")
+    ('1 row', '1200 cells')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def percent(share: float) -> str:
+    """Write a share; neither what is little is called nothing, nor what is not quite all is called all.
+
+    >>> percent(0.184), percent(0.001), percent(0.999), percent(1.0)
+    ('18 %', '< 1 %', '> 99 %', '100 %')
+    """
+    if 0 < share < 0.005:
+        return "< 1 %"
+    return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+
+
+def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
+    """Keep the first few lines, one for each column, and count the rest.
+
+    >>> few_lines(["'a': 1 value", "'b': 2 values", "'c': 5 values"], limit=2)
+    ["'a': 1 value", "'b': 2 values", 'and 1 more column']
+    """
+    rest = len(lines) - limit
+    return [*lines[:limit], *([f"and {counted(rest, 'more column')}"] if rest > 0 else [])]
+
+
+def shortened(text: str, width: int = 40) -> str:
+    """Cut a long text, so that one cell of a table does not fill a message.
+
+    >>> shortened("short"), shortened("a rather long story", width=8)
+    ('short', 'a rathe…')
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"

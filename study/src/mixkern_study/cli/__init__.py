@@ -1,0 +1,1 @@
+"""The commands ``mixkern paper`` and ``mixkern study``."""

@@ -1,0 +1,229 @@
+"""``mixkern study``: mixkern beside others, on the same rows with the same labels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.box import SIMPLE
+from rich.table import Table
+
+from mixkern import plot
+from mixkern.cli.group import Stopped
+from mixkern.cli.picture import draw_to
+from mixkern.cli.terminal import listed, print_wide, progress_bar
+from mixkern.datasets import Dataset, names, read_table
+from mixkern.imports import optional
+from mixkern.io.atomic import write_whole
+from mixkern.wording import counted
+from mixkern_study import Protocol
+from mixkern_study.leaderboard import (
+    METHODS,
+    OUTSIDE,
+    Choice,
+    Entry,
+    LeaderboardStore,
+    leaderboard,
+    leaderboard_tables,
+    run_leaderboard,
+)
+from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS
+from mixkern_study.result_table import Cell, StudyTable
+
+STORE = "leaderboard.sqlite"
+GROUPS: Mapping[str, Callable[[], Sequence[str]]] = {"paper": names, "outside": lambda: list(OUTSIDE)}
+TOO_WIDE = "data_sets_"  # begins the names of tables with a column for each method: files have them, terminals do not
+
+
+def _numbers(ctx: Any, param: Any, value: str) -> list[int]:
+    """Read whole numbers with commas between them."""
+    given = [each.strip() for each in value.split(",") if each.strip()]
+    if not given or not all(each.isdecimal() and int(each) > 0 for each in given):
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers, such as 2,4,8.", ctx=ctx, param=param)
+    return sorted({int(each) for each in given})
+
+
+def _tables(ctx: Any, param: Any, value: Sequence[str]) -> list[Dataset]:
+    """Read tables of one's own, each a file or FILE:TARGET."""
+    found = []
+    for each in value:
+        file, colon, target = each.rpartition(":")
+        path, column = (Path(file), target) if colon and not Path(each).exists() else (Path(each), None)
+        if not path.is_file():
+            raise click.BadParameter(f"There is no file {str(path)!r}.", ctx=ctx, param=param)
+        found.append(read_table(path, column))
+    return found
+
+
+@click.group("study")
+def study_group() -> None:
+    """Compare mixkern with others."""
+
+
+@study_group.command("leaderboard")
+@click.option(
+    "--data-sets",
+    callback=listed(lambda: [*names(), *OUTSIDE, *GROUPS], has_openml=True),
+    help="Some data sets: iris,wine; paper is its twenty, outside those that it does not have.  "
+    "[default: paper,outside]",
+)
+@click.option("--methods", callback=listed(lambda: list(METHODS)), help="Some methods: rwm,svc,forest.  [default: all]")
+@click.option(
+    "--budgets",
+    callback=_numbers,
+    default=",".join(map(str, BUDGETS)),
+    show_default=True,
+    help="Labels per class on average.",
+)
+@click.option(
+    "--choices",
+    callback=listed(lambda: [str(each) for each in Choice]),
+    default=",".join(Choice),
+    show_default=True,
+    help="Who chooses the rows that are labelled: chance, or mixkern.",
+)
+@click.option("--draws", type=click.IntRange(1), default=N_DRAWS, show_default=True, help="Handfuls of labels of each.")
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=STORE,
+    show_default=True,
+    help="The file that results are kept in.",
+)
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
+@click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Of everything drawn.")
+@click.option(
+    "--csv",
+    "tables",
+    metavar="FILE[:TARGET]",
+    multiple=True,
+    callback=_tables,
+    help="A CSV of your own as a further data set, labels in its last column or in TARGET; may be given several times.",
+)
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a page in Markdown, tables as CSV and a picture to this folder.",
+)
+@click.option("--picture/--no-picture", default=True, show_default=True, help="With a picture in that folder.")
+@click.option("--show-only", is_flag=True, help="Run nothing, show what the store has.")
+def leaderboard_command(
+    data_sets: list[str] | None,
+    methods: list[str] | None,
+    budgets: list[int],
+    choices: list[str],
+    draws: int,
+    store: Path,
+    jobs: int,
+    seed: int,
+    tables: list[Dataset],
+    output: Path | None,
+    picture: bool,
+    show_only: bool,
+) -> None:
+    """Let mixkern's machines and others learn from a handful of labels, and rank them.
+
+    Each method sees the labelled training rows and the features of all training rows, nothing else, and is tested on a
+    fold of other rows. Stop it whenever you like: the same command goes on where it stopped.
+
+    \b
+    Examples:
+      mixkern study leaderboard --data-sets iris,wine --methods mixture_svc,svc --budgets 4 --draws 5
+      mixkern study leaderboard --csv mine.csv:label --choices random
+      mixkern study leaderboard --output leaderboard
+    """  # noqa: D301
+    if show_only and not store.exists():
+        raise click.ClickException(f"There is no {store}. Next: mixkern study leaderboard")
+    kept = LeaderboardStore(store, Protocol(seed=seed))
+    wanted = list(GROUPS) if data_sets is None and not tables else data_sets or []
+    chosen: list[str | Dataset] = [name for each in wanted for name in (GROUPS[each]() if each in GROUPS else [each])]
+    chosen += tables
+    competitors = list(METHODS) if methods is None else methods
+    options = {"methods": competitors, "budgets": budgets, "choices": choices, "n_draws": draws}
+    if not show_only:
+        _run(kept, data_sets=chosen, n_jobs=jobs, **options)
+    titles = [each if isinstance(each, str) else each.name for each in chosen]
+    entries = [
+        entry
+        for entry in kept.entries()
+        if entry.data_set in titles
+        and entry.method in competitors
+        and entry.budget in budgets
+        and entry.choice in choices
+        and entry.draw < draws
+    ]
+    _show(entries, choices)
+    if output is not None:
+        _write(entries, choices, output, picture=picture)
+    click.echo(f"Results: {kept.path}.")
+
+
+def _run(store: LeaderboardStore, **options: Any) -> None:
+    try:
+        with progress_bar() as on_step:
+            run_leaderboard(store, on_step=on_step, **options)
+    except KeyboardInterrupt:
+        raise Stopped("What was finished is kept; the same command goes on from there.") from None
+
+
+def _show(entries: Sequence[Entry], choices: Sequence[str]) -> None:
+    """Print all tables that fit on a terminal."""
+    tables = [table for choice in choices for table in leaderboard_tables(entries, choice)]
+    if not tables:
+        raise click.ClickException("There is no data set yet that all methods have finished.")
+    for table in tables:
+        if not table.name.startswith(TOO_WIDE):
+            print_table(table)
+    n_failed = sum(bool(entry.error) for entry in entries)
+    if n_failed:
+        first = next(entry for entry in entries if entry.error)
+        click.echo(
+            f"{counted(n_failed, 'draw')} failed. The first: {first.method} on {first.data_set}, {first.budget} labels "
+            f"per class: {first.error}"
+        )
+
+
+def print_table(table: StudyTable) -> None:
+    """Print a table of a study, the best of a column bold, as wide as it must be."""
+    shown = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
+    for i, column in enumerate(table.columns):
+        shown.add_column(column, justify="right" if i else "left", no_wrap=True)
+    for row in (*table.rows, *table.footer):
+        shown.add_row(*map(_text, row))
+    console = print_wide(table.title, shown)
+    console.print(table.caption, style="dim", highlight=False)
+    console.print()
+
+
+def _text(cell: Cell) -> str:
+    return cell.to_text(strong="[bold]{}[/bold]".format)
+
+
+def _write(entries: Sequence[Entry], choices: Sequence[str], folder: Path, *, picture: bool) -> None:
+    """Write the page, its tables and its picture, each whole or not at all."""
+    n_sets = len({entry.data_set for entry in entries})
+    parts = [f"# Leaderboard: {counted(n_sets, 'data set')}\n"]
+    files: dict[str, str] = {}
+    for choice in choices:
+        tables = leaderboard_tables(entries, choice)
+        if not tables:
+            continue
+        parts.append(f"## {choice.capitalize()} rows\n")
+        if picture:
+            optional("matplotlib", purpose="A picture")
+            draw_to(folder / "images" / f"leaderboard_{choice}.png", _drawing(entries, choice), dpi=150)
+            parts.append(f"![Leaderboard, {choice} rows](images/leaderboard_{choice}.png)\n")
+        for table in tables:
+            files[f"tables/{table.name}.csv"] = table.to_csv()
+            parts.append(f"{table.to_markdown()}\nAs a file: [CSV](tables/{table.name}.csv).\n")
+    files["leaderboard.md"] = "\n".join(parts)
+    try:
+        for name, content in files.items():
+            write_whole(folder / name, content)
+    except OSError as error:
+        raise click.ClickException(f"The leaderboard could not be written: {error}") from error
+    click.echo(f"Page: {folder / 'leaderboard.md'}")
+
+
+def _drawing(entries: Sequence[Entry], choice: str) -> Callable[[], Any]:
+    return lambda: plot.leaderboard(leaderboard(entries, choices=[choice])).figure

@@ -1,0 +1,169 @@
+"""A fold of the outer cross-validation: rows to learn from, rows to test on, and which of the first have labels."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from mixkern.datasets import Dataset
+from mixkern.density import DensitySearch, Mixture, VBMixture
+from mixkern.density.jitter import spread
+from mixkern.encoding import TableEncoder
+from mixkern.errors import StudyError
+from mixkern.typing import Floats, Ints
+from mixkern_study.protocol import DensityStrategy, Experiment, Protocol
+
+MOST_DRAWS = 100  # of labels, until two classes are among them
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFold:
+    """The training rows L and the test rows T of one round.
+
+    Attributes
+    ----------
+    data_set : str
+        Its name.
+    number : int
+        Of the fold, from 0.
+    train, test : ndarray of shape (n, d + e)
+        Rows, z-scored by the training rows, category codes last.
+    train_codes, test_codes : ndarray of int
+        Classes.
+    n_categorical, n_classes : int
+        Of the columns, and of the whole data set.
+    """
+
+    data_set: str
+    number: int
+    train: Floats
+    test: Floats
+    train_codes: Ints
+    test_codes: Ints
+    n_categorical: int
+    n_classes: int
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there are columns of both kinds, so that they must be weighed."""
+        return 0 < self.n_categorical < self.train.shape[1]
+
+
+def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
+    """Split a data set; everything that is learned about its columns is learned from the training rows.
+
+    >>> from mixkern import datasets
+    >>> fold = study_fold(datasets.load("iris"), 0, Protocol())
+    >>> fold.train.shape, fold.test.shape
+    ((120, 4), (30, 4))
+    """
+    if data.y.isna().any():
+        raise StudyError(f"{data.name!r} has rows without a label, and nothing can be tested on them. Leave them out.")
+    classes, codes = np.unique(np.asarray(data.y).astype(str), return_inverse=True)
+    if len(classes) < 2 or np.bincount(codes).max() < protocol.n_folds:
+        raise StudyError(
+            f"{data.name!r} must have two classes, and one of them a row for each of {protocol.n_folds} folds, but the "
+            f"largest of {len(classes)} has {np.bincount(codes).max()}."
+        )
+    if not 0 <= number < protocol.n_folds:
+        raise StudyError(f"Folds are numbered from 0 to {protocol.n_folds - 1}, but fold {number} was asked for.")
+    splitter = StratifiedKFold(protocol.n_folds, shuffle=True, random_state=protocol.seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        train, test = list(splitter.split(codes, codes))[number]
+    encoder = TableEncoder(continuous=list(data.continuous), categorical=list(data.categorical)).fit(data.X.iloc[train])
+    return StudyFold(
+        data_set=data.name,
+        number=number,
+        train=encoder.transform(data.X.iloc[train]),
+        test=encoder.transform(data.X.iloc[test]),
+        train_codes=codes[train],
+        test_codes=codes[test],
+        n_categorical=len(encoder.categorical_),
+        n_classes=len(classes),
+    )
+
+
+# ---------------------------------------------------------------- densities
+
+
+def density_names(protocol: Protocol) -> list[str]:
+    """Name the densities of a fold: the one found without labels first, then those that the ceiling chooses from."""
+    return [str(protocol.density), *(f"w0={prior!r}" for prior in protocol.priors)]
+
+
+def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
+    """Learn one of the densities of a fold from its training rows, without labels."""
+    seed = protocol.seed_of(fold.data_set, fold.number, "density")
+    rows = spread(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
+    density: Any = VBMixture(n_categorical=fold.n_categorical, random_state=seed)
+    if name == DensityStrategy.REPRESENTATIVITY:
+        density = DensitySearch(density, precision_prior=protocol.priors, random_state=seed)
+    elif name != DensityStrategy.DEFAULT:
+        density.set_params(precision_prior=float(name.removeprefix("w0=")))
+    mixture: Mixture = density.fit(rows).mixture_
+    return mixture
+
+
+# ---------------------------------------------------------------- labels
+
+
+def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, repeat: int, protocol: Protocol) -> Ints:
+    """Choose the training rows that have a label.
+
+    In experiment 1 they are drawn from dense regions; experiment 2 adds random ones to the same rows; in experiment 3
+    all have one. Draws without at least two classes, one of them twice, teach nothing and are drawn again.
+
+    Returns
+    -------
+    ndarray of int
+        Positions in ``fold.train``, ascending.
+    """
+    if experiment is Experiment.ALL:
+        return np.arange(len(fold.train))
+    random = np.random.RandomState(protocol.seed_of(fold.data_set, fold.number, repeat, "labels"))
+    n_first = min(protocol.labels_per_class * fold.n_classes, len(fold.train))
+    for _ in range(MOST_DRAWS):
+        rows = drawn_from_components(fold.train, mixture, n_first, random)
+        counts = np.bincount(fold.train_codes[rows])
+        if (counts > 0).sum() > 1 and counts.max() > 1:
+            break
+    else:
+        raise StudyError(
+            f"{MOST_DRAWS} draws of {n_first} labels from {fold.data_set!r} have found a single class. Give more "
+            "labels per class."
+        )
+    if experiment is Experiment.A_TENTH:
+        others = np.setdiff1d(np.arange(len(fold.train)), rows)
+        n_more = max(0, round(protocol.share * len(fold.train)) - len(rows))
+        rows = np.append(rows, random.choice(others, n_more, replace=False))
+    return np.sort(rows)
+
+
+def drawn_from_components(rows: Floats, mixture: Mixture, n: int, random: np.random.RandomState) -> Ints:
+    """Draw rows in dense regions: every component gets its share, and gives it from its denser half.
+
+    Shares are rounded at random such that a component with a share of 0.4 rows is drawn from in four of ten draws.
+
+    Examples
+    --------
+    >>> from mixkern import VBMixture, datasets
+    >>> X, _ = datasets.make_ripley(random_state=0)
+    >>> mixture = VBMixture(random_state=0).fit(X).mixture_
+    >>> len(drawn_from_components(X, mixture, 8, np.random.RandomState(0)))
+    8
+    """
+    component = mixture.responsibilities(rows).argmax(axis=1)
+    log_density = mixture.log_density(rows)
+    sizes = np.bincount(component, minlength=mixture.n_components)
+    counts = np.diff(np.floor(np.append(0, np.cumsum(n * sizes / len(rows))) + random.uniform())).astype(int)
+    counts[np.argmax(sizes)] += n - counts.sum()  # of rounding
+    drawn = []
+    for k in np.flatnonzero(counts):
+        members = np.flatnonzero(component == k)
+        dense = members[np.argsort(-log_density[members], kind="stable")]
+        n_dense = max((len(members) + 1) // 2, counts[k])
+        drawn.append(random.choice(dense[:n_dense], counts[k], replace=False))
+    return np.concatenate(drawn)

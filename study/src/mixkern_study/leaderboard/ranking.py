@@ -1,0 +1,290 @@
+"""What the entries say: scores, ranks, and whether others differ from the default."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from mixkern.errors import StudyError
+from mixkern.typing import Floats
+from mixkern_study.leaderboard.entry import Entry
+from mixkern_study.leaderboard.label_draw import Deal
+from mixkern_study.leaderboard.method import LABELS_ONLY, REFERENCE
+from mixkern_study.statistics import RankTest, rank_test
+
+DIGITS = 9  # equal shares of right answers may differ in the last ones, by the order in which they were summed
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a method stands.
+
+    Attributes
+    ----------
+    method : str
+        Which.
+    accuracy, balanced_accuracy : float
+        In percent, means over data sets; each data set is the mean of its draws.
+    rank, wins : float
+        Mean rank over data sets, 1 the best, and on how many it is best; shared ones count in parts. NaN where there
+        is one data set or one method.
+    worst : float
+        The largest loss of accuracy against a support vector machine that sees the labelled rows alone, in percentage
+        points over data sets: negative where there is a loss. NaN where that machine has not competed, and for itself.
+    worst_set : str
+        On which data set.
+    seconds : float
+        Mean seconds of one core for one fit from nothing: structure, fit and predict.
+    n_failed : int
+        Draws on which it has failed.
+    """
+
+    method: str
+    accuracy: float
+    balanced_accuracy: float
+    rank: float
+    wins: float
+    worst: float
+    worst_set: str
+    seconds: float
+    n_failed: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A method against the default :class:`MixtureSVC`, over data sets.
+
+    Attributes
+    ----------
+    method : str
+        Which.
+    difference : float
+        Mean accuracy of the default minus that of the method, in percentage points.
+    effect : float
+        Matched-pairs rank-biserial correlation: 1 where the default is better on all data sets, -1 where it is worse.
+    p_value, corrected_p : float
+        Wilcoxon's signed-rank test, two-sided, and after Holm's correction for all comparisons.
+    """
+
+    method: str
+    difference: float
+    effect: float
+    p_value: float
+    corrected_p: float
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """How methods stand on the data sets that all of them have finished.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        The best mean accuracy first.
+    data_sets : tuple of str
+        Those that count.
+    left_out : tuple of str
+        Those on which some method lacks draws that another has.
+    accuracy, balanced_accuracy : ndarray of shape (n, k)
+        In percent, by data set and method.
+    places : tuple of Place
+        In the order of ``methods``.
+    comparisons : tuple of Comparison
+        Of all others with the default; none where it has not competed.
+    n_draws : int
+        Draws behind each figure of a data set, at least.
+    test : RankTest or None
+        Ranks and Friedman's test; None where there are fewer than two data sets or methods.
+    """
+
+    methods: tuple[str, ...]
+    data_sets: tuple[str, ...]
+    left_out: tuple[str, ...]
+    accuracy: Floats
+    balanced_accuracy: Floats
+    places: tuple[Place, ...]
+    comparisons: tuple[Comparison, ...]
+    n_draws: int
+    test: RankTest | None
+
+
+def leaderboard(
+    entries: Iterable[Entry],
+    *,
+    methods: Sequence[str] | None = None,
+    data_sets: Sequence[str] | None = None,
+    budgets: Sequence[int] | None = None,
+    choices: Sequence[str] | None = None,
+) -> Leaderboard:
+    """Summarise entries, all of them or those of some methods, data sets, budgets or choices.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+        From :meth:`LeaderboardStore.entries`.
+    methods, data_sets, budgets, choices : sequence, default=None
+        What counts; ``None`` is everything.
+
+    Returns
+    -------
+    Leaderboard
+
+    Examples
+    --------
+    >>> from mixkern_study.leaderboard import Entry
+    >>> fact = dict(budget=4, choice="random", draw=0, settings="", n_labelled=8, n_seen=2, structure_s=0, learning_s=1)
+    >>> scores = {("iris", "svc"): 0.8, ("iris", "rwm"): 0.9, ("wine", "svc"): 0.9, ("wine", "rwm"): 0.95}
+    >>> entries = [
+    ...     Entry(data_set=data, method=method, accuracy=score, balanced_accuracy=score, **fact)
+    ...     for (data, method), score in scores.items()
+    ... ]
+    >>> [(place.method, round(place.accuracy, 1), place.rank) for place in leaderboard(entries).places]
+    [('rwm', 92.5, 1.0), ('svc', 85.0, 2.0)]
+    """
+    chosen = {"method": methods, "data_set": data_sets, "budget": budgets, "choice": choices}
+    found: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        if all(values is None or getattr(entry, name) in values for name, values in chosen.items()):
+            found[entry.data_set][entry.method].append(entry)
+    names = sorted({method for row in found.values() for method in row})
+    whole = [name for name, row in found.items() if _is_whole(row, names)]
+    table = [[found[data_set][method] for method in names] for data_set in whole]
+    accuracy, balanced = (_percents(table, part, len(names)) for part in ("accuracy", "balanced_accuracy"))
+    order = np.argsort(-accuracy.sum(axis=0), kind="stable")
+    names = [names[i] for i in order]
+    accuracy, balanced = accuracy[:, order], balanced[:, order]
+    test = rank_test(accuracy, names) if len(whole) > 1 and len(names) > 1 else None
+    by_method = {name: [entry for data_set in whole for entry in found[data_set][name]] for name in names}
+    return Leaderboard(
+        methods=tuple(names),
+        data_sets=tuple(whole),
+        left_out=tuple(name for name in found if name not in whole),
+        accuracy=accuracy,
+        balanced_accuracy=balanced,
+        places=_places(names, whole, accuracy, balanced, by_method, test),
+        comparisons=_comparisons(names, accuracy) if whole else (),
+        n_draws=min((len(cell) for row in table for cell in row), default=0),
+        test=test,
+    )
+
+
+def _is_whole(row: Mapping[str, Sequence[Entry]], methods: Sequence[str]) -> bool:
+    """Tell whether all methods have learned from the same labels."""
+    deals: list[set[Deal]] = [{entry.deal for entry in row.get(method, ())} for method in methods]
+    return all(each == deals[0] for each in deals)
+
+
+def _percents(table: list[list[list[Entry]]], name: str, k: int) -> Floats:  # (n, k)
+    """Average draws; those of one budget count as much as those of another, however many there are."""
+    percents = [[100 * _mean_over_budgets(cell, name) for cell in row] for row in table]
+    return np.array(percents).reshape(len(table), -1 if table else k).round(DIGITS)
+
+
+def _mean_over_budgets(entries: list[Entry], name: str) -> float:
+    parts: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for entry in entries:
+        parts[entry.budget, entry.choice].append(getattr(entry, name))
+    return float(np.mean([np.mean(values) for values in parts.values()]))
+
+
+def _places(
+    methods: Sequence[str],
+    data_sets: Sequence[str],
+    accuracy: Floats,
+    balanced: Floats,
+    by_method: Mapping[str, Sequence[Entry]],
+    test: RankTest | None,
+) -> tuple[Place, ...]:
+    if not data_sets:
+        return ()
+    means, balanced_means = accuracy.mean(axis=0), balanced.mean(axis=0)
+    plain = accuracy[:, methods.index(LABELS_ONLY)] if LABELS_ONLY in methods else np.full(len(data_sets), np.nan)
+    places = []
+    for i, method in enumerate(methods):
+        losses = accuracy[:, i] - plain if method != LABELS_ONLY else np.full(len(data_sets), np.nan)
+        worst = int(losses.argmin())
+        places.append(
+            Place(
+                method=method,
+                accuracy=float(means[i]),
+                balanced_accuracy=float(balanced_means[i]),
+                rank=math.nan if test is None else float(test.ranks[i]),
+                wins=math.nan if test is None else float(test.wins[i]),
+                worst=float(losses[worst]),
+                worst_set="" if np.isnan(losses[worst]) else data_sets[worst],
+                seconds=float(np.mean([entry.seconds for entry in by_method[method]])),
+                n_failed=sum(bool(entry.error) for entry in by_method[method]),
+            )
+        )
+    return tuple(places)
+
+
+def _comparisons(methods: Sequence[str], accuracy: Floats) -> tuple[Comparison, ...]:
+    if REFERENCE not in methods:
+        return ()
+    reference = accuracy[:, methods.index(REFERENCE)]
+    others = [(name, reference - accuracy[:, i]) for i, name in enumerate(methods) if name != REFERENCE]
+    p_values = [signed_rank_p(differences) for _, differences in others]
+    return tuple(
+        Comparison(name, float(differences.mean()), rank_biserial(differences), p, corrected)
+        for (name, differences), p, corrected in zip(others, p_values, holm(p_values), strict=True)
+    )
+
+
+# ---------------------------------------------------------------- pairwise tests
+
+
+def signed_rank_p(differences: ArrayLike) -> float:
+    """Give the p-value of Wilcoxon's signed-rank test, two-sided; 1 where nothing differs.
+
+    >>> round(signed_rank_p([1.0, 2.0, 3.0, -0.5, 4.0, 5.0]), 4)
+    0.0625
+    """
+    values = np.asarray(differences, dtype=float)
+    return float(stats.wilcoxon(values).pvalue) if values.any() else 1.0
+
+
+def rank_biserial(differences: ArrayLike) -> float:
+    """Give the matched-pairs rank-biserial correlation: how far ranks of gains outweigh those of losses.
+
+    Differences are ranked by their size, zeros left out. The ranks of positive ones, less those of negative ones, over
+    all ranks: 1 where all are positive, -1 where all are negative (Kerby, 2014).
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+        One for each data set.
+
+    Examples
+    --------
+    >>> rank_biserial([1.0, 2.0, -3.0])
+    0.0
+    >>> rank_biserial([1.0, 2.0, 3.0])
+    1.0
+    """
+    values = np.asarray(differences, dtype=float)
+    values = values[values != 0]
+    if not len(values):
+        return 0.0
+    ranks = stats.rankdata(np.abs(values))
+    return float(np.sign(values) @ ranks / ranks.sum())
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number by Holm's step-down procedure.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=float)
+    if not np.isfinite(p).all():
+        raise StudyError("p-values must be finite numbers.")
+    order = np.argsort(p, kind="stable")
+    stepped = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    corrected = np.empty(len(p))
+    corrected[order] = stepped
+    return [float(each) for each in corrected]

@@ -1,0 +1,231 @@
+"""The leaderboard as tables: who stands where, on which data sets, with how many labels, and what advice is worth."""
+
+from collections.abc import Iterable, Sequence
+
+from mixkern.wording import counted
+from mixkern_study.leaderboard.entry import Entry
+from mixkern_study.leaderboard.label_draw import Choice
+from mixkern_study.leaderboard.method import METHODS, REFERENCE
+from mixkern_study.leaderboard.outside import any_title
+from mixkern_study.leaderboard.ranking import Leaderboard, leaderboard
+from mixkern_study.result_table import COUNT, PERCENT, RANK, SECONDS, SMALL, WINS, Cell, StudyTable, is_there
+
+POINTS = "+.2f"
+HONEST = (
+    "Each method has seen the labelled training rows and the features of all training rows, and is tested on a fold "
+    "of other rows. Methods that know no gaps and no categories get them filled and as columns of zeros and ones, and "
+    "are not charged for that. A method that fails is scored as the most frequent label."
+)
+
+
+def title_of_method(name: str) -> str:
+    """Give what readers see; methods of your own are their names.
+
+    >>> title_of_method("svc"), title_of_method("mine")
+    ('SVC', 'mine')
+    """
+    return METHODS[name].title if name in METHODS else name
+
+
+def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) -> list[StudyTable]:
+    """Put entries of one choice of labels into tables.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+        From :meth:`LeaderboardStore.entries`; those of the other choice say what advice is worth.
+    choice : {"random", "suggested"}, default="random"
+        Who has chosen the rows that are labelled.
+
+    Returns
+    -------
+    list of StudyTable
+        The standing; pairwise tests; accuracies by budget, by data set; and suggested against random rows. Those that
+        nothing is known for are left out.
+
+    Examples
+    --------
+    >>> leaderboard_tables([])
+    []
+    """
+    everything = list(entries)
+    own = [entry for entry in everything if entry.choice == choice]
+    board = leaderboard(own)
+    if not board.places:
+        return []
+    budgets = sorted({entry.budget for entry in own})
+    words = f"{labels_words(budgets)}, {choice} rows"
+    tables = [standing_table(board, f"leaderboard_{choice}", words)]
+    if board.comparisons:
+        tables.append(comparison_table(board, f"comparisons_{choice}", words))
+    if len(budgets) > 1:
+        tables.append(_budget_table(own, budgets, board.methods, choice))
+    tables.append(_data_set_table(board, choice, words))
+    both = {entry.choice for entry in everything}
+    if choice == Choice.SUGGESTED and both == set(Choice):
+        tables.append(advice_table(everything))
+    return [table for table in tables if table.rows]
+
+
+def labels_words(budgets: Sequence[int]) -> str:
+    """Write budgets in words.
+
+    >>> labels_words([4]), labels_words([2, 4, 8])
+    ('4 labels per class', '2, 4 or 8 labels per class')
+    """
+    texts = [str(budget) for budget in budgets]
+    joined = f"{', '.join(texts[:-1])} or {texts[-1]}" if len(texts) > 1 else texts[0]
+    return f"{joined} {'label' if texts == ['1'] else 'labels'} per class"
+
+
+def standing_table(board: Leaderboard, name: str, words: str) -> StudyTable:
+    """Say where each method stands, the best mean accuracy first."""
+    best = {
+        part: pick((getattr(place, part) for place in board.places if is_there(getattr(place, part))), default=None)
+        for part, pick in (("accuracy", max), ("balanced_accuracy", max), ("rank", min), ("wins", max), ("worst", max))
+    }
+
+    def cell(value: float, part: str, spec: str) -> Cell:
+        return Cell(value, spec=spec, is_best=value == best[part])
+
+    rows = [
+        (
+            Cell(title_of_method(place.method)),
+            cell(place.accuracy, "accuracy", PERCENT),
+            cell(place.balanced_accuracy, "balanced_accuracy", PERCENT),
+            cell(place.rank, "rank", RANK),
+            cell(place.wins, "wins", WINS),
+            cell(place.worst, "worst", POINTS),
+            Cell(any_title(place.worst_set) if place.worst_set else None),
+            Cell(place.seconds, spec=SECONDS),
+            Cell(float(place.n_failed), spec=COUNT),
+        )
+        for place in board.places
+    ]
+    return StudyTable(
+        name=name,
+        title=f"Leaderboard, {words}",
+        caption=(
+            f"Means over {counted(len(board.data_sets), 'data set')} of {counted(board.n_draws, 'draw')} or more each, "
+            "in percent. Worst: the largest loss against SVC, which sees the labelled rows alone, in "
+            "percentage points. Seconds: of one core, for one fit from nothing and its predictions. "
+            f"{HONEST}{_friedman(board)}{_left_out(board)}"
+        ),
+        columns=("Method", "Accuracy", "Balanced", "Rank", "Wins", "Worst", "On", "Seconds", "Failed"),
+        rows=tuple(rows),
+    )
+
+
+def comparison_table(board: Leaderboard, name: str, words: str) -> StudyTable:
+    """Compare the default machine with every other method."""
+    rows = [
+        (
+            Cell(title_of_method(each.method)),
+            Cell(each.difference, spec=POINTS),
+            Cell(each.effect, spec=POINTS),
+            Cell(each.p_value, spec=SMALL),
+            Cell(each.corrected_p, spec=SMALL),
+        )
+        for each in board.comparisons
+    ]
+    return StudyTable(
+        name=name,
+        title=f"{title_of_method(REFERENCE)} against others, {words}",
+        caption=(
+            f"Over {counted(len(board.data_sets), 'data set')}. Difference: its mean accuracy "
+            "minus that of the other, in percentage points. Effect: matched-pairs rank-biserial correlation, +1 where "
+            "it is better on all data sets. p: Wilcoxon's signed-rank test, two-sided; Holm: corrected for the number "
+            "of comparisons."
+        ),
+        columns=("Method", "Difference", "Effect", "p", "Holm"),
+        rows=tuple(rows),
+    )
+
+
+def _budget_table(entries: list[Entry], budgets: Sequence[int], methods: Sequence[str], choice: str) -> StudyTable:
+    boards = [leaderboard(entries, budgets=[budget]) for budget in budgets]
+    columns = [_accuracies(board) for board in boards]
+    rows = [
+        (
+            Cell(title_of_method(method)),
+            *(
+                Cell(found.get(method), is_best=bool(found) and found.get(method) == max(found.values()))
+                for found in columns
+            ),
+        )
+        for method in methods
+    ]
+    return StudyTable(
+        name=f"budgets_{choice}",
+        title=f"Mean accuracy by labels per class, {choice} rows",
+        caption="In percent, over the data sets that all methods have finished. The best of a column is bold.",
+        columns=("Method", *map(str, budgets)),
+        rows=tuple(rows),
+    )
+
+
+def _accuracies(board: Leaderboard) -> dict[str, float]:
+    return {place.method: place.accuracy for place in board.places}
+
+
+def _data_set_table(board: Leaderboard, choice: str, words: str) -> StudyTable:
+    rows = [
+        (Cell(any_title(name)), *(Cell(float(value), is_best=value == row.max()) for value in row))
+        for name, row in zip(board.data_sets, board.accuracy, strict=True)
+    ]
+    means = board.accuracy.mean(axis=0)
+    return StudyTable(
+        name=f"data_sets_{choice}",
+        title=f"Accuracy by data set, {words}",
+        caption="In percent, means over draws. The best of a row is bold.",
+        columns=("Data set", *map(title_of_method, board.methods)),
+        rows=tuple(rows),
+        footer=((Cell("Mean"), *(Cell(float(mean), is_best=mean == means.max()) for mean in means)),),
+    )
+
+
+def advice_table(entries: Sequence[Entry]) -> StudyTable:
+    """Say what suggested rows gain over random ones, by labels per class."""
+    budgets = sorted({entry.budget for entry in entries})
+    gains = [_gains(entries, [budget]) for budget in budgets]
+    overall = _gains(entries, budgets)
+    order = sorted(overall, key=lambda method: -overall[method])
+    rows = [
+        (
+            Cell(title_of_method(method)),
+            *(Cell(found.get(method), spec=POINTS) for found in gains),
+            Cell(overall[method], spec=POINTS),
+        )
+        for method in order
+    ]
+    return StudyTable(
+        name="advice",
+        title="What suggested rows gain over random ones",
+        caption=(
+            "Mean accuracy with as many labels, on rows that mixkern has suggested without a label, minus that on "
+            "random rows; in percentage points, over the data sets that all methods have finished with both."
+        ),
+        columns=("Method", *map(str, budgets), "All"),
+        rows=tuple(rows),
+    )
+
+
+def _gains(entries: Sequence[Entry], budgets: Sequence[int]) -> dict[str, float]:
+    by_choice = {choice: leaderboard(entries, budgets=budgets, choices=[choice]) for choice in Choice}
+    common = [name for name in by_choice[Choice.RANDOM].data_sets if name in by_choice[Choice.SUGGESTED].data_sets]
+    random, suggested = (
+        _accuracies(leaderboard(entries, budgets=budgets, choices=[choice], data_sets=common))
+        for choice in (Choice.RANDOM, Choice.SUGGESTED)
+    )
+    return {method: suggested[method] - random[method] for method in random if method in suggested}
+
+
+def _friedman(board: Leaderboard) -> str:
+    return "" if board.test is None else f" Friedman's test: p = {board.test.p_value:{SMALL}}."
+
+
+def _left_out(board: Leaderboard) -> str:
+    if not board.left_out:
+        return ""
+    names = ", ".join(any_title(name) for name in board.left_out)
+    return f" Not finished by all methods and left out: {names}."

@@ -1,0 +1,191 @@
+"""A small leaderboard from end to end, taken up again, with methods that fail."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from mixkern_study import LeaderboardStore, Method, run_leaderboard
+from mixkern_study.leaderboard import METHODS, standard
+from sklearn.naive_bayes import GaussianNB
+
+from mixkern import datasets
+from mixkern.errors import InterruptedWarning, MixkernError, StudyError
+
+SMALL = {"data_sets": ["iris", "wine"], "budgets": [2, 4], "choices": ["random"], "n_draws": 2, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    store, steps = LeaderboardStore(tmp_path_factory.mktemp("board") / "b.sqlite"), []
+    run_leaderboard(store, methods=["rwm", "bayes"], on_step=steps.append, **SMALL)
+    return store, steps
+
+
+def test_every_entry_is_there(smoke):
+    store, _ = smoke
+    found = store.entries()
+    keys = {(e.data_set, e.budget, e.choice, e.draw, e.method) for e in found}
+    assert len(keys) == len(found) == 2 * 2 * 2 * 2
+    assert all(0 <= e.accuracy <= 1 and 0 <= e.balanced_accuracy <= 1 and not e.error for e in found)
+    assert all(e.n_labelled == 3 * e.budget for e in found)
+    assert np.mean([e.accuracy for e in found]) > 0.6
+    assert {e.settings for e in found} == {METHODS["rwm"].settings, METHODS["bayes"].settings}
+
+
+def test_only_those_who_use_the_density_are_charged_for_it(smoke):
+    store, _ = smoke
+    assert min(e.structure_s for e in store.entries(method="rwm")) > max(
+        e.structure_s for e in store.entries(method="bayes")
+    )
+
+
+def test_progress_counts_entries(smoke):
+    _, steps = smoke
+    assert steps[-1].done == steps[-1].total == 16
+
+
+def test_all_methods_have_the_same_labels(smoke):
+    store, _ = smoke
+    for e in store.entries(method="rwm"):
+        (other,) = store.entries(method="bayes", data_set=e.data_set, budget=e.budget, draw=e.draw)
+        assert (other.seed, other.n_labelled, other.n_seen) == (e.seed, e.n_labelled, e.n_seen)
+
+
+def test_nothing_is_computed_twice_and_more_is_added(smoke):
+    store, _ = smoke
+    before, steps = store.entries(), []
+    run_leaderboard(store, methods=["rwm", "bayes"], on_step=steps.append, **SMALL)
+    assert steps == []
+    assert store.entries() == before
+    run_leaderboard(store, methods=["bayes"], on_step=steps.append, **{**SMALL, "n_draws": 3})
+    assert steps[-1].total == 2 * 2
+    assert store.entries()[: len(before)] == before
+
+
+def test_other_settings_of_a_method_are_computed_again(tmp_path):
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+    some = {**SMALL, "data_sets": ["iris"], "budgets": [4], "n_draws": 1}
+    run_leaderboard(store, methods={"bayes": METHODS["bayes"]}, **some)
+    run_leaderboard(store, methods={"bayes": standard(GaussianNB(var_smoothing=0.5), "")}, **some)
+    (found,) = store.entries()
+    assert "0.5" in found.settings
+
+
+class _Fails:
+    """Learns from one draw and fails on others."""
+
+    def __init__(self):
+        self.times = 0
+
+    def predict(self, codes, test, seed):
+        self.times += 1
+        if self.times > 1:
+            raise ValueError("too hard")
+        return np.zeros(len(test), dtype=int)
+
+
+def test_a_method_that_fails_is_scored_as_the_most_frequent_label(tmp_path):
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+
+    def no(ground):
+        raise MemoryError("too large")
+
+    methods = {"fails": Method("", lambda ground: _Fails(), ""), "never": Method("", no, ""), "bayes": METHODS["bayes"]}
+    run_leaderboard(store, methods=methods, **{**SMALL, "data_sets": ["iris"], "n_draws": 1})
+    assert [e.error for e in store.entries(method="fails")] == ["", "ValueError: too hard"]
+    assert [e.error for e in store.entries(method="never")] == ["MemoryError: too large"] * 2
+    assert [e.error for e in store.entries(method="bayes")] == ["", ""]
+    for e in store.entries(method="never"):
+        assert e.accuracy == e.balanced_accuracy == pytest.approx(1 / 3)
+
+
+def test_a_machine_that_was_stopped_is_no_entry(tmp_path):
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+
+    def stopped(ground):
+        raise InterruptedWarning("stopped")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_leaderboard(store, methods={"stopped": Method("", stopped, "")}, **SMALL)
+    assert store.entries() == []
+
+
+def test_a_run_that_is_stopped_keeps_what_it_has(tmp_path):
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+
+    class Stops(_Fails):
+        def predict(self, codes, test, seed):
+            if store.count() == 3:
+                raise KeyboardInterrupt
+            return np.zeros(len(test), dtype=int)
+
+    methods = {"stops": Method("", lambda ground: Stops(), "same")}
+    with pytest.raises(KeyboardInterrupt):
+        run_leaderboard(store, methods=methods, **SMALL)
+    kept = store.entries()
+    assert len(kept) == 3
+    steps = []
+    methods = {"stops": Method("", lambda ground: _Fails(), "same")}
+    run_leaderboard(store, methods=methods, on_step=steps.append, **SMALL)
+    assert steps[-1].total == 8 - 3
+    assert store.entries()[:3] == kept
+
+
+def test_suggested_rows(tmp_path):
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+    run_leaderboard(store, methods=["bayes"], **{**SMALL, "choices": ["suggested", "random"]})
+    assert len(store.entries(choice="suggested")) == len(store.entries(choice="random")) == 8
+
+
+def test_workers_find_what_one_process_finds(smoke, tmp_path):
+    store, _ = smoke
+    other = LeaderboardStore(tmp_path / "b.sqlite")
+    run_leaderboard(other, methods=["rwm"], **{**SMALL, "data_sets": ["iris"], "n_jobs": 2})
+
+    def figures(where):
+        return sorted((e.budget, e.draw, e.accuracy) for e in where.entries(data_set="iris", method="rwm"))
+
+    assert figures(other) == figures(store)
+    assert len(other.runs()) == 1
+
+
+def test_a_fold_that_fails_is_told_at_the_end(tmp_path):
+    iris = datasets.load("iris")
+    bad = datasets.Dataset(
+        **{**vars(iris), "name": "bad", "title": "Bad", "y": iris.y.where(iris.y != "setosa")}  # rows without a label
+    )
+    store = LeaderboardStore(tmp_path / "b.sqlite")
+    with pytest.raises(StudyError, match=r"5 of 10 folds failed, all others are kept. The first: Bad, fold"):
+        run_leaderboard(store, methods=["bayes"], **{**SMALL, "data_sets": [bad, iris], "n_draws": 5})
+    assert len(store.entries(data_set="iris")) == 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"methods": ["rvm"]}, "There is no method 'rvm'. Did you mean 'rwm'"),
+        ({"choices": ["suggest"]}, "Did you mean 'suggested'"),
+        ({"budgets": [0]}, "counted from 1"),
+        ({"n_draws": 0}, "counted from 1"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+    ],
+)
+def test_what_is_refused(tmp_path, changes, why):
+    with pytest.raises(MixkernError, match=why):
+        run_leaderboard(LeaderboardStore(tmp_path / "b.sqlite"), **{**SMALL, **changes})
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    iris, wine = datasets.load("iris"), dataclasses.replace(datasets.load("wine"), name="iris")
+    store = LeaderboardStore(tmp_path / "board.sqlite")
+    with pytest.raises(StudyError, match="Two tables are called 'iris'"):
+        run_leaderboard(store, data_sets=[iris, wine], methods=["bayes"], n_draws=1, n_jobs=1)
+    assert store.count() == 0
+
+
+def test_others_are_not_charged_for_the_density(tmp_path):
+    store = LeaderboardStore(tmp_path / "board.sqlite")
+    settings = {"budgets": [4], "choices": ["random"], "n_draws": 1, "n_jobs": 1}
+    run_leaderboard(store, data_sets=["vowel"], methods=["bayes", "rwm"], **settings)
+    seconds = {entry.method: entry.structure_s for entry in store.entries()}
+    assert seconds["bayes"] < 0.2 * seconds["rwm"]

@@ -1,0 +1,135 @@
+"""Parquet files, whole and in blocks."""
+
+import datetime as dt
+import io
+import sys
+import warnings
+from contextlib import suppress
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mixkern.encoding import TableEncoder
+from mixkern.errors import MissingExtraError, MixkernError, TableFileError
+from mixkern.io import table_file
+
+LARGE = 2**53 + 1
+TABLE = pa.table(
+    {
+        "age": pa.array([31.5, None, 47.0, 20.0, 25.0]),
+        "rooms": pa.array([1, None, 3, 4, 5]),
+        "id": pa.array([LARGE, 2, None, 4, 5]),
+        "town": pa.array(["Kassel", None, "NA", "Passau", "Kassel"]),
+        "colour": pa.array(["red", "blue", None, "red", "red"]).dictionary_encode(),
+        "member": pa.array([True, None, False, True, False]),
+        "since": pa.array([dt.date(2024, 5, 1), None, dt.date(2024, 5, 2), None, None]),
+        "seen": pa.array([dt.datetime(2024, 5, 1, 12), None, None, None, None], pa.timestamp("us", "UTC")),
+        "churn": pa.array([1, None, 0, 1, None]),
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    pq.write_table(TABLE, tmp_path / "mine.bin", row_group_size=2)
+    return tmp_path / "mine.bin"
+
+
+def fitted(frame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        encoder = TableEncoder().fit(frame)
+    return encoder, {column.name: column for column in encoder.columns_}
+
+
+def test_the_whole_table(path):
+    file = table_file(path)
+    frame = file.frame(text=["churn"])
+    assert file.columns == tuple(TABLE.column_names)
+    assert frame["age"].dtype == frame["rooms"].dtype == float
+    assert frame["id"].tolist() == [LARGE, 2, None, 4, 5]
+    assert frame["town"].tolist() == ["Kassel", None, "NA", "Passau", "Kassel"]
+    assert frame["churn"].tolist() == ["1", None, "0", "1", None]
+    assert frame["member"].tolist() == [True, None, False, True, False]
+    assert file.line_of(0) is None
+    assert file.notes == ()
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 5, 7])
+def test_blocks_are_encoded_as_the_whole(path, n_rows):
+    file = table_file(path)
+    frame = file.frame(text=["churn"])
+    encoder, kinds = fitted(frame)
+    told = []
+    blocks = list(file.blocks(kinds, n_rows=n_rows, text=["churn"], on_progress=lambda *done: told.append(done)))
+    assert [len(block) for block in blocks[:-1]] == [n_rows] * (len(blocks) - 1)
+    encoded = np.vstack([encoder.transform(block) for block in blocks])
+    np.testing.assert_array_equal(encoded, encoder.transform(frame))
+    assert pd.concat(blocks).index.equals(frame.index)
+    assert told[-1][0] == told[-1][1]
+
+
+def test_standard_input(path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(path.read_bytes())))
+    file = table_file("-")
+    assert file.name == "standard input"
+    assert [len(block) for block in file.blocks({}, n_rows=4)] == [4, 1]
+    assert len(file.frame()) == 5
+
+
+def test_words_for_gaps_and_cells_as_they_are(path):
+    file = table_file(path, gaps=["20", "red", "True", "2"])
+    frame = file.frame()
+    assert frame[["age", "id", "colour", "member"]].isna().sum().tolist() == [2, 2, 4, 3]
+    ((typed, cells),) = file.blocks({}, with_texts=True)
+    assert typed.isna().equals(frame.isna())
+    assert cells.isna().equals(table_file(path).frame().isna())
+
+
+def test_texts_where_numbers_were_learned(tmp_path):
+    pq.write_table(pa.table({"age": ["1", None, "2.5"]}), tmp_path / "a.parquet")
+    file = table_file(tmp_path / "a.parquet")
+    _, kinds = fitted(pd.DataFrame({"age": [1.5, 2.5, 3.0]}))
+    np.testing.assert_array_equal(file.frame(kinds=kinds)["age"], [1.0, np.nan, 2.5])
+
+
+def test_row_numbers_of_pandas_are_left_out(tmp_path):
+    pd.DataFrame({"a": [1, 2]}, index=["x", "y"]).to_parquet(tmp_path / "a.parquet")
+    file = table_file(tmp_path / "a.parquet")
+    assert file.columns == tuple(file.frame()) == ("a",)
+    assert "row numbers" in file.notes[0]
+
+
+def test_what_is_refused(tmp_path, written):
+    empty = tmp_path / "empty.parquet"
+    pq.write_table(TABLE.slice(0, 0), empty)
+    with pytest.raises(TableFileError, match="but no rows"):
+        table_file(empty)
+    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), tmp_path / "double.parquet")
+    with pytest.raises(TableFileError, match="more than one column called 'a'"):
+        table_file(tmp_path / "double.parquet")
+    with pytest.raises(TableFileError, match=r"mine.csv is not a Parquet file, or damaged: .*\. Write it again\."):
+        table_file(written("a,b\n1,2\n"), format="parquet")
+
+
+def test_damaged_files_are_refused_or_read(path, tmp_path):
+    content = path.read_bytes()
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        harmed = bytearray(content)
+        for i in draw.integers(0, len(content), size=5):
+            harmed[i] ^= int(draw.integers(1, 256))
+        (tmp_path / "harmed").write_bytes(harmed[: int(draw.integers(4, len(content)))] if seed % 3 == 0 else harmed)
+        with suppress(MixkernError):
+            table_file(tmp_path / "harmed").frame()
+
+
+def test_without_pyarrow(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mixkern\[parquet\]'"):
+        table_file(path)

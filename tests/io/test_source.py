@@ -1,0 +1,139 @@
+"""Bytes of files and pipes, compressed or not."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+import zipfile
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from mixkern.errors import TableFileError
+from mixkern.io.source import CHUNK, Source
+
+CONTENT = b"age,town\n" + b"31,Kassel\n" * 200_000
+
+
+def zipped(content, *names):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names or ("a.csv",):
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def zstd(content):
+    return pa.Codec("zstd").compress(content, asbytes=True)
+
+
+PACKERS = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": zipped,
+    "zstd": zstd,
+}
+
+
+def all_bytes(source):
+    with source.opened() as stream:
+        return b"".join(stream.chunks())
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    def give(content):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+    return give
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_files_are_unpacked_whatever_their_name(written, packed):
+    source = Source(written(PACKERS[packed](CONTENT), "a.csv"))
+    assert source.look(10) == CONTENT[:10]
+    assert all_bytes(source) == CONTENT
+    assert all_bytes(source) == CONTENT
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_standard_input_comes_once(standard_input, packed):
+    standard_input(PACKERS[packed](CONTENT))
+    source = Source("-")
+    assert source.look(10) == CONTENT[:10]
+    assert source.look(3 * CONTENT.index(b"K")) == CONTENT[: 3 * CONTENT.index(b"K")]
+    assert all_bytes(source) == CONTENT
+    for again in (lambda: all_bytes(source), lambda: source.look(1)):
+        with pytest.raises(TableFileError, match=r"standard input can be read only once. Write it to a file first"):
+            again()
+
+
+def test_standard_input_is_not_held(standard_input):
+    standard_input(CONTENT)
+    source = Source("-")
+    with source.opened() as stream:
+        assert len(next(stream.chunks())) <= CHUNK
+        assert stream.progress[0] <= 2 * CHUNK < len(CONTENT) + CHUNK
+        assert stream.progress[1] is None
+
+
+def test_a_named_pipe_is_read_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(CONTENT,))
+    writer.start()
+    source = Source(tmp_path / "pipe")
+    assert source.look(3) == b"age"
+    assert all_bytes(source) == CONTENT
+    writer.join()
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_progress_ends_at_the_end(written, packed):
+    path = written(PACKERS[packed](CONTENT))
+    with Source(path).opened() as stream:
+        list(stream.chunks())
+        done, total = stream.progress
+    assert done == total == (len(CONTENT) if packed == "zip" else path.stat().st_size)
+
+
+@pytest.mark.parametrize("packed", ["gzip", "bzip2", "xz", "zip"])
+def test_what_was_cut_is_refused(written, packed):
+    content = PACKERS[packed](os.urandom(50_000))
+    with pytest.raises(TableFileError, match=r"mine.csv is damaged, or not whole"):
+        all_bytes(Source(written(content[: len(content) // 2])))
+
+
+def test_what_cannot_be_opened(written, tmp_path):
+    (tmp_path / "customers.csv").write_text("a\n1\n")
+    with pytest.raises(
+        TableFileError, match=r"custmers.csv cannot be read: there is no such file. Did you mean 'customers"
+    ):
+        Source(tmp_path / "custmers.csv").look(1)
+    with pytest.raises(TableFileError, match=r"is a folder. Name a file inside it"):
+        Source(tmp_path).look(1)
+    with pytest.raises(TableFileError, match="zip archive of 2 files, but expected is one table"):
+        Source(written(zipped(CONTENT, "a.csv", "b.csv"))).look(1)
+    with pytest.raises(TableFileError, match="looks like an Excel file: save it as CSV"):
+        Source(written(zipped(b"", "[Content_Types].xml", "xl/workbook.xml"))).look(1)
+    with pytest.raises(TableFileError, match=r"cannot be read|damaged"):
+        Source("a\0b").look(1)
+
+
+def test_standard_input_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(TableFileError, match="Standard input is closed"):
+        Source("-").look(1)
+
+
+def test_a_pipe_can_be_gone_back_in(standard_input):
+    standard_input(CONTENT)
+    source = Source("-")
+    for _ in range(2):
+        with source.seekable() as file:
+            assert file.read() == CONTENT

@@ -1,0 +1,131 @@
+"""The evidence of labels against the density of a Gaussian vector, and what follows from it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import multivariate_normal
+
+from mixkern.kernels import RBFKernel
+from mixkern.svm import believed_cost, believed_share, log_evidence
+from mixkern.svm.evidence import COST_SPREAD, MOST_LABELS, NOISE, NOISES, TEMPER, USUAL_COST, asked
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.standard_normal((14, 2))
+CODES = (X[:, 0] > 0).astype(int)
+THREE = np.digitize(X[:, 0], [-0.4, 0.4])
+K = RBFKernel(0.5)(X)
+
+
+def literal(K, codes, noise=NOISE):
+    """Log density of the centred targets at the likeliest scale: all c of them, of which c - 1 are independent."""
+    n, classes = len(codes), np.unique(codes)
+    A = K + np.eye(n) * noise
+    targets = [(codes == c) - np.mean(codes == c) for c in classes]
+    n_targets = len(classes) - 1
+
+    def surprise(log_scale):
+        scaled = multivariate_normal(np.zeros(n), np.exp(log_scale) * A)
+        quadratic = sum(t @ np.linalg.solve(A, t) for t in targets) / np.exp(log_scale)
+        return -n_targets * scaled.logpdf(np.zeros(n)) + 0.5 * quadratic
+
+    return -minimize_scalar(surprise, bounds=(-12, 8), method="bounded", options={"xatol": 1e-10}).fun
+
+
+@pytest.mark.parametrize("codes", [CODES, THREE])
+def test_differences_are_those_of_the_density(codes):
+    other = RBFKernel(0.01)(X)
+    expected = literal(K, codes) - literal(other, codes)
+    assert log_evidence(K, codes) - log_evidence(other, codes) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_label_that_counts_twice_has_half_the_noise():
+    weights = np.full(len(CODES), 2.0)
+    expected = literal(K, CODES, NOISE / 2) - literal(np.eye(len(CODES)), CODES, NOISE / 2)
+    found = log_evidence(K, CODES, weights) - log_evidence(np.eye(len(CODES)), CODES, weights)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_matrix_that_is_too_indefinite_has_none():
+    assert log_evidence(np.ones((3, 3)) - 3 * np.eye(3), np.array([0, 1, 1])) == -np.inf
+
+
+def test_belief_is_bayes_rule():
+    other = RBFKernel(5.0)(X)
+    ratio = np.exp(TEMPER * (log_evidence(other, CODES) - log_evidence(K, CODES)))
+    assert believed_share(0.6, K, other, CODES) == pytest.approx(0.6 * ratio / (0.6 * ratio + 0.4))
+    assert believed_share(0.6, K, K, CODES) == pytest.approx(0.6)
+    assert believed_share(0.6, K, other, CODES) + believed_share(0.4, other, K, CODES) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_certainty_is_not_moved(share):
+    assert believed_share(share, K, np.eye(len(CODES)), CODES) == share
+
+
+def test_where_there_is_no_evidence():
+    bad = K - 9 * np.eye(len(K))
+    assert believed_share(0.6, K, bad, CODES) == pytest.approx(0.0, abs=1e-300)
+    assert believed_share(0.6, bad, K, CODES) == pytest.approx(1.0)
+    assert believed_share(0.6, bad, bad, CODES) == 0.6
+
+
+def test_scale_does_not_matter_to_labels_without_noise():
+    sure = np.full(len(CODES), 1e8)
+    a, b = RBFKernel(0.5)(X), RBFKernel(2.0)(X)
+    expected = log_evidence(a, CODES, sure) - log_evidence(b, CODES, sure)
+    assert log_evidence(3 * a, CODES, sure) - log_evidence(3 * b, CODES, sure) == pytest.approx(expected, rel=1e-4)
+
+
+# ---------------------------------------------------------------- what an error should cost
+
+
+@pytest.mark.parametrize("codes", [CODES, THREE])
+def test_the_cost_is_the_best_by_evidence_and_prior(codes):
+    c = len(np.unique(codes))
+    scores = {}
+    for noise in NOISES:
+        cost = c / 2 / noise
+        scores[cost] = literal(K, codes, noise) / (c - 1) - 0.5 * (np.log(cost / USUAL_COST) / COST_SPREAD) ** 2
+    assert believed_cost(K, codes) == pytest.approx(max(scores, key=scores.get))
+
+
+def test_noisy_labels_cost_less():
+    random = np.random.RandomState(1)
+    rows = random.standard_normal((80, 2))
+    matrix = RBFKernel(0.5)(rows)
+    clean = (rows[:, 0] > 0).astype(int)
+    noisy = np.where(random.uniform(size=80) < 0.3, 1 - clean, clean)
+    assert believed_cost(matrix, noisy) < 0.5 * believed_cost(matrix, clean)
+
+
+def test_few_labels_leave_the_usual_cost():
+    assert 0.3 * USUAL_COST < believed_cost(RBFKernel(5.0)(X[:3]), np.array([0, 1, 0])) < 3 * USUAL_COST
+
+
+def test_a_smaller_kernel_costs_more():
+    assert believed_cost(K / 100, CODES) == pytest.approx(100 * believed_cost(K, CODES))
+
+
+def test_a_hopeless_matrix_has_the_usual_cost():
+    assert believed_cost(np.full((3, 3), -9.0), np.array([0, 1, 1])) == USUAL_COST
+    assert believed_cost(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        np.arange(1999) % 2,
+        np.sort(np.arange(3000) % 3),
+        np.r_[np.zeros(2500, dtype=int), 1],
+        np.arange(4000) // 2,  # two thousand classes
+        np.arange(7) % 2,
+    ],
+    ids=["interleaved", "sorted", "rare", "classes", "few"],
+)
+def test_of_many_labels_every_class_is_asked(codes):
+    rows = asked(codes)
+    assert len(rows) == len(set(rows.tolist())) <= max(MOST_LABELS, len(np.unique(codes)))
+    assert set(codes[rows]) == set(codes)
+    if len(np.unique(codes)) < 10:
+        shares = np.bincount(codes) / len(codes)
+        assert np.abs(np.bincount(codes[rows]) / len(rows) - shares).max() < 0.01 + 1 / len(rows)
