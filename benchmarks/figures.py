@@ -4,14 +4,14 @@
 """
 
 import numpy as np
-from mixkern_study.plot import best_case
-from mixkern_study.plot.paper import FEW, FIVE, W0
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 
 from mixkern import MixtureSVC, VBMixture, datasets
 from mixkern.density import Mixture
 from mixkern.kernels import RWMKernel
+from mixkern_study.plot import best_case
+from mixkern_study.plot.paper import FEW, FIVE, W0
 
 N_DRAWS = 20  # of the set of five processes
 N_COMPARISONS = 8  # draws of the five sets of the comparison

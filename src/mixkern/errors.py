@@ -45,7 +45,7 @@
 import inspect
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Surface = Literal["python", "cli"]
 OWN_MODULES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # whose lines a warning never points to
@@ -74,32 +74,45 @@ class Message:
     Parameters
     ----------
     text : str
-        What was expected and what was found; the same on every surface.
+        What was expected and what was found; the same on every surface. ``{row}`` stands for the row.
     hint : Hint, default=None
         What to do next, where that differs between surfaces. It follows the text.
+    row : int, default=None
+        Position of the row that the text is about. Messages count rows from 1, and say so.
+
+    Examples
+    --------
+    >>> print(TableError("Column 'age' holds 'old' in {row}.", row=3))
+    Column 'age' holds 'old' in row 4 (counted from 1).
     """
 
-    def __init__(self, text: str = "", *, hint: Hint | None = None) -> None:
+    def __init__(self, text: str = "", *, hint: Hint | None = None, row: int | None = None) -> None:
         super().__init__(text)
         self.hint = hint or Hint()
+        self.row = row
 
     def on(self, surface: Surface) -> str:
         """Give the text with the hint for a surface."""
         text, step = str(self.args[0]), getattr(self.hint, surface)
-        if not step:
-            return text
-        return f"{text}{step}" if step.startswith("\n") else f"{text} {step}"
+        if self.row is not None:
+            text = text.replace("{row}", f"row {self.row + 1} (counted from 1)")
+        separator = "" if not step or step.startswith("\n") else " "
+        return f"{text}{separator}{step}"
+
+    def below(self, n_rows: int) -> Self:
+        """Give the same message about a table of which this one begins ``n_rows`` further down."""
+        return type(self)(self.args[0], hint=self.hint, row=None if self.row is None else self.row + n_rows)
 
     def __str__(self) -> str:
         return self.on("python")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.args[0], self.hint)
+        return _remade, (type(self), self.args[0], self.hint, self.row)
 
 
-def _remade(category: Any, text: str, hint: Hint) -> Any:
+def _remade(category: Any, text: str, hint: Hint, row: int | None) -> Any:
     """Make a message again in another process."""
-    return category(text, hint=hint)
+    return category(text, hint=hint, row=row)
 
 
 class MixkernError(Message, Exception):

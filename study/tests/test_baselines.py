@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from mixkern_study import PEERS, Draw, Lesson, Protocol, labels_only, study_fold
-from mixkern_study.baselines import peer_result
-from mixkern_study.fold import fitted_density
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import SVC
 
 from mixkern import datasets
+from mixkern_study import PEERS, Draw, Lesson, Protocol, labels_only, study_fold
+from mixkern_study.baselines import peer_result
+from mixkern_study.fold import fitted_density
 
 PROTOCOL = Protocol(n_folds=3)
 

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+
 from mixkern_study import compare_data_sets
 from mixkern_study.data_table import SLIPS
 

@@ -4,10 +4,10 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from mixkern_study import LeaderboardStore, Store
-from mixkern_study.database import Database, equal, layout_of, marks
 
 from mixkern.errors import StudyError
+from mixkern_study import LeaderboardStore, Store
+from mixkern_study.database import Database, equal, layout_of, marks
 
 
 class Notes(Database):

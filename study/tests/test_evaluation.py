@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mixkern_study import Contest, Draw, Experiment, Protocol, study_fold
-from mixkern_study.evaluation import _some_of_each, ratios
-from mixkern_study.fold import density_names, fitted_density, labelled_rows
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from mixkern import datasets
 from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel, definiteness
+from mixkern_study import Contest, Draw, Experiment, Protocol, study_fold
+from mixkern_study.evaluation import _some_of_each, ratios
+from mixkern_study.fold import density_names, fitted_density, labelled_rows
 
 SMALL = Protocol(C=(0.1, 10.0), gamma=(0.05, 1.0), priors=(0.1, 10.0), intrinsic=(0.01, 1.0), ambient=(0.01, 1.0))
 

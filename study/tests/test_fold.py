@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mixkern_study import Experiment, Protocol, study_fold
-from mixkern_study.fold import density_names, drawn_from_components, fitted_density, labelled_rows
 
 from mixkern import VBMixture, datasets
 from mixkern.density import Mixture
 from mixkern.errors import StudyError
+from mixkern_study import Experiment, Protocol, study_fold
+from mixkern_study.fold import density_names, drawn_from_components, fitted_density, labelled_rows
 
 PROTOCOL = Protocol(priors=(0.1, 1.0))
 

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from mixkern_study import Experiment, Protocol
 
 from mixkern.errors import MixkernError
+from mixkern_study import Experiment, Protocol
 
 
 def test_the_papers_grids():

@@ -1,8 +1,9 @@
 import hashlib
 from importlib.resources import files
 
-import mixkern_study
 import pytest
+
+import mixkern_study
 from mixkern_study import published_data_sets
 
 

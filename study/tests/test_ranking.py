@@ -4,6 +4,7 @@ import math
 import statistics
 
 import pytest
+
 from mixkern_study import KERNELS, Result, Store, published_accuracies
 from mixkern_study.protocol import RATED
 from mixkern_study.ranking import common_titles, kernels_of, method_title, scores, standing, standings, title_of

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from mixkern import datasets
 from mixkern_study import Experiment, Protocol, study_fold
 from mixkern_study.fold import fitted_density, labelled_rows
 from mixkern_study.run_time import LEAST_S, MOST_TIMES, fold_timings, quickest
-
-from mixkern import datasets
 
 
 def test_short_work_is_repeated_and_long_work_is_not(monkeypatch):

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mixkern_study import CellKey, Protocol, Store, all_rows, labels_only, run, run_times
-from mixkern_study.runner import Step
 from sklearn.naive_bayes import GaussianNB
 
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, MixkernError
+from mixkern_study import CellKey, Protocol, Store, all_rows, labels_only, run, run_times
+from mixkern_study.runner import Step
 
 SMALL = Protocol(
     n_folds=2,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mixkern_study import critical_value, published_accuracies, rank_test
 from scipy import stats
 
 from mixkern.errors import StudyError
+from mixkern_study import critical_value, published_accuracies, rank_test
 
 KERNELS = ["rwm", "gmm", "rbf", "lap"]
 

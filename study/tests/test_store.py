@@ -8,11 +8,11 @@ import sqlite3
 
 import numpy as np
 import pytest
-from mixkern_study import CellKey, Protocol, Result, Store, Timing
 
 from mixkern import VBMixture, datasets
 from mixkern.errors import StudyError
 from mixkern.search import SearchTrial
+from mixkern_study import CellKey, Protocol, Result, Store, Timing
 
 
 def result(**changes):

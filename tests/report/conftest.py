@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
+
 from mixkern_study import KERNELS, Result, Store
 from mixkern_study.report import content
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 from matplotlib import pyplot as plt
-from mixkern_study import Store
-from mixkern_study.report import write_report
 
 from mixkern.report.block import Mark, Paragraph, Picture, Section
 from mixkern.report.page import page
+from mixkern_study import Store
+from mixkern_study.report import write_report
 
 
 @pytest.fixture(scope="module")

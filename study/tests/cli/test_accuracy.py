@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+
 from mixkern_study import KERNELS, Result, Store, published_accuracies
 from mixkern_study.cli.accuracy import print_accuracies
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from mixkern_study import Protocol, Store
-from mixkern_study.cli import paper as paper_module
 
 from mixkern import datasets
 from mixkern.cli import cli
+from mixkern_study import Protocol, Store
+from mixkern_study.cli import paper as paper_module
 
 
 def run(*arguments):

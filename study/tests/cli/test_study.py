@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from mixkern_study import LeaderboardStore, Protocol
-from mixkern_study.cli import study as study_module
-from mixkern_study.leaderboard import OUTSIDE, Method
 
 from mixkern import datasets
 from mixkern.cli import cli
+from mixkern_study import LeaderboardStore, Protocol
+from mixkern_study.cli import study as study_module
+from mixkern_study.leaderboard import OUTSIDE, Method
 
 
 def run(*arguments):

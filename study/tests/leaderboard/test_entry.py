@@ -5,10 +5,10 @@ import os
 import signal
 
 import pytest
-from mixkern_study import LeaderboardStore, Protocol
-from mixkern_study.leaderboard import Deal, Entry
 
 from mixkern.errors import StudyError
+from mixkern_study import LeaderboardStore, Protocol
+from mixkern_study.leaderboard import Deal, Entry
 
 
 def entry(**changes):

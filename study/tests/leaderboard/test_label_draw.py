@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+from mixkern import datasets
+from mixkern.errors import StudyError
 from mixkern_study import Protocol, study_fold
 from mixkern_study.fold import fitted_density
 from mixkern_study.leaderboard import Deal, dealt_rows
 from mixkern_study.leaderboard import label_draw as deal
-
-from mixkern import datasets
-from mixkern.errors import StudyError
 
 PROTOCOL = Protocol()
 

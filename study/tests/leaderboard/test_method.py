@@ -6,9 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mixkern_study import Protocol, study_fold
-from mixkern_study.leaderboard import METHODS, Ground, method, own_machine, standard
-from mixkern_study.leaderboard.method import LABELS_ONLY, REFERENCE
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -16,6 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import DensityChoiceWarning, StudyError
+from mixkern_study import Protocol, study_fold
+from mixkern_study.leaderboard import METHODS, Ground, method, own_machine, standard
+from mixkern_study.leaderboard.method import LABELS_ONLY, REFERENCE
 
 
 def ground_of(name):

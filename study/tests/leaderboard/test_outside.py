@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from mixkern import datasets
 from mixkern_study import Protocol, study_fold
 from mixkern_study.leaderboard import OUTSIDE
 from mixkern_study.leaderboard.outside import load_any
-
-from mixkern import datasets
 
 
 @pytest.mark.parametrize("name", OUTSIDE)

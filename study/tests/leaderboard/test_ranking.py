@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mixkern_study.leaderboard import Entry, leaderboard, rank_biserial
-from mixkern_study.leaderboard.ranking import holm, signed_rank_p
 
 from mixkern.errors import StudyError
+from mixkern_study.leaderboard import Entry, leaderboard, rank_biserial
+from mixkern_study.leaderboard.ranking import holm, signed_rank_p
 
 SETS, METHODS = ["a", "b", "c", "d"], ["mixture_svc", "svc", "bayes"]
 SCORES = np.array([[0.9, 0.8, 0.7], [0.6, 0.8, 0.5], [0.7, 0.7, 0.6], [0.95, 0.9, 0.97]])

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from mixkern_study import LeaderboardStore, Method, run_leaderboard
-from mixkern_study.leaderboard import METHODS, standard
 from sklearn.naive_bayes import GaussianNB
 
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, MixkernError, StudyError
+from mixkern_study import LeaderboardStore, Method, run_leaderboard
+from mixkern_study.leaderboard import METHODS, standard
 
 SMALL = {"data_sets": ["iris", "wine"], "budgets": [2, 4], "choices": ["random"], "n_draws": 2, "n_jobs": 1}
 

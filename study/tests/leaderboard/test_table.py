@@ -1,6 +1,7 @@
 """Tables that say what the entries say."""
 
 import pytest
+
 from mixkern_study.leaderboard import Entry, leaderboard_tables
 from mixkern_study.leaderboard.table import labels_words, title_of_method
 

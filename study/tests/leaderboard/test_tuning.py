@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from mixkern_study.leaderboard.tuning import FewLabelSearch
 from sklearn.svm import SVC
+
+from mixkern_study.leaderboard.tuning import FewLabelSearch
 
 RANDOM = np.random.RandomState(0)
 

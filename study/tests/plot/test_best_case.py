@@ -2,10 +2,10 @@ import re
 
 import numpy as np
 import pytest
-from mixkern_study.plot.best_case import KERNELS, PER_CLASS, SETS, Task, best_model, comparison, dense_labels
 
 from mixkern import datasets
 from mixkern.errors import OptionError
+from mixkern_study.plot.best_case import KERNELS, PER_CLASS, SETS, Task, best_model, comparison, dense_labels
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
-import mixkern_study
 import numpy as np
 import pytest
 
+import mixkern_study
 from mixkern import plot
 
 TEST = mixkern_study.rank_test(np.array([[4.0, 3.0, 2.0, 1.0]] * 3 + [[3.0, 4.0, 1.0, 2.0]] * 3), ["a", "b", "c", "d"])

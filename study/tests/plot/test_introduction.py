@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.contour import QuadContourSet
 from matplotlib.patches import Ellipse
-from mixkern_study.plot.introduction import introduction, two_labels
 
 from mixkern import datasets
+from mixkern_study.plot.introduction import introduction, two_labels
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from mixkern_study.plot import paper
 from scipy.stats import spearmanr
 
 from mixkern import plot
 from mixkern.kernels import RWMKernel
+from mixkern_study.plot import paper
 
 NAMES = [
     "introduction",
@@ -24,7 +24,7 @@ NAMES = [
     "comparison",
     "published_ranks",
 ]
-FIGURES = plot.paper_figures()
+FIGURES = paper.paper_figures()
 
 
 def titles(figure):
@@ -61,8 +61,8 @@ def test_all_figures_are_there_in_the_order_of_the_paper():
 def test_figures_cannot_be_changed_and_the_registry_is_a_copy():
     with pytest.raises(FrozenInstanceError):
         FIGURES["scale"].title = "another"
-    plot.paper_figures().clear()
-    assert list(plot.paper_figures()) == NAMES
+    paper.paper_figures().clear()
+    assert list(paper.paper_figures()) == NAMES
 
 
 @pytest.mark.parametrize("name", ["density", "distances", "published_ranks"])

@@ -5,6 +5,7 @@ import itertools
 import re
 
 import pytest
+
 from mixkern_study.report import write_pages
 
 PAGES = {

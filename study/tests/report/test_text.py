@@ -4,9 +4,9 @@ import ast
 import importlib
 
 import pytest
-from mixkern_study.report import text
 
 from mixkern.report.block import Bullets, Paragraph
+from mixkern_study.report import text
 
 
 @pytest.mark.parametrize("code", [text.OWN_DATA, text.OWN_METHOD, text.REPORT])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from mixkern_study import rank_test
 from mixkern_study.ranking import Standing
 from mixkern_study.report.verdict import lead, verdict

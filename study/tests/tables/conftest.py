@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+
 from mixkern_study import KERNELS, Store
 
 from .example import READINGS, SETS, accuracy_of, result

@@ -3,9 +3,9 @@
 import statistics
 
 import pytest
-from mixkern_study import KERNELS, Store, accuracy_table, published_accuracies
 
 from mixkern.errors import OptionError
+from mixkern_study import KERNELS, Store, accuracy_table, published_accuracies
 
 from .example import SETS, STRANGE, cells_of, fold_means, ranks_and_wins, result
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from mixkern_study import KERNELS, statistics_table
 
 from .example import cells_of

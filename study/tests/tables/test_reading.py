@@ -4,6 +4,7 @@ import math
 import statistics
 
 import pytest
+
 from mixkern_study import KERNELS, Store, critical_value, readings_table
 from mixkern_study.ranking import standings
 
