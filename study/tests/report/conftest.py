@@ -1,60 +1,15 @@
 """A small study with a strange name in it, and no figures that take long."""
 
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
 from mixkern_study import KERNELS, Result, Store
 from mixkern_study.report import content
 
-mpl.use("Agg")
-
 STRANGE = "A & B <c>"
-
-
-class Outline(HTMLParser):
-    """What a browser would see: tags that match, links, pictures."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.ids, self.links, self.sources, self.text, self.alts = [], [], [], [], "", []
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if "id" in given:
-            self.ids.append(given["id"])
-        if "href" in given:
-            self.links.append(given["href"])
-        if "src" in given:
-            self.sources.append(given["src"])
-            self.alts.append(given["alt"])
-        assert not any(name.startswith("on") for name in given)
-        assert tag not in ("script", "link", "iframe")
-        if tag not in ("meta", "img", "source"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-
-@pytest.fixture(scope="session")
-def outline_of():
-    """Give a function that reads a page."""
-
-    def read(path):
-        found = Outline()
-        found.source = path.read_text("utf-8")
-        found.feed(found.source)
-        return found
-
-    return read
 
 
 @pytest.fixture(scope="package")
