@@ -122,8 +122,8 @@ PUBLIC = {
     "mixkern.svm": {
         "Dual",
         "Remedy",
-        "believed_cost",
-        "believed_share",
+        "evidence_C",
+        "evidence_share",
         "classifier",
         "label_folds",
         "log_evidence",

@@ -43,7 +43,7 @@ def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int =
     >>> class_subsample(np.array([0, 0, 0, 0, 1, 1]), 3, RandomState(0))
     array([2, 3, 4, 5])
     """
-    share = min(1.0, size / max(1, len(codes)))
+    n, size = max(1, len(codes)), min(size, len(codes))
     shuffled = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
-    kept = [rows[: max(least, round(share * len(rows)))] for rows in shuffled]
+    kept = [rows[: max(least, round(size * len(rows) / n))] for rows in shuffled]
     return np.sort(np.concatenate(kept))

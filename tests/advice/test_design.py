@@ -1,9 +1,10 @@
-"""Tests of the few rows that say most about the others, against the formulas written out."""
+"""Transductive experimental design, against the formulas written out."""
 
 import numpy as np
 import pytest
 
-from mixkern.advice.design import NOISE, centred, cover, left_over
+from mixkern.advice.design import central_rows, greedy_design, uncertainty
+from mixkern.svm.gaussian_process import DESIGN_NOISE
 
 
 def gaussian(A, B):
@@ -18,28 +19,15 @@ def rows():
 def variance_given(K, known):
     """Posterior covariance by the textbook."""
     known = list(known)
-    inner = np.linalg.inv(K[np.ix_(known, known)] + NOISE * np.eye(len(known)))
+    inner = np.linalg.inv(K[np.ix_(known, known)] + DESIGN_NOISE * np.eye(len(known)))
     return K - K[:, known] @ inner @ K[known]
-
-
-def test_what_labels_leave_uncertain_is_the_posterior_of_a_gaussian_process(rows):
-    K = gaussian(rows, rows)
-    got = left_over(K[5:, 5:], K[5:, :5], K[:5, :5])
-    np.testing.assert_allclose(got, variance_given(K, range(5))[5:, 5:], atol=1e-12)
-
-
-def test_negative_eigenvalues_of_a_kernel_are_taken_for_zero():
-    indefinite = np.array([[1.0, 1.5], [1.5, 1.0]])
-    left = left_over(np.eye(1), np.array([[0.1, 0.2]]), indefinite)
-    assert np.isfinite(left).all()
-    assert left[0, 0] <= 1
 
 
 def test_each_pick_takes_most_uncertainty_times_worth(rows):
     K, rng = gaussian(rows, rows), np.random.RandomState(1)
     counts, worth = rng.randint(1, 4, size=30).astype(float), rng.uniform(0.5, 1, size=30)
     before = []
-    for pick in cover(K.copy(), counts, worth, 4):
+    for pick in greedy_design(K.copy(), counts, worth, 4):
         now = counts @ np.diag(variance_given(K, before))
         taken = [now - counts @ np.diag(variance_given(K, [*before, j])) for j in range(30)]
         assert (worth * taken)[pick] == pytest.approx(max((worth * taken)[j] for j in range(30) if j not in before))
@@ -47,18 +35,18 @@ def test_each_pick_takes_most_uncertainty_times_worth(rows):
 
 
 def test_no_row_is_picked_twice_and_all_can_be(rows):
-    assert sorted(cover(gaussian(rows, rows), np.ones(30), np.ones(30), 30)) == list(range(30))
+    assert sorted(greedy_design(gaussian(rows, rows), np.ones(30), np.ones(30), 30)) == list(range(30))
 
 
 def test_many_equal_rows_are_worth_a_pick():
     K = np.kron(np.eye(2), np.ones((3, 3)))
-    assert cover(K, np.array([1.0, 1.0, 1.0, 1.0, 3.0, 1.0]), np.ones(6), 1)[0] >= 3
+    assert greedy_design(K, np.array([1.0, 1.0, 1.0, 1.0, 3.0, 1.0]), np.ones(6), 1)[0] >= 3
 
 
 def moved(at, picks, counts=None, worth=None, known=()):
     at, ones, known = np.array(at)[:, None], np.ones(len(at)), np.array(known).reshape(-1, 1)
     counts, worth = (ones if given is None else np.array(given) for given in (counts, worth))
-    return centred(gaussian(at, at), gaussian(at, known), counts, worth, np.array(picks)).tolist()
+    return central_rows(gaussian(at, at), gaussian(at, known), counts, worth, np.array(picks)).tolist()
 
 
 def test_picks_move_to_the_middle_of_their_groups():
@@ -79,3 +67,33 @@ def test_rows_that_are_like_known_ones_do_not_pull():
 
 def test_a_pick_without_followers_stays():
     assert sorted(moved([0.0, 0.0, 0.0], [0, 1, 2], known=[0.0])) == [0, 1, 2]
+
+
+# ---------------------------------------------------------------- uncertainty
+
+LABELLED = np.array([[0.0], [2.0], [4.0]])
+
+
+def uncertain(rows, codes, labelled=LABELLED):
+    return uncertainty(gaussian(np.array(rows), labelled), gaussian(labelled, labelled), np.array(codes))
+
+
+def test_uncertainty_is_greatest_between_classes():
+    at = uncertain([[0.0], [2.0], [4.0]], [0, 1], labelled=np.array([[0.0], [4.0]]))
+    assert at[1] > 0.9
+    assert max(at[0], at[2]) < 0.3
+
+
+def test_uncertainty_lies_between_0_and_1():
+    at = uncertain(np.linspace(-50, 50, 101)[:, None], [0, 1, 2])
+    assert at.min() >= 0
+    assert at.max() <= 1
+
+
+def test_one_class_leaves_all_rows_alike():
+    assert uncertain([[0.0], [9.0]], [4, 4, 4]).tolist() == [1, 1]
+
+
+def test_codes_are_names_only():
+    rows = [[0.3], [1.2], [3.1]]
+    np.testing.assert_array_equal(uncertain(rows, [0, 1, 0]), uncertain(rows, [7, 3, 7]))

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, VBMixture, datasets
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
-from mixkern.svm import believed_cost, believed_share
+from mixkern.svm import evidence_C, evidence_share
 from mixkern.svm.dual import NotConvergedWarning
 from mixkern.svm.libsvm import pairs
 
@@ -122,7 +122,7 @@ def test_the_share_is_bayes_rule_on_labelled_rows():
     X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
     rows, codes = model.encoder_.transform(X)[y >= 0], y[y >= 0]
     plain, mixed = model.kernel_.separation(rows).halves(model.kernel_.gamma)
-    assert model.kernel_.share == pytest.approx(believed_share(0.6, plain, mixed, codes))
+    assert model.kernel_.share == pytest.approx(evidence_share(0.6, plain, mixed, codes))
 
 
 def test_training_again_starts_from_the_same_belief():
@@ -147,10 +147,10 @@ def test_weights_of_labels_count_in_the_belief():
 def test_labels_say_what_an_error_costs():
     X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
     rows, codes = model.encoder_.transform(X)[y >= 0], y[y >= 0]
-    assert believed_cost(model.kernel_(rows), codes) == model.C_
+    assert evidence_C(model.kernel_(rows), codes) == model.C_
     assert model.set_params(C=3.0).fit(X, y).C_ == 3.0
     K = model.kernel_(rows)
-    asked, told = MixtureSVC(), MixtureSVC(C=believed_cost(K, codes))  # before any fit
+    asked, told = MixtureSVC(), MixtureSVC(C=evidence_C(K, codes))  # before any fit
     np.testing.assert_array_equal(asked.solve(K, codes).coefficients, told.solve(K, codes).coefficients)
 
 

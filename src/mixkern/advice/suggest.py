@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mixkern.advice.design import centred, cover, left_over
-from mixkern.advice.doubt import doubt
+from mixkern.advice.design import central_rows, greedy_design, uncertainty
 from mixkern.advice.pool import Pool
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
@@ -17,6 +16,7 @@ from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.estimators.setting import COUNT
 from mixkern.kernels import BlendKernel
+from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted
 
@@ -197,9 +197,9 @@ def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, wo
     covariance, to_known = apart.kernel(kernel.gamma), np.empty((len(rows), 0))
     if len(known):
         apart_known = kernel.separation(rows, known)
-        covariance = left_over(covariance, apart_known.kernel(kernel.gamma), kernel(known))
+        covariance = posterior_covariance(covariance, apart_known.kernel(kernel.gamma), kernel(known))
         to_known = apart_known.kernel(near)
-    return centred(apart.kernel(near), to_known, counts, worth, cover(covariance, counts, worth, n))
+    return central_rows(apart.kernel(near), to_known, counts, worth, greedy_design(covariance, counts, worth, n))
 
 
 def _worth(kernel: BlendKernel, rows: Floats, judges: Floats, codes: Ints) -> Floats:
@@ -207,4 +207,4 @@ def _worth(kernel: BlendKernel, rows: Floats, judges: Floats, codes: Ints) -> Fl
     there = 1 - np.isnan(rows).mean(axis=1)
     if not len(judges):
         return there
-    return there * (1 + doubt(kernel(rows, judges), kernel(judges), codes)) / 2
+    return there * (1 + uncertainty(kernel(rows, judges), kernel(judges), codes)) / 2

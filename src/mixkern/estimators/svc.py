@@ -16,11 +16,11 @@ from mixkern.explain.contrast import contrasts
 from mixkern.explain.pull import pulls_by_component, pulls_by_neighbour
 from mixkern.imports import optional
 from mixkern.kernels.blend import SHARE, BlendKernel
-from mixkern.svm import Dual, believed_cost, believed_share, classifier
+from mixkern.svm import Dual, classifier, evidence_C, evidence_share
 from mixkern.svm.calibration import cross_fitted, slope
 from mixkern.svm.dual import NotConvergedWarning
-from mixkern.svm.evidence import asked
 from mixkern.svm.folds import Train
+from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
@@ -51,7 +51,7 @@ class MixtureSVC(MixtureClassifier):
         covariances where the table is too wide for full ones.
     C : float or "auto", default="auto"
         What an error on a labelled row costs. With ``"auto"`` the labels say how noisy they are
-        (:func:`~mixkern.svm.believed_cost`); it is about 10 where they are few.
+        (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
     gamma : float, "scale" or "local", default="scale"
         How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
         as much.
@@ -199,7 +199,7 @@ class MixtureSVC(MixtureClassifier):
         labelled = np.flatnonzero(codes >= 0)
         rows, codes = rows[labelled], codes[labelled]
         counts = None if weights is None else weights[labelled]
-        self.kernel_ = self._believed_kernel(rows, codes, counts)
+        self.kernel_ = self._evidence_kernel(rows, codes, counts)
         K = self.kernel_(rows)
         self.C_ = self._cost(K, codes, counts)
 
@@ -213,23 +213,23 @@ class MixtureSVC(MixtureClassifier):
         self.slope_ = self._slope(K, codes, train, counts) if self.probability else None
         return self
 
-    def _believed_kernel(self, rows: Floats, codes: Ints, weights: Floats | None) -> Any:
+    def _evidence_kernel(self, rows: Floats, codes: Ints, weights: Floats | None) -> Any:
         """Give the kernel, after labelled rows have said how much of the mixture they believe."""
         kernel = self.kernel_
         if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # given as it is, or bent
             return kernel
-        some = asked(codes)
+        some = evidence_rows(codes)
         plain, mixed = kernel.separation(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
         counts = None if weights is None else weights[some]
-        return replaced(kernel, share=believed_share(SHARE, plain, mixed, codes[some], counts))
+        return replaced(kernel, share=evidence_share(SHARE, plain, mixed, codes[some], counts))
 
     def _cost(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
         """Give C, or ask the labels for it."""
         if not isinstance(self.C, str):
             return float(self.C)
-        some = asked(codes)
+        some = evidence_rows(codes)
         counts = None if weights is None else weights[some]
-        return believed_cost(K[np.ix_(some, some)], codes[some], counts)
+        return evidence_C(K[np.ix_(some, some)], codes[some], counts)
 
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
         with warnings.catch_warnings():  # the training on all labels has said it already

@@ -1,17 +1,17 @@
 """Pure functions of a kernel matrix and labels that return a dual: how machines are trained."""
 
 from mixkern.svm.dual import Dual, NotConvergedWarning
-from mixkern.svm.evidence import believed_cost, believed_share, log_evidence
 from mixkern.svm.folds import label_folds
+from mixkern.svm.gaussian_process import evidence_C, evidence_share, log_evidence
 from mixkern.svm.libsvm import Remedy, classifier, one_class, pairs, regressor
 
 __all__ = [
     "Dual",
     "NotConvergedWarning",
     "Remedy",
-    "believed_cost",
-    "believed_share",
     "classifier",
+    "evidence_C",
+    "evidence_share",
     "label_folds",
     "log_evidence",
     "one_class",

@@ -1,4 +1,4 @@
-"""The evidence of labels against the density of a Gaussian vector, and what follows from it."""
+"""Gaussian-process regression on labels: its evidence and posterior, against the formulas of the textbook."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,19 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
 from mixkern.kernels import RBFKernel
-from mixkern.svm import believed_cost, believed_share, log_evidence
-from mixkern.svm.evidence import COST_SPREAD, MOST_LABELS, NOISE, NOISES, TEMPER, USUAL_COST, asked
+from mixkern.svm import evidence_C, evidence_share, log_evidence
+from mixkern.svm.gaussian_process import (
+    C_NOISES,
+    C_SPREAD,
+    DESIGN_NOISE,
+    LABEL_NOISE,
+    MAX_LABELS,
+    TEMPER,
+    USUAL_C,
+    evidence_rows,
+    posterior_covariance,
+    posterior_mean,
+)
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.standard_normal((14, 2))
@@ -16,7 +27,7 @@ THREE = np.digitize(X[:, 0], [-0.4, 0.4])
 K = RBFKernel(0.5)(X)
 
 
-def literal(K, codes, noise=NOISE):
+def literal(K, codes, noise=LABEL_NOISE):
     """Log density of the centred targets at the likeliest scale: all c of them, of which c - 1 are independent."""
     n, classes = len(codes), np.unique(codes)
     A = K + np.eye(n) * noise
@@ -40,7 +51,7 @@ def test_differences_are_those_of_the_density(codes):
 
 def test_a_label_that_counts_twice_has_half_the_noise():
     weights = np.full(len(CODES), 2.0)
-    expected = literal(K, CODES, NOISE / 2) - literal(np.eye(len(CODES)), CODES, NOISE / 2)
+    expected = literal(K, CODES, LABEL_NOISE / 2) - literal(np.eye(len(CODES)), CODES, LABEL_NOISE / 2)
     found = log_evidence(K, CODES, weights) - log_evidence(np.eye(len(CODES)), CODES, weights)
     assert found == pytest.approx(expected, rel=1e-6)
 
@@ -49,24 +60,24 @@ def test_a_matrix_that_is_too_indefinite_has_none():
     assert log_evidence(np.ones((3, 3)) - 3 * np.eye(3), np.array([0, 1, 1])) == -np.inf
 
 
-def test_belief_is_bayes_rule():
+def test_the_share_follows_bayes_rule():
     other = RBFKernel(5.0)(X)
     ratio = np.exp(TEMPER * (log_evidence(other, CODES) - log_evidence(K, CODES)))
-    assert believed_share(0.6, K, other, CODES) == pytest.approx(0.6 * ratio / (0.6 * ratio + 0.4))
-    assert believed_share(0.6, K, K, CODES) == pytest.approx(0.6)
-    assert believed_share(0.6, K, other, CODES) + believed_share(0.4, other, K, CODES) == pytest.approx(1.0)
+    assert evidence_share(0.6, K, other, CODES) == pytest.approx(0.6 * ratio / (0.6 * ratio + 0.4))
+    assert evidence_share(0.6, K, K, CODES) == pytest.approx(0.6)
+    assert evidence_share(0.6, K, other, CODES) + evidence_share(0.4, other, K, CODES) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_certainty_is_not_moved(share):
-    assert believed_share(share, K, np.eye(len(CODES)), CODES) == share
+    assert evidence_share(share, K, np.eye(len(CODES)), CODES) == share
 
 
 def test_where_there_is_no_evidence():
     bad = K - 9 * np.eye(len(K))
-    assert believed_share(0.6, K, bad, CODES) == pytest.approx(0.0, abs=1e-300)
-    assert believed_share(0.6, bad, K, CODES) == pytest.approx(1.0)
-    assert believed_share(0.6, bad, bad, CODES) == 0.6
+    assert evidence_share(0.6, K, bad, CODES) == pytest.approx(0.0, abs=1e-300)
+    assert evidence_share(0.6, bad, K, CODES) == pytest.approx(1.0)
+    assert evidence_share(0.6, bad, bad, CODES) == 0.6
 
 
 def test_scale_does_not_matter_to_labels_without_noise():
@@ -83,10 +94,10 @@ def test_scale_does_not_matter_to_labels_without_noise():
 def test_the_cost_is_the_best_by_evidence_and_prior(codes):
     c = len(np.unique(codes))
     scores = {}
-    for noise in NOISES:
+    for noise in C_NOISES:
         cost = c / 2 / noise
-        scores[cost] = literal(K, codes, noise) / (c - 1) - 0.5 * (np.log(cost / USUAL_COST) / COST_SPREAD) ** 2
-    assert believed_cost(K, codes) == pytest.approx(max(scores, key=scores.get))
+        scores[cost] = literal(K, codes, noise) / (c - 1) - 0.5 * (np.log(cost / USUAL_C) / C_SPREAD) ** 2
+    assert evidence_C(K, codes) == pytest.approx(max(scores, key=scores.get))
 
 
 def test_noisy_labels_cost_less():
@@ -95,20 +106,20 @@ def test_noisy_labels_cost_less():
     matrix = RBFKernel(0.5)(rows)
     clean = (rows[:, 0] > 0).astype(int)
     noisy = np.where(random.uniform(size=80) < 0.3, 1 - clean, clean)
-    assert believed_cost(matrix, noisy) < 0.5 * believed_cost(matrix, clean)
+    assert evidence_C(matrix, noisy) < 0.5 * evidence_C(matrix, clean)
 
 
 def test_few_labels_leave_the_usual_cost():
-    assert 0.3 * USUAL_COST < believed_cost(RBFKernel(5.0)(X[:3]), np.array([0, 1, 0])) < 3 * USUAL_COST
+    assert 0.3 * USUAL_C < evidence_C(RBFKernel(5.0)(X[:3]), np.array([0, 1, 0])) < 3 * USUAL_C
 
 
 def test_a_smaller_kernel_costs_more():
-    assert believed_cost(K / 100, CODES) == pytest.approx(100 * believed_cost(K, CODES))
+    assert evidence_C(K / 100, CODES) == pytest.approx(100 * evidence_C(K, CODES))
 
 
 def test_a_hopeless_matrix_has_the_usual_cost():
-    assert believed_cost(np.full((3, 3), -9.0), np.array([0, 1, 1])) == USUAL_COST
-    assert believed_cost(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
+    assert evidence_C(np.full((3, 3), -9.0), np.array([0, 1, 1])) == USUAL_C
+    assert evidence_C(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
 
 
 @pytest.mark.parametrize(
@@ -122,10 +133,34 @@ def test_a_hopeless_matrix_has_the_usual_cost():
     ],
     ids=["interleaved", "sorted", "rare", "classes", "few"],
 )
-def test_of_many_labels_every_class_is_asked(codes):
-    rows = asked(codes)
-    assert len(rows) == len(set(rows.tolist())) <= max(MOST_LABELS, len(np.unique(codes)))
+def test_of_many_labels_some_of_every_class_are_used(codes):
+    rows = evidence_rows(codes)
+    assert len(rows) == len(set(rows.tolist())) <= MAX_LABELS + len(np.unique(codes))
     assert set(codes[rows]) == set(codes)
     if len(np.unique(codes)) < 10:
         shares = np.bincount(codes) / len(codes)
         assert np.abs(np.bincount(codes[rows]) / len(rows) - shares).max() < 0.01 + 1 / len(rows)
+
+
+# ---------------------------------------------------------------- the posterior
+
+
+def test_the_posterior_mean_is_that_of_the_textbook():
+    inverse = np.linalg.inv(K[:9, :9] + LABEL_NOISE * np.eye(9))
+    codes = THREE[:9]
+    for code, found in zip(np.unique(codes), posterior_mean(K[9:, :9], K[:9, :9], codes).T, strict=True):
+        mean = np.mean(codes == code)
+        np.testing.assert_allclose(found, mean + K[9:, :9] @ inverse @ ((codes == code) - mean), atol=1e-12)
+
+
+def test_the_posterior_covariance_is_that_of_the_textbook():
+    inverse = np.linalg.inv(K[:5, :5] + DESIGN_NOISE * np.eye(5))
+    expected = K[5:, 5:] - K[5:, :5] @ inverse @ K[:5, 5:]
+    np.testing.assert_allclose(posterior_covariance(K[5:, 5:], K[5:, :5], K[:5, :5]), expected, atol=1e-12)
+
+
+def test_negative_eigenvalues_of_a_kernel_are_taken_for_zero():
+    indefinite = np.array([[1.0, 1.5], [1.5, 1.0]])
+    left = posterior_covariance(np.eye(1), np.array([[0.1, 0.2]]), indefinite)
+    assert np.isfinite(left).all()
+    assert left[0, 0] <= 1
