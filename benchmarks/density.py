@@ -13,9 +13,10 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from benchmarks.ratio import seconds
 from mixkern import VBMixture
-from mixkern.density.expectation import blocks, expectation, is_expandable
+from mixkern.density.block import blocks
+from mixkern.density.covariance import FullPrecision
+from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.posterior import Posterior, Prior
-from mixkern.density.precision import FullPrecision
 
 K = 30
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.covariance import PRECISIONS, CovarianceType
+from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS
 from mixkern.density.statistics import Statistics
 
 KINDS = ["full", "tied", "diag", "spherical"]

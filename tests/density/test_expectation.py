@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from mixkern.density.coordinates import Coordinates
-from mixkern.density.expectation import blocks, careful_statistics, expectation, is_expandable, total
+from mixkern.density.block import BLOCK, Coordinates, blocks
+from mixkern.density.covariance import CovarianceType
+from mixkern.density.expectation import careful_statistics, expectation, is_expandable, total
 from mixkern.density.inference import largest_sq_norm
-from mixkern.density.mixture import BLOCK, CovarianceType
 
 NAN = np.nan
 
@@ -290,8 +290,8 @@ def test_rare_patterns_give_what_frequent_ones_do(monkeypatch, kind, make_poster
     posterior = make_posterior(kind, whole, 3, codes=codes, n_slots=(4,))
     found = []
     for rare, cells in ((0, 2**16), (10**9, 2**16), (10**9, 20), (4, 2**16)):
-        monkeypatch.setattr("mixkern.density.expectation.RARE", rare)
-        monkeypatch.setattr("mixkern.density.expectation.CELLS", cells)
+        monkeypatch.setattr("mixkern.density.block.RARE", rare)
+        monkeypatch.setattr("mixkern.density.block.RARE_CELLS", cells)
         table = list(blocks(X, codes, weights, 7))
         assert sum(block.values.shape[1] for block in table) == 90
         assert any(block.is_scattered for block in table) == (rare > 0)

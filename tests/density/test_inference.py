@@ -9,11 +9,12 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
-from mixkern.density.expectation import blocks, expectation
+from mixkern.density.block import blocks
+from mixkern.density.covariance import PRECISIONS
+from mixkern.density.expectation import expectation
 from mixkern.density.inference import Policy, ascend, largest_sq_norm
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS
 from mixkern.density.priors import PrecisionPrior
 
 FIXED = Policy(precision_prior=None, learns_degrees=False, prune_below=0.0, merges=False, tol=0.0, max_iter=50)

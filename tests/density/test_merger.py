@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
+from mixkern.density.covariance import PRECISIONS, CovarianceType
 from mixkern.density.inference import CHANCE
 from mixkern.density.merger import merger_gains
-from mixkern.density.mixture import CovarianceType
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS
 from mixkern.density.start import _hard_statistics
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import warnings
 from dataclasses import FrozenInstanceError
 
@@ -12,7 +13,9 @@ from scipy import integrate
 from sklearn.cluster import KMeans
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 
-from mixkern.density.mixture import BLOCK, CovarianceType, Mixture, category_slots
+from mixkern.density.block import BLOCK
+from mixkern.density.covariance import CovarianceType
+from mixkern.density.mixture import MOST_CATEGORIES, Mixture, category_slots, check_codes
 from mixkern.errors import MixtureError, OptionError
 
 NAN = np.nan
@@ -414,3 +417,15 @@ def test_components_of_few_rows_lean_on_the_mean(kind, make_mixture):
 def test_shares_that_are_none(make_mixture, share):
     with pytest.raises(MixtureError, match="share must be a number from 0 to 1, or one for each of"):
         make_mixture("full", 3, 2).pooled(share)
+
+
+def test_codes_of_categories_pass():
+    check_codes(np.array([[0.0, 4.0, NAN], [MOST_CATEGORIES - 1, NAN, NAN]]))
+    check_codes(np.empty((3, 0)))
+
+
+@pytest.mark.parametrize("code", [-1.0, 0.5, float(MOST_CATEGORIES), 1e12])
+def test_what_is_no_code_is_refused(code):
+    text = f"must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, but they hold {code:g}."
+    with pytest.raises(MixtureError, match=re.escape(text)):
+        check_codes(np.array([[0.0], [code]]))

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from mixkern.density.expectation import blocks, expectation
+from mixkern.density.block import blocks
+from mixkern.density.covariance import PRECISIONS
+from mixkern.density.expectation import expectation
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS
 
 NAN = np.nan
 

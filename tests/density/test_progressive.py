@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from mixkern.density.block import InnerRows
 from mixkern.density.inference import Policy
 from mixkern.density.progressive import FIRST_SAMPLE, GROWTH, fit_progressively, restart, samples
-from mixkern.density.rows import Rows
 from mixkern.density.start import Start
 
 POLICY = Policy(precision_prior=None, learns_degrees=False, prune_below=1.0, merges=True, tol=1e-5, max_iter=1000)
@@ -16,7 +16,7 @@ POLICY = Policy(precision_prior=None, learns_degrees=False, prune_below=1.0, mer
 def make_rows(n, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, 2)) * 0.3 + np.array([[-1.0, 0], [1, 0], [0, 2]])[random.integers(0, 3, n)]
-    return Rows(X, np.empty((n, 0)), None, ())
+    return InnerRows(X, np.empty((n, 0)), None, ())
 
 
 def fit(rows, prior, pool, *, n_init=1, is_progressive=True, seed=0, policy=POLICY, k=8):

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mixkern.density import VBMixture
-from mixkern.density.expectation import blocks, expectation
+from mixkern.density.block import blocks
+from mixkern.density.covariance import PRECISIONS, CovarianceType
+from mixkern.density.expectation import expectation
 from mixkern.density.inference import Policy, ascend
-from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.statistics import Statistics
 

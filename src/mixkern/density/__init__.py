@@ -1,7 +1,8 @@
 """Mixture densities: the structure of a table, learned from all its rows."""
 
+from mixkern.density.covariance import CovarianceType
 from mixkern.density.describe import component_table
-from mixkern.density.mixture import CovarianceType, Mixture
+from mixkern.density.mixture import Mixture
 from mixkern.density.one_hot import plain_numbers
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity

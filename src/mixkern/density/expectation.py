@@ -7,71 +7,23 @@ centre; :func:`is_expandable` tells. The careful way takes differences from each
 their expectation.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from mixkern.density.gaps import gap_patterns
-from mixkern.density.mixture import BLOCK, LOG_2PI, category_slots
+from mixkern.density.block import Block
+from mixkern.density.mixture import LOG_2PI, category_slots
 from mixkern.density.posterior import Posterior
 from mixkern.density.statistics import Statistics
-from mixkern.typing import Floats, Positions
+from mixkern.typing import Floats
 
 LOSS = 1e-9  # error of ln rho_nk that the expanded square may cause
-RARE = 16  # rows of one pattern of gaps from which its matrices are worth computing once for all of them
-CELLS = 2**16  # of the matrices of rare patterns in a block, for each component
 
 Spread = Callable[[Floats], Floats]  # from the shares of rows to the summed covariance of their gaps
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows that miss the same columns, or as many, ready for the E-step."""
-
-    values: Floats  # (d, n), column by column; NaN where missing
-    codes: Floats  # (e, n)
-    weights: Floats | None  # (n,)
-    missing: Positions  # (m,) for all rows, or (n, m) where each row misses others
-
-    @property
-    def is_scattered(self) -> bool:
-        """Whether each row misses columns of its own."""
-        return self.missing.ndim == 2
-
-
-def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
-    """Cut a table into blocks of rows that miss the same columns; of rare patterns, of rows that miss as many."""
-
-    def block(at: Any, missing: Positions) -> Block:
-        return Block(
-            values=np.ascontiguousarray(X[at].T),
-            codes=np.ascontiguousarray(codes[at].T),
-            weights=None if weights is None else weights[at],
-            missing=missing,
-        )
-
-    rare: list[Positions] = [np.arange(0)]
-    for rows, _, missing in gap_patterns(X):
-        if len(missing) and len(rows) < RARE:
-            rare.append(rows)
-            continue
-        is_all = len(rows) == len(X)
-        for start in range(0, len(rows), size):
-            yield block(slice(start, start + size) if is_all else rows[start : start + size], missing)
-    scattered = np.sort(np.concatenate(rare))
-    n_missing = np.isnan(X[scattered]).sum(axis=1)
-    for m in np.unique(n_missing):
-        rows = scattered[n_missing == m]
-        step = int(max(1, min(size, CELLS // m**2)))
-        for start in range(0, len(rows), step):
-            at = rows[start : start + step]
-            yield block(at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
 
 
 def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:

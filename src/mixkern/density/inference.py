@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.density.expectation import Block, expectation, is_expandable
+from mixkern.density.block import Block
+from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.merger import merger_gains
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.priors import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,32 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
-from mixkern.density.gaps import gap_patterns
+from mixkern.density.block import BLOCK, gap_patterns
+from mixkern.density.covariance import CovarianceType
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats
 from mixkern.validation import one_of
 
 LOG_2PI = float(np.log(2 * np.pi))
 MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category
-BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of the table
-
-
-class CovarianceType(StrEnum):
-    """How the components' covariances are stored, and what they have in common. Shapes are scikit-learn's."""
-
-    FULL = "full"  # (k, d, d)
-    TIED = "tied"  # (d, d), one for all components
-    DIAG = "diag"  # (k, d)
-    SPHERICAL = "spherical"  # (k,)
-
-    @property
-    def is_diagonal(self) -> bool:
-        """Whether columns are independent within a component."""
-        return self in (CovarianceType.DIAG, CovarianceType.SPHERICAL)
-
-    def shape(self, k: int, d: int) -> tuple[int, ...]:
-        """Give the shape of k covariances in d columns."""
-        return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.value]
 
 
 @dataclass(frozen=True, eq=False)

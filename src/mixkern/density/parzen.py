@@ -6,7 +6,8 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from mixkern.density.mixture import BLOCK, LOG_2PI
+from mixkern.density.block import BLOCK
+from mixkern.density.mixture import LOG_2PI
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats
 

@@ -12,8 +12,8 @@ from typing import Self
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from mixkern.density.covariance import Precision
 from mixkern.density.mixture import LOG_2PI, Mixture
-from mixkern.density.precision import Precision
 from mixkern.density.statistics import Statistics
 from mixkern.typing import Floats, Positions
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from mixkern.density.block import InnerRows
 from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
 from mixkern.density.posterior import Posterior, Prior
-from mixkern.density.rows import Rows
 from mixkern.density.start import Start, start_statistics
 from mixkern.density.statistics import Statistics
 from mixkern.typing import Positions
@@ -31,7 +31,7 @@ def samples(n: int, random: np.random.RandomState, *, is_progressive: bool) -> I
 
 
 def fit_progressively(
-    rows: Rows,
+    rows: InnerRows,
     prior: Prior,
     policy: Policy,
     *,
@@ -60,20 +60,22 @@ def fit_progressively(
     return ascent
 
 
-def restart(rows: Rows, posterior: Posterior, pool: ThreadPoolExecutor) -> Statistics:
+def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPoolExecutor) -> Statistics:
     """Deal rows out to the components of an earlier fit."""
     table = rows.blocks(posterior.n_components, is_diagonal=posterior.precision.covariance_type.is_diagonal)
     return expectation(table, posterior, expand=is_expandable(posterior, largest_sq_norm(table)), pool=pool)
 
 
-def _start(rows: Rows, prior: Prior, n_components: int, how: Start, random: np.random.RandomState) -> Statistics:
+def _start(rows: InnerRows, prior: Prior, n_components: int, how: Start, random: np.random.RandomState) -> Statistics:
     is_diagonal = prior.precision.covariance_type.is_diagonal
     return start_statistics(
         rows.X, rows.codes, rows.weights, list(rows.n_slots), n_components, how, random, is_diagonal=is_diagonal
     )
 
 
-def ascend_rows(rows: Rows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPoolExecutor) -> Ascent:
+def ascend_rows(
+    rows: InnerRows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPoolExecutor
+) -> Ascent:
     """Climb the evidence bound of given rows."""
     table = rows.blocks(len(statistics.counts), is_diagonal=prior.precision.covariance_type.is_diagonal)
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)

@@ -1,6 +1,7 @@
 """The estimator that learns a mixture density from a table."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,14 +10,13 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.density.coordinates import Coordinates
+from mixkern.density.block import Coordinates, InnerRows, n_slots_of
+from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
 from mixkern.density.inference import Ascent, Policy, learn, staying
-from mixkern.density.mixture import CovarianceType, Mixture, check_codes
+from mixkern.density.mixture import Mixture, check_codes
 from mixkern.density.posterior import Prior
-from mixkern.density.precision import PRECISIONS, Precision
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.progressive import ascend_rows, fit_progressively, restart
-from mixkern.density.rows import Rows, n_slots_of
 from mixkern.density.setting import centre, is_positive_definite, not_negative, positive, whole
 from mixkern.density.start import Start
 from mixkern.density.threads import threads
@@ -292,7 +292,7 @@ class VBMixture(DensityMixin, BaseEstimator):
             )
         return checked
 
-    def _read(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> Rows:
+    def _read(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> InnerRows:
         d = values.shape[1] - whole(self.n_categorical, "n_categorical", 0)
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
@@ -309,7 +309,7 @@ class VBMixture(DensityMixin, BaseEstimator):
             self._set_up(values[:, :d], weights)
             self._n_slots = n_slots_of(codes)
         inner = self._coordinates.inner(values[:, :d])
-        return Rows(inner, codes, weights, self._n_slots, self._coordinates)
+        return InnerRows(inner, codes, weights, self._n_slots, self._coordinates)
 
     def _codes(self, codes: Floats, y: Any, *, reset: bool) -> Floats:
         if not self.use_labels:
@@ -401,7 +401,12 @@ class VBMixture(DensityMixin, BaseEstimator):
     def _keep(self, ascent: Ascent) -> None:
         """Turn the end of an ascent into learned attributes."""
         self._ascent = ascent
-        mixture = self._coordinates.outer(ascent.posterior.mixture())
+        inner, kind = ascent.posterior.mixture(), self._precision.covariance_type
+        mixture = replace(
+            inner,
+            means=self._coordinates.outer(inner.means),
+            covariances=self._coordinates.outer_covariances(inner.covariances, kind),
+        )
         if self.use_labels:
             *tables, classes = mixture.categories
             self.class_table_ = classes[:, : len(self.classes_)] / classes[:, : len(self.classes_)].sum(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.density import Mixture
-from mixkern.density.gaps import gap_patterns
+from mixkern.density.block import gap_patterns
 from mixkern.typing import Floats
 
 MOST_ROWS = 2_000  # whose densities give the quantiles: one in a thousand can be told

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.density import Mixture
-from mixkern.density.gaps import gap_patterns
+from mixkern.density.block import gap_patterns
 from mixkern.errors import KernelError
 from mixkern.explain.case import By, Case, most
 from mixkern.explain.units import column_names, in_units

@@ -9,14 +9,32 @@ Arrays are (k, d, d) for matrices and (k, d) for diagonals; tied precisions have
 """
 
 from abc import ABC, abstractmethod
+from enum import StrEnum
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from mixkern.density.mixture import CovarianceType
 from mixkern.typing import Floats, Positions
 
 LOG_2 = float(np.log(2))
+
+
+class CovarianceType(StrEnum):
+    """How the components' covariances are stored, and what they have in common. Shapes are scikit-learn's."""
+
+    FULL = "full"  # (k, d, d)
+    TIED = "tied"  # (d, d), one for all components
+    DIAG = "diag"  # (k, d)
+    SPHERICAL = "spherical"  # (k,)
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether columns are independent within a component."""
+        return self in (CovarianceType.DIAG, CovarianceType.SPHERICAL)
+
+    def shape(self, k: int, d: int) -> tuple[int, ...]:
+        """Give the shape of k covariances in d columns."""
+        return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.value]
 
 
 class Precision(ABC):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from mixkern.density.mixture import CovarianceType
-from mixkern.density.precision import PRECISIONS
+from mixkern.density.covariance import PRECISIONS, CovarianceType
 
 FULL, TIED, DIAG, SPHERICAL = (PRECISIONS[CovarianceType(kind)] for kind in ("full", "tied", "diag", "spherical"))
 

@@ -1,0 +1,183 @@
+"""How rows reach the inference: in inner coordinates, and in blocks of rows that miss the same columns.
+
+Inner coordinates are centred, and every column has a spread of one. The model does not depend on them, its digits do:
+values around 1e9, or columns of which one is a billion times wider than the next, leave nothing for the spread within
+a component. Priors go in, the mixture and the bound come out, in the table's own units.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from mixkern.density.covariance import CovarianceType
+from mixkern.typing import Floats, Positions
+
+RESOLUTION = 1e-10  # variance, in units of the table's, that rounding leaves intact
+SMALLEST_SCALE = 1e-150  # whose square is still a number; below, a column is constant
+BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of the table
+BLOCK_CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
+SMALLEST_BLOCK = 16  # rows
+RARE = 16  # rows of one pattern of gaps from which its matrices are worth computing once for all of them
+RARE_CELLS = 2**16  # of the matrices of rare patterns in a block, for each component
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Centre and scale of each column."""
+
+    centre: Floats  # (d,)
+    scale: Floats  # (d,)
+
+    @classmethod
+    def of(cls, X: Floats, weights: Floats | None, kind: CovarianceType) -> Self:
+        """Take mean and standard deviation of each column; where a sphere has to stay a sphere, one scale for all."""
+        there = ~np.isnan(X)
+        shares = there if weights is None else there * weights[:, None]
+        count = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+        low = np.min(X, axis=0, where=there, initial=np.inf)
+        low = np.where(np.isfinite(low), low, 0.0)  # a column of gaps
+        above = np.where(there, X - low, 0.0)  # exact where values are close together
+        mean = (shares * above).sum(axis=0) / count
+        deviation = np.sqrt((shares * np.where(there, above - mean, 0.0) ** 2).sum(axis=0) / count)
+        if kind is CovarianceType.SPHERICAL and len(deviation):
+            deviation = np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
+        return cls(low + mean, np.where(deviation > SMALLEST_SCALE, deviation, 1.0))
+
+    def inner(self, X: Floats) -> Floats:
+        """Give rows in inner coordinates."""
+        return (X - self.centre) / self.scale
+
+    def inner_inverse_scale(self, inverse_scale: Floats) -> Floats:
+        """Give W^-1 in inner coordinates.
+
+        A prior far below the table's resolution would let components collapse along collinear columns, so variances
+        have a floor.
+        """
+        if inverse_scale.ndim == 1:
+            return np.maximum(inverse_scale / self.scale**2, RESOLUTION)
+        inner: Floats = inverse_scale / np.outer(self.scale, self.scale)
+        values, vectors = np.linalg.eigh(inner)
+        if values.min(initial=np.inf) >= RESOLUTION:
+            return inner
+        return (vectors * np.maximum(values, RESOLUTION)) @ vectors.T
+
+    def log_volume(self, X: Floats, weights: Floats | None) -> float:
+        """Give what a bound in inner coordinates has too much: ln of every scale that a value was divided by."""
+        there = ~np.isnan(X)
+        count = there.sum(axis=0) if weights is None else weights @ there
+        return float(count @ np.log(self.scale))
+
+    def outer(self, X: Floats) -> Floats:
+        """Give rows, or means of components, in the table's own units."""
+        return X * self.scale + self.centre
+
+    def outer_covariances(self, covariances: Floats, kind: CovarianceType) -> Floats:
+        """Give the covariances of a mixture in the table's own units."""
+        scale = self.scale
+        if kind is CovarianceType.SPHERICAL:
+            return covariances * (scale[0] ** 2 if len(scale) else 1.0)
+        return covariances * (scale**2 if kind is CovarianceType.DIAG else np.outer(scale, scale))
+
+
+def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
+    """Give (rows, observed columns, missing columns) for every pattern of gaps that occurs.
+
+    >>> [tuple(part.tolist() for part in group) for group in gap_patterns(np.array([[1, np.nan], [2, 3], [4, 5]]))]
+    [([1, 2], [0, 1], []), ([0], [0], [1])]
+    """
+    is_gap = np.isnan(X)
+    if not is_gap.any():
+        yield np.arange(len(X)), np.arange(X.shape[1]), np.arange(0)
+        return
+    packed = np.packbits(is_gap, axis=1)  # one short byte string per row sorts faster than one wide row of booleans
+    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    order: Positions = np.argsort(group.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(group.ravel()))
+    for i, rows in enumerate(np.split(order, ends[:-1])):
+        gaps = is_gap[first[i]]
+        yield rows, np.flatnonzero(~gaps), np.flatnonzero(gaps)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that miss the same columns, or as many, ready for the E-step."""
+
+    values: Floats  # (d, n), column by column; NaN where missing
+    codes: Floats  # (e, n)
+    weights: Floats | None  # (n,)
+    missing: Positions  # (m,) for all rows, or (n, m) where each row misses others
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether each row misses columns of its own."""
+        return self.missing.ndim == 2
+
+
+def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
+    """Cut a table into blocks of rows that miss the same columns; of rare patterns, of rows that miss as many."""
+
+    def block(at: Any, missing: Positions) -> Block:
+        return Block(
+            values=np.ascontiguousarray(X[at].T),
+            codes=np.ascontiguousarray(codes[at].T),
+            weights=None if weights is None else weights[at],
+            missing=missing,
+        )
+
+    rare: list[Positions] = [np.arange(0)]
+    for rows, _, missing in gap_patterns(X):
+        if len(missing) and len(rows) < RARE:
+            rare.append(rows)
+            continue
+        is_all = len(rows) == len(X)
+        for start in range(0, len(rows), size):
+            yield block(slice(start, start + size) if is_all else rows[start : start + size], missing)
+    scattered = np.sort(np.concatenate(rare))
+    n_missing = np.isnan(X[scattered]).sum(axis=1)
+    for m in np.unique(n_missing):
+        rows = scattered[n_missing == m]
+        step = int(max(1, min(size, RARE_CELLS // m**2)))
+        for start in range(0, len(rows), step):
+            at = rows[start : start + step]
+            yield block(at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
+
+
+@dataclass(frozen=True)
+class InnerRows:
+    """Rows with their weights."""
+
+    X: Floats  # (n, d), NaN where missing
+    codes: Floats  # (n, e), NaN where missing
+    weights: Floats | None  # (n,)
+    n_slots: tuple[int, ...]  # categories of each categorical column, with room for "other"
+    coordinates: Coordinates | None = None  # those of X
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def log_volume(self) -> float:
+        """Give what a bound in the coordinates of X has too much."""
+        return 0.0 if self.coordinates is None else self.coordinates.log_volume(self.X, self.weights)
+
+    def take(self, positions: Positions) -> Self:
+        """Give some of the rows."""
+        weights = None if self.weights is None else self.weights[positions]
+        return replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
+
+    def blocks(self, n_components: int, *, is_diagonal: bool) -> list[Block]:
+        """Cut into blocks whose temporaries stay small, however many columns there are."""
+        d = self.X.shape[1]
+        n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
+        most = int(np.clip(BLOCK_CELLS // (n_features + n_components * (d + 1)), SMALLEST_BLOCK, BLOCK))
+        # Blocks of equal size, in pairs, so that no thread waits for the other.
+        n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
+        return list(blocks(self.X, self.codes, self.weights, max(SMALLEST_BLOCK, -(-len(self) // n_blocks))))
+
+
+def n_slots_of(codes: Floats) -> tuple[int, ...]:
+    """Count the categories of each column, and one more for what may come later."""
+    highest = np.max(codes, axis=0, where=~np.isnan(codes), initial=-1.0)
+    return tuple(int(code) + 2 for code in highest)
