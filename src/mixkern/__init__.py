@@ -1,10 +1,9 @@
 """Kernels from mixture densities: learn a table's structure from all its rows, classify it from a handful of labels.
 
-Public names are imported when they are first used, so ``import mixkern`` takes no time.
+Public names are imported when they are first used, so ``import mixkern`` itself takes a few milliseconds.
 """
 
-from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mixkern.imports import lazy_names
 
@@ -26,41 +25,31 @@ if TYPE_CHECKING:
     from mixkern.search import SemiSupervisedSplit, SVCSearch
     from mixkern.storage import load, save
 
-# Where each public name is defined.
-_MODULES = {
-    "advice": "mixkern.advice",
-    "datasets": "mixkern.datasets",
-    "density": "mixkern.density",
-    "encoding": "mixkern.encoding",
-    "estimators": "mixkern.estimators",
-    "explain": "mixkern.explain",
-    "kernels": "mixkern.kernels",
-    "plot": "mixkern.plot",
-    "report": "mixkern.report",
-    "search": "mixkern.search",
-    "BlendKernel": "mixkern.kernels",
-    "DensitySearch": "mixkern.density",
-    "Explanation": "mixkern.explain",
-    "GMMKernel": "mixkern.kernels",
-    "LaplacianKernel": "mixkern.kernels",
-    "LaplacianSVC": "mixkern.estimators",
-    "Mixture": "mixkern.density",
-    "MixtureOneClassSVM": "mixkern.estimators",
-    "MixtureSVC": "mixkern.estimators",
-    "MixtureSVR": "mixkern.estimators",
-    "QuasiNewtonS3VC": "mixkern.estimators",
-    "RBFKernel": "mixkern.kernels",
-    "RWMKernel": "mixkern.kernels",
-    "SVCSearch": "mixkern.search",
-    "SemiSupervisedSplit": "mixkern.search",
-    "TableEncoder": "mixkern.encoding",
-    "TransductiveSVC": "mixkern.estimators",
-    "VBMixture": "mixkern.density",
-    "advise": "mixkern.advice",
-    "estimated_accuracy": "mixkern.advice",
-    "load": "mixkern.storage",
-    "save": "mixkern.storage",
-    "suggest": "mixkern.advice",
+    __version__: str
+
+# The public names of each room; the rooms are public names, too.
+_NAMES = {
+    "advice": ("advise", "estimated_accuracy", "suggest"),
+    "datasets": (),
+    "density": ("DensitySearch", "Mixture", "VBMixture"),
+    "encoding": ("TableEncoder",),
+    "engine": (),
+    "estimators": (
+        "LaplacianSVC",
+        "MixtureOneClassSVM",
+        "MixtureSVC",
+        "MixtureSVR",
+        "QuasiNewtonS3VC",
+        "TransductiveSVC",
+    ),
+    "explain": ("Explanation",),
+    "io": (),
+    "kernels": ("BlendKernel", "GMMKernel", "LaplacianKernel", "RBFKernel", "RWMKernel"),
+    "plot": (),
+    "report": (),
+    "search": ("SVCSearch", "SemiSupervisedSplit"),
+    "storage": ("load", "save"),
+    "svm": (),
 }
 __all__ = [
     "BlendKernel",
@@ -98,5 +87,12 @@ __all__ = [
     "search",
     "suggest",
 ]
-__version__ = version("mixkern")
-__getattr__, __dir__ = lazy_names(__name__, _MODULES)
+_load, __dir__ = lazy_names(__name__, {name: f"mixkern.{room}" for room in _NAMES for name in (room, *_NAMES[room])})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("mixkern")
+    return _load(name)

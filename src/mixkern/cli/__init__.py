@@ -1,13 +1,12 @@
-"""The command ``mixkern``: what the library does, at a terminal."""
+"""The command line tool ``mixkern``."""
 
 import click
 
-import mixkern
 from mixkern.cli.group import Commands
 
 __all__ = ["cli"]
 
-# Where each command is defined, and its line of help: commands are imported when they are used.
+# Module, function and one line of help of each command: a command is imported when it is used.
 COMMANDS = {
     "look": ("mixkern.cli.look:look_command", "Show what is in a table and how its columns are read."),
     "suggest": ("mixkern.cli.suggest:suggest_command", "Suggest the rows to label next."),
@@ -20,12 +19,12 @@ COMMANDS = {
 
 
 @click.group(cls=Commands, commands_in=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(mixkern.__version__, prog_name="mixkern")
+@click.version_option(package_name="mixkern", prog_name="mixkern")
 def cli() -> None:
     """Learn a table's structure from all its rows, classify it from a handful of labels.
 
     \b
-    A table with a few labels:
+    For a table with a few labels:
       mixkern look     customers.csv --target churn                   what is in it
       mixkern suggest  customers.csv --target churn -n 10             which rows to label next
       mixkern fit      customers.csv --target churn -o churn.mixkern  learn a model

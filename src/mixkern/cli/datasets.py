@@ -1,4 +1,4 @@
-"""``mixkern datasets``: the tables of the paper."""
+"""``mixkern datasets``: list the packaged data sets, draw them, or write one as a table."""
 
 import json
 from pathlib import Path
@@ -9,9 +9,8 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from mixkern.cli.option import seed_option
-from mixkern.cli.output import give
-from mixkern.cli.picture import draw_to
+from mixkern.cli.option import json_option, seed_option
+from mixkern.cli.output import print_result, write_picture
 from mixkern.datasets import Dataset, load, names
 from mixkern.encoding import UNLABELLED
 from mixkern.imports import optional
@@ -24,16 +23,16 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command("datasets")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw the two-dimensional sets to this file (png, svg, pdf).",
+    help="Draw the two-dimensional data sets into this file (png, svg, pdf).",
 )
 @click.option("--write", "name", metavar="NAME", help="Write a data set as a table, to try the other commands on.")
-@click.option("-o", "--output", help="That table.  [default: NAME.csv]")
+@click.option("-o", "--output", help="File of that table.  [default: NAME.csv]")
 @click.option("--target", default="class", show_default=True, help="Name of its column of labels.")
-@click.option("--labels", type=click.IntRange(1), help="Labels of each class that it keeps.  [default: all]")
+@click.option("--labels", type=click.IntRange(1), help="Labels to keep of each class.  [default: all]")
 @seed_option
 def datasets_command(
     as_json: bool,
@@ -52,9 +51,9 @@ def datasets_command(
       mixkern datasets --write heart --labels 10 --target disease -o heart.csv
     """  # noqa: D301
     if name is not None:
-        place = f"{name}.csv" if output is None else output
-        answer = _write(load(name), place, target, labels, seed)
-        give(answer, [], lambda: click.echo(_told(answer), err=place == STANDARD_OUTPUT), as_json=as_json)
+        path = f"{name}.csv" if output is None else output
+        result = _write(load(name), path, target, labels, seed)
+        print_result(result, [], lambda: click.echo(_summary(result), err=path == STANDARD_OUTPUT), as_json=as_json)
         return
     if picture is not None:
         if picture.suffix.lower() not in PICTURES:
@@ -66,12 +65,12 @@ def datasets_command(
     else:
         _print_figures(rows)
     if picture is not None:
-        draw_to(picture, gallery, dpi=110)
+        write_picture(picture, gallery, dpi=110)
         click.echo(f"Picture: {picture}", err=as_json)
 
 
 def _write(data: Dataset, output: str, target: str, labels: int | None, seed: int) -> dict[str, Any]:
-    """Write a table with a column of labels, empty where they are hidden."""
+    """Write a data set as a table; the column of labels is empty where a label is hidden."""
     y = data.y if labels is None else data.few_labels(labels, random_state=seed)
     y = y.astype(object).where(~y.isin([UNLABELLED]), None)
     if target in data.X:
@@ -82,9 +81,9 @@ def _write(data: Dataset, output: str, target: str, labels: int | None, seed: in
     return {"name": data.name, "output": output, "rows": len(y), "target": target, "labels": n_labels}
 
 
-def _told(answer: dict[str, Any]) -> str:
-    rows, labels = counted(answer["rows"], "row"), counted(answer["labels"], "label")
-    return f"{answer['name']}: {rows}, {labels} in {answer['target']!r}: {answer['output']}"
+def _summary(result: dict[str, Any]) -> str:
+    rows, labels = counted(result["rows"], "row"), counted(result["labels"], "label")
+    return f"{result['name']}: {rows}, {labels} in {result['target']!r}: {result['output']}"
 
 
 def _figures(data: Dataset) -> dict[str, Any]:

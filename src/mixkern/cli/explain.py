@@ -1,14 +1,12 @@
-"""``mixkern explain``: what speaks for an answer."""
+"""``mixkern explain``: why a row has its label."""
 
 from typing import Any
 
 import click
 
-from mixkern.cli.model_table import known_table
 from mixkern.cli.option import json_option, reading_options
-from mixkern.cli.output import Notes, give, noting
-from mixkern.cli.terminal import printable
-from mixkern.cli.training_table import note_of
+from mixkern.cli.output import Notes, print_result, printable, warnings_as_notes
+from mixkern.cli.table import add_file_notes, model_table
 from mixkern.explain import Explanation
 from mixkern.storage import read_model
 
@@ -16,14 +14,16 @@ from mixkern.storage import read_model
 @click.command("explain")
 @click.argument("model", type=click.Path())
 @click.argument("table")
-@click.option("--row", type=click.IntRange(1), required=True, help="Which row, counted from 1 below the header.")
+@click.option(
+    "--row", type=click.IntRange(1), required=True, help="Number of the row; the first one below the header is row 1."
+)
 @reading_options
 @json_option
 def explain_command(model: str, table: str, row: int, as_json: bool, **reading: Any) -> None:
-    """Say which labelled rows, which component and which columns speak for the label of a row of TABLE.
+    """Explain the label of a row of TABLE: the labelled rows, the component and the columns that decided it.
 
-    Nothing is estimated: the pulls of all labelled rows add up to the score. Numbers of labelled rows are those of the
-    table that the model was fitted on.
+    The contributions of all labelled rows add up to the score exactly. Labelled rows have the numbers of the table that
+    the model was fitted on.
 
     \b
     Example:
@@ -31,10 +31,9 @@ def explain_command(model: str, table: str, row: int, as_json: bool, **reading: 
     """  # noqa: D301
     notes: Notes = []
     file = read_model(model)
-    with noting(notes):
-        data = known_table(table, file, notes, **reading)
+    with warnings_as_notes(notes):
+        data = model_table(table, file, notes, **reading)
         found = Explanation.of(file.model, data.row(row - 1).set_axis([row]), first=1)
-        note_of(data.file, notes)
-    give(
-        {"table": data.file.name, **found.to_dict()}, notes, lambda: click.echo(printable(str(found))), as_json=as_json
-    )
+        add_file_notes(data.file, notes)
+    result = {"table": data.file.name, **found.to_dict()}
+    print_result(result, notes, lambda: click.echo(printable(str(found))), as_json=as_json)

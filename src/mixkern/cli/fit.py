@@ -1,4 +1,4 @@
-"""``mixkern fit``: a model from a table with a few labels."""
+"""``mixkern fit``: fit a model on a table with a few labels."""
 
 import shlex
 from dataclasses import asdict
@@ -9,17 +9,16 @@ import click
 
 from mixkern.advice import estimated_accuracy
 from mixkern.cli.option import (
-    again,
     check_output,
     column_options,
     json_option,
     reading_options,
+    repeat_options,
     seed_option,
     target_option,
 )
-from mixkern.cli.output import Notes, give, noting
-from mixkern.cli.terminal import working
-from mixkern.cli.training_table import LabelledTable, read_labelled
+from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
+from mixkern.cli.table import TrainingTable, training_table
 from mixkern.encoding.jsonable import jsonable
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
@@ -34,15 +33,17 @@ SUFFIX = ".mixkern"
 @click.command("fit")
 @click.argument("table")
 @target_option(required=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The model.  [default: TABLE.mixkern]")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the model.  [default: TABLE.mixkern]")
 @click.option(
     "--kernel",
     type=click.Choice([str(name) for name in KernelName]),
     default=str(KernelName.BLEND),
     show_default=True,
-    help="How alike two rows are; rwm is the kernel of the paper.",
+    help="Similarity of two rows; rwm is the kernel of the paper.",
 )
-@click.option("--estimate/--no-estimate", default=True, show_default=True, help="Estimate the accuracy.")
+@click.option(
+    "--estimate/--no-estimate", default=True, show_default=True, help="Estimate the accuracy, which takes longer."
+)
 @column_options
 @reading_options
 @seed_option
@@ -57,47 +58,47 @@ def fit_command(
     seed: int,
     **reading: Any,
 ) -> None:
-    """Learn from all rows of TABLE, and from the labels of some, and write a model.
+    """Fit a model on all rows of TABLE, of which only some need a label, and write it to a file.
 
-    Rows whose TARGET is empty are unlabelled: they say what the table looks like. The estimated accuracy is found by
-    leaving labels out and predicting them.
+    Rows whose TARGET is empty are unlabelled: the model learns the structure of the table from them, too. The accuracy
+    is estimated by leaving labels out and predicting them.
 
     \b
     Example:
       mixkern fit customers.csv --target churn -o churn.mixkern
     """  # noqa: D301
-    place = Path(_place(table) if output is None else output)
-    check_output(place, table)
+    path = Path(_default_path(table) if output is None else output)
+    check_output(path, table)
     notes: Notes = []
-    with noting(notes):
-        data = read_labelled(table, notes, target=target, **reading)
+    with warnings_as_notes(notes):
+        data = training_table(table, notes, target=target, **reading)
         if len(data.counts) < 2:
-            came = f"labels of one class, {next(iter(data.counts))!r}" if data.counts else "no label"
+            found = f"labels of one class, {next(iter(data.counts))!r}" if data.counts else "no label"
             raise LabelError(
-                f"Column {target!r} has {came}, and two classes are needed. Label some rows. Which: mixkern suggest "
-                f"{shlex.quote(table)} {again()}"
+                f"Column {target!r} has {found}, and two classes are needed. Label some rows. For suggestions: mixkern "
+                f"suggest {shlex.quote(table)} {repeat_options()}"
             )
         model = MixtureSVC(kernel, encoder=data.encoder, random_state=seed)
-        with working(f"Learning from {counted(len(data.X), 'row')}"):
+        with spinner(f"Learning from {counted(len(data.X), 'row')}"):
             model.fit(data.X, data.y)
-        answer = {**_answer(data, model), "model": str(place)}
+        result = {**_result(data, model), "model": str(path)}
         if estimate:
-            with working("Estimating the accuracy"):
-                found = estimated_accuracy(model, data.X, data.y, random_state=seed)
-            answer["accuracy"] = {**asdict(found), "in_words": str(found)}
-    save(model, place, notes=jsonable({key: value for key, value in answer.items() if key != "model"}))
-    give(answer, notes, lambda: _show(answer, table), as_json=as_json)
+            with spinner("Estimating the accuracy"):
+                accuracy = estimated_accuracy(model, data.X, data.y, random_state=seed)
+            result["accuracy"] = {**asdict(accuracy), "in_words": str(accuracy)}
+    save(model, path, notes=jsonable({key: value for key, value in result.items() if key != "model"}))
+    print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
-def _place(table: str) -> str:
-    """Put a model beside the table, or where one is if the table is not a file."""
+def _default_path(table: str) -> str:
+    """Return a path beside the table, or in the current folder where the table is standard input."""
     if table == "-":
         return f"model{SUFFIX}"
     path = Path(table)
     return str(path.with_name(path.name.partition(".")[0] + SUFFIX))
 
 
-def _answer(data: LabelledTable, model: MixtureSVC) -> dict[str, Any]:
+def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
     return {
         "table": data.file.name,
         "target": data.target,
@@ -115,18 +116,18 @@ def _answer(data: LabelledTable, model: MixtureSVC) -> dict[str, Any]:
     }
 
 
-def _show(answer: dict[str, Any], path: str) -> None:
-    n_labels = sum(answer["classes"].values())
+def _show(result: dict[str, Any], table: str) -> None:
+    n_labels = sum(result["classes"].values())
     click.echo(
-        f"Learned {answer['target']!r} from {counted(n_labels, 'label')} and {counted(answer['rows'], 'row')} in "
-        f"{counted(answer['components'], 'component')}."
+        f"Learned {result['target']!r} from {counted(n_labels, 'label')} and {counted(result['rows'], 'row')} in "
+        f"{counted(result['components'], 'component')}."
     )
-    if "accuracy" in answer:
-        click.echo(answer["accuracy"]["in_words"])
+    if "accuracy" in result:
+        click.echo(result["accuracy"]["in_words"])
     words = [
-        shlex.quote(answer["model"]),
-        shlex.quote(path),
-        again(("delimiter", "decimal", "encoding")),
+        shlex.quote(result["model"]),
+        shlex.quote(table),
+        repeat_options(("delimiter", "decimal", "encoding")),
         "-o labelled.csv",
     ]
-    click.echo(f"Model: {answer['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")
+    click.echo(f"Model: {result['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")

@@ -1,4 +1,4 @@
-"""All commands together: imported when used, joined by those of other packages; errors become one sentence."""
+"""The group of all commands: imported when used, extended by other packages; an error is printed as one message."""
 
 import io
 import sys
@@ -9,16 +9,15 @@ from typing import Any
 
 import click
 
-from mixkern.cli.spoken import spoken
 from mixkern.errors import MixkernError
 
-ENTRY_POINTS = "mixkern.commands"  # the group in which other packages name theirs
-STOPPED = 130  # the exit code of shells: 128 and the number of the signal
-STUDY = "mixkern paper and mixkern study replay the paper and the leaderboard: pip install mixkern-study"
+ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
+STOPPED = 130  # exit code after Ctrl-C, as in shells: 128 and the number of the signal
+STUDY = "For mixkern paper and mixkern study (the paper's experiments, the leaderboard): pip install mixkern-study"
 
 
 class Stopped(click.ClickException):
-    """Interrupted by Ctrl-C; the output so far is kept."""
+    """Interrupted by Ctrl-C; the message states what is kept."""
 
     exit_code = STOPPED
 
@@ -41,45 +40,47 @@ class Commands(click.Group):
         self.commands_in = commands_in
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Name the commands, those of other packages last."""
-        return [*self.commands_in, *sorted(_joined())]
+        """List the names of the commands, those of other packages last."""
+        return [*self.commands_in, *sorted(_plugins())]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         """Import a command."""
         if name in self.commands_in:
             module, _, attribute = self.commands_in[name][0].partition(":")
             return getattr(import_module(module), attribute)
-        found = _joined().get(name)
-        return None if found is None else found.load()
+        plugin = _plugins().get(name)
+        return None if plugin is None else plugin.load()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""
-        joined = _joined()
+        plugins = _plugins()
         rows = [(name, text) for name, (_, text) in self.commands_in.items()]
-        rows += [(name, f"From {_package(joined[name])}.") for name in sorted(joined)]
+        rows += [(name, f"From {_package(plugins[name])}.") for name in sorted(plugins)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
-        if not joined:
+        if not {"paper", "study"} & set(plugins):
             formatter.write_paragraph()
             formatter.write_text(STUDY)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error of mixkern is one sentence: exit code 1 for files and data, 2 for a typo."""
+        """Run a command. The exit code is 1 for errors in files and data, 2 for errors in the command itself."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another
+                stream.reconfigure(errors="replace")  # a terminal that cannot show a character shows a question mark
         try:
             return super().invoke(ctx)
         except MixkernError as error:
-            raise click.ClickException(spoken(str(error))) from error
+            from mixkern.cli.spoken import spoken
+
+            raise click.ClickException(spoken(error.on("cli"))) from error
         except MemoryError as error:
             raise click.ClickException("There is not enough memory. Give fewer rows or columns.") from error
         except KeyboardInterrupt:
             raise Stopped("No file was changed.") from None
 
 
-def _joined() -> dict[str, EntryPoint]:
-    """Find the commands that other packages add."""
+def _plugins() -> dict[str, EntryPoint]:
+    """Find the commands of other packages."""
     return {each.name: each for each in entry_points(group=ENTRY_POINTS)}
 
 

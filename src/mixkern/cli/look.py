@@ -1,4 +1,4 @@
-"""``mixkern look``: what is in a table."""
+"""``mixkern look``: show the columns, labels and groups of similar rows of a table."""
 
 import shlex
 from typing import Any
@@ -9,16 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from mixkern.advice.reason import LEAST_SHARE
-from mixkern.cli.option import again, column_options, json_option, reading_options, seed_option, target_option
-from mixkern.cli.output import Notes, give, noting
-from mixkern.cli.terminal import print_wide, text_table, working
-from mixkern.cli.training_table import LabelledTable, counts_of, read_labelled
+from mixkern.cli.option import column_options, json_option, reading_options, repeat_options, seed_option, target_option
+from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_table, warnings_as_notes
+from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import component_table
 from mixkern.encoding import CategoricalColumn
 from mixkern.estimators import MixtureSVC
 from mixkern.wording import counted, percent, shortened
 
-MOST_SHOWN = 40  # columns, components: more are counted
+MOST_SHOWN = 40  # columns or components in a printed table
 MOST_CATEGORIES = 4
 
 
@@ -30,7 +29,7 @@ MOST_CATEGORIES = 4
 @seed_option
 @json_option
 def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
-    """Say what is in TABLE: its columns, gaps and labels, its groups of similar rows, and which have no label.
+    """Show what is in TABLE: columns, gaps, labels, groups of similar rows, and which groups have no label.
 
     TABLE is a CSV, TSV or Parquet file, compressed or not; - is standard input.
 
@@ -39,16 +38,16 @@ def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
       mixkern look customers.csv --target churn
     """  # noqa: D301
     notes: Notes = []
-    with noting(notes):
-        data = read_labelled(table, notes, **reading)
-        machine = MixtureSVC(encoder=data.encoder, random_state=seed)
-        with working(f"Learning the structure of {counted(len(data.X), 'row')}"):
-            machine.learn_structure(data.X)
-            answer = _answer(data, machine)
-    give(answer, notes, lambda: _show(answer, table), as_json=as_json)
+    with warnings_as_notes(notes):
+        data = training_table(table, notes, **reading)
+        model = MixtureSVC(encoder=data.encoder, random_state=seed)
+        with spinner(f"Learning the structure of {counted(len(data.X), 'row')}"):
+            model.learn_structure(data.X)
+            result = _result(data, model)
+    print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
-def _answer(data: LabelledTable, machine: MixtureSVC) -> dict[str, Any]:
+def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
     return {
         "table": data.file.name,
         "rows": len(data.X),
@@ -56,15 +55,15 @@ def _answer(data: LabelledTable, machine: MixtureSVC) -> dict[str, Any]:
         "labelled": sum(data.counts.values()),
         "classes": data.counts,
         "ignored": list(data.ignored),
-        "columns": _columns(data, machine),
-        "components": _components(data, machine),
+        "columns": _columns(data, model),
+        "components": _components(data, model),
     }
 
 
-def _columns(data: LabelledTable, machine: MixtureSVC) -> list[dict[str, Any]]:
-    assert machine.encoder_ is not None
+def _columns(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
+    assert model.encoder_ is not None
     found = []
-    for column in machine.encoder_.columns_:
+    for column in model.encoder_.columns_:
         fact: dict[str, Any] = {
             "name": column.name,
             "kind": str(column.kind),
@@ -82,37 +81,37 @@ def _columns(data: LabelledTable, machine: MixtureSVC) -> list[dict[str, Any]]:
     return found
 
 
-def _components(data: LabelledTable, machine: MixtureSVC) -> list[dict[str, Any]]:
-    """Give the groups of similar rows, the largest first; a row counts where it most probably belongs."""
-    component = machine.responsibilities(data.X).argmax(axis=1)
-    words = component_table(machine.mixture_, machine.encoder_, n_columns=3)
-    sizes = np.bincount(component, minlength=machine.mixture_.n_components)
+def _components(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
+    """Describe the groups of similar rows, the largest first; a row belongs to its most probable component."""
+    component = model.responsibilities(data.X).argmax(axis=1)
+    descriptions = component_table(model.mixture_, model.encoder_, n_columns=3)
+    sizes = np.bincount(component, minlength=model.mixture_.n_components)
     found = []
     for k in np.argsort(-sizes, kind="stable").tolist():
         fact = {"component": k, "share": sizes[k] / len(component), "rows": int(sizes[k])}
         if data.counts:
-            fact["labels"] = counts_of(data.y[component == k])
-        found.append({**fact, "distinct": [text for text in words.loc[k].drop("weight") if text]})
+            fact["labels"] = label_counts(data.y[component == k])
+        found.append({**fact, "distinct": [text for text in descriptions.loc[k].drop("weight") if text]})
     return found
 
 
-# ---------------------------------------------------------------- for people
+# ---------------------------------------------------------------- printed tables
 
 
-def _show(answer: dict[str, Any], path: str) -> None:
-    n, target = answer["rows"], answer["target"]
-    title = f"{answer['table']}: {counted(n, 'row')}, {counted(len(answer['columns']), 'column')} to learn from"
-    print_wide(title, _column_table(answer["columns"], n))
-    _rest(len(answer["columns"]), "column")
+def _show(result: dict[str, Any], table: str) -> None:
+    n, target = result["rows"], result["target"]
+    title = f"{result['table']}: {counted(n, 'row')}, {counted(len(result['columns']), 'column')} to learn from"
+    print_wide(title, _column_table(result["columns"], n))
+    _show_rest(len(result["columns"]), "column")
     click.echo()
     if target is not None:
-        each = ", ".join(f"{count} of {label!r}" for label, count in answer["classes"].items())
-        click.echo(f"Labels in {target!r}: {answer['labelled']} of {counted(n, 'row')}{': ' if each else ''}{each}.\n")
-    groups = answer["components"]
+        each = ", ".join(f"{count} of {label!r}" for label, count in result["classes"].items())
+        click.echo(f"Labels in {target!r}: {result['labelled']} of {counted(n, 'row')}{': ' if each else ''}{each}.\n")
+    groups = result["components"]
     print_wide(f"{counted(len(groups), 'component')} (groups of similar rows)", _component_table(groups))
-    _rest(len(groups), "component")
+    _show_rest(len(groups), "component")
     click.echo()
-    _advise(answer, shlex.quote(path))
+    _show_next_step(result, shlex.quote(table))
 
 
 def _column_table(columns: list[dict[str, Any]], n: int) -> Table:
@@ -148,18 +147,18 @@ def _component_table(groups: list[dict[str, Any]]) -> Table:
     return text_table(headings, rows, right=["component", "rows"])
 
 
-def _rest(n: int, noun: str) -> None:
+def _show_rest(n: int, noun: str) -> None:
     if n > MOST_SHOWN:
         click.echo(f"and {counted(n - MOST_SHOWN, f'more {noun}')} (--json has all)")
 
 
-def _advise(answer: dict[str, Any], path: str) -> None:
-    if answer["target"] is None:
-        click.echo(f"Next: mixkern look {path} --target COLUMN, the column of labels.")
+def _show_next_step(result: dict[str, Any], table: str) -> None:
+    if result["target"] is None:
+        click.echo(f"Next: mixkern look {table} --target COLUMN, the column of labels.")
         return
-    empty = [group for group in answer["components"] if not group.get("labels") and group["rows"]]
+    empty = [group for group in result["components"] if not group.get("labels") and group["rows"]]
     share = sum(group["share"] for group in empty)
-    if empty and answer["labelled"]:
+    if empty and result["labelled"]:
         click.echo(f"{counted(len(empty), 'component')} with {percent(share)} of all rows without a label.")
-    step = "suggest" if len(answer["classes"]) < 2 or share >= LEAST_SHARE else "fit"
-    click.echo(f"Next: mixkern {step} {path} {again()}")
+    step = "suggest" if len(result["classes"]) < 2 or share >= LEAST_SHARE else "fit"
+    click.echo(f"Next: mixkern {step} {table} {repeat_options()}")

@@ -1,15 +1,18 @@
-"""Options that several commands have, spelled once."""
+"""Options that several commands share."""
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from mixkern.wording import nearest
+
 Command = Callable[..., Any]
 
-SHARED = (
+# Parameters that the next command needs as well when it reads the same table.
+TABLE_PARAMETERS = (
     "target",
     "drop",
     "keep",
@@ -23,8 +26,8 @@ SHARED = (
 )
 
 
-def again(names: Collection[str] = SHARED) -> str:
-    """Give the options of the command at work once more, for the next one that reads the same table."""
+def repeat_options(names: Collection[str] = TABLE_PARAMETERS) -> str:
+    """Return the given options of the running command, to be typed again with the next one."""
     context = click.get_current_context()
     words = []
     for option in context.command.params:
@@ -35,55 +38,98 @@ def again(names: Collection[str] = SHARED) -> str:
 
 
 def _names(_ctx: Any, _param: Any, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Read names that were given one by one, or several with commas between them."""
+    """Split names that are separated by commas; the option may be repeated as well."""
     return tuple(name.strip() for each in value for name in each.split(",") if name.strip())
 
 
+def name_list(
+    choices: Callable[[], Sequence[str]], *, has_openml: bool = False
+) -> Callable[[Any, Any, str | None], list[str] | None]:
+    """Return a callback that splits names at commas and rejects those that are not among the choices.
+
+    Parameters
+    ----------
+    choices : callable
+        Returns the allowed names; called when the option is given.
+    has_openml : bool, default=False
+        Whether names that begin with ``openml:`` are accepted unseen.
+    """
+
+    def split(ctx: Any, param: Any, value: str | None) -> list[str] | None:
+        if value is None:
+            return None
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        for name in names:
+            if name not in choices() and not (has_openml and name.startswith("openml:")):
+                text = f"There is no {name!r}.{nearest(name, choices())} Choose from: {', '.join(choices())}."
+                raise click.BadParameter(text, ctx=ctx, param=param)
+        return names
+
+    return split
+
+
 def reading_options(command: Command) -> Command:
-    """Add what says how a file is written, where it cannot be seen from the file."""
+    """Add the options for the format of a file, for what cannot be detected in it."""
     for option in (
-        click.option("--gap", "gaps", multiple=True, metavar="TEXT", help="What stands for a gap, such as -999."),
-        click.option("--encoding", help="Of the text, such as cp1252.  [default: UTF-8, or as the file says]"),
-        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign.  [default: as found]"),
-        click.option("--delimiter", help="Between columns; 'tab' is a tab.  [default: as found]"),
+        click.option("--gap", "gaps", multiple=True, metavar="TEXT", help="A text that marks a gap, such as -999."),
+        click.option(
+            "--encoding", help="Encoding of the file, such as cp1252.  [default: UTF-8, or that of its byte order mark]"
+        ),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign.  [default: detected]"),
+        click.option("--delimiter", help="Sign between columns; 'tab' is a tab.  [default: detected]"),
     ):
         command = option(command)
     return command
 
 
 def column_options(command: Command) -> Command:
-    """Add what says which columns there are to learn from, and how to read them."""
+    """Add the options for which columns to learn from, and how to read them."""
     for option in (
-        click.option("--unlabelled", multiple=True, metavar="TEXT", help="What stands for no label, besides nothing."),
+        click.option(
+            "--unlabelled",
+            multiple=True,
+            metavar="TEXT",
+            help="A text that marks an unlabelled row, besides an empty cell.",
+        ),
         click.option("--categorical", multiple=True, callback=_names, metavar="COLUMNS", help="Read as categories."),
         click.option("--continuous", multiple=True, callback=_names, metavar="COLUMNS", help="Read as numbers."),
-        click.option("--keep", multiple=True, callback=_names, metavar="COLUMNS", help="Use, though like identifiers."),
-        click.option("--drop", multiple=True, callback=_names, metavar="COLUMNS", help="Do not use: a,b,c."),
+        click.option(
+            "--keep",
+            multiple=True,
+            callback=_names,
+            metavar="COLUMNS",
+            help="Learn from these columns, even if they look like identifiers or hold one value.",
+        ),
+        click.option(
+            "--drop", multiple=True, callback=_names, metavar="COLUMNS", help="Do not learn from these columns: a,b,c."
+        ),
     ):
         command = option(command)
     return command
 
 
 def target_option(*, required: bool) -> Callable[[Command], Command]:
-    """Add the column of labels."""
-    return click.option("--target", required=required, help="The column of labels; empty cells are unlabelled rows.")
+    """Add the option for the column of labels."""
+    return click.option("--target", required=required, help="Column of labels; rows with an empty cell are unlabelled.")
 
 
 def json_option(command: Command) -> Command:
-    """Add a form for scripts."""
+    """Add the option for output as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")(command)
 
 
 def seed_option(command: Command) -> Command:
-    """Add the seed of what is drawn."""
-    numbers = click.IntRange(0, 2**32 - 1)  # as NumPy has it
-    return click.option("--seed", type=numbers, default=0, show_default=True, help="Of everything drawn.")(command)
+    """Add the option for the seed of random numbers."""
+    numbers = click.IntRange(0, 2**32 - 1)  # the seeds of NumPy
+    return click.option(
+        "--seed", type=numbers, default=0, show_default=True, help="Random seed; the same seed gives the same result."
+    )(command)
 
 
 def check_output(output: str | Path, *inputs: str) -> None:
-    """Refuse to write over what is read: a table, a model."""
-    place = Path(output)
+    """Raise an error where a command would overwrite one of its input files."""
+    path = Path(output)
     for each in inputs:
-        if place.exists() and Path(each).exists() and place.samefile(each):
-            lost = f"{output} is read by this command, and would be lost. Name another file."
-            raise click.BadParameter(lost, param_hint="-o")
+        if path.exists() and Path(each).exists() and path.samefile(each):
+            text = f"{output} is read by this command, and would be lost. Name another file."
+            raise click.BadParameter(text, param_hint="-o")

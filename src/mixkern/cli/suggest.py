@@ -1,4 +1,4 @@
-"""``mixkern suggest``: the rows to label next."""
+"""``mixkern suggest``: suggest the rows to label next."""
 
 import shlex
 from typing import Any
@@ -7,31 +7,32 @@ import click
 
 from mixkern.advice import suggestion_table
 from mixkern.cli.option import (
-    again,
     check_output,
     column_options,
     json_option,
     reading_options,
+    repeat_options,
     seed_option,
     target_option,
 )
-from mixkern.cli.output import Notes, free_name, give, noting
-from mixkern.cli.terminal import print_wide, text_table, working
-from mixkern.cli.training_table import LabelledTable, read_labelled
+from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
+from mixkern.cli.table import TrainingTable, training_table
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.io import table_writer
 from mixkern.wording import counted, shortened
 
-ROW = "row"  # a column with its number, counted from 1
-MOST_SHOWN = 3  # columns beside a suggestion, so that one sees which row is meant
+ROW = "row"  # column of row numbers, counted from 1
+MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 
 
 @click.command("suggest")
 @click.argument("table")
 @target_option(required=True)
-@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="How many rows.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table, to be labelled.")
+@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="Number of rows.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table that can be filled in."
+)
 @column_options
 @reading_options
 @seed_option
@@ -39,10 +40,10 @@ MOST_SHOWN = 3  # columns beside a suggestion, so that one sees which row is mea
 def suggest_command(
     table: str, target: str, n: int, output: str | None, as_json: bool, seed: int, **reading: Any
 ) -> None:
-    """Give the rows of TABLE to label next, the most important one first, and why each.
+    """Suggest the rows of TABLE to label next, the most important one first, each with a reason.
 
-    With no labels so far the rows spread over all that the table holds; with some, they are those that the labels leave
-    open. Rows are counted from 1, the line of the header not counted.
+    Without any labels, the rows are spread over the whole table; with some, they are those whose label is most
+    uncertain. Rows are counted from 1; the header is not counted.
 
     \b
     Examples:
@@ -52,43 +53,45 @@ def suggest_command(
     if output is not None:
         check_output(output, table)
     notes: Notes = []
-    with noting(notes):
-        data = read_labelled(table, notes, target=target, **reading)
+    with warnings_as_notes(notes):
+        data = training_table(table, notes, target=target, **reading)
         n_left = len(data.X) - sum(data.counts.values())
         if not n_left:
-            raise LabelError(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} {again()}")
+            raise LabelError(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} {repeat_options()}")
         if n > n_left:
             notes.append(f"{counted(n_left, 'row')} have no label: all of them are suggested, not {n}.")
-        machine = MixtureSVC(encoder=data.encoder, random_state=seed)
-        with working(f"Looking at {counted(len(data.X), 'row')}"):
-            found = suggestion_table(data.X, min(n, n_left), data.y, model=machine, random_state=seed)
-    answer: dict[str, Any] = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
+        model = MixtureSVC(encoder=data.encoder, random_state=seed)
+        with spinner(f"Comparing {counted(len(data.X), 'row')}"):
+            found = suggestion_table(data.X, min(n, n_left), data.y, model=model, random_state=seed)
+    result: dict[str, Any] = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
     if output is not None:
         rows = data.frame.iloc[found["position"]].assign(**{target: None})
         rows.insert(0, free_name(ROW, rows.columns), found["position"].to_numpy() + 1)
         with table_writer(output) as write:
             write(rows)
-        answer["output"] = output
-    give(answer, notes, lambda: _show(answer, table), as_json=as_json)
+        result["output"] = output
+    print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
-def _suggestions(data: LabelledTable, found: Any) -> list[dict[str, Any]]:
-    facts = []
+def _suggestions(data: TrainingTable, found: Any) -> list[dict[str, Any]]:
+    suggestions = []
     for record in found.to_dict("records"):
         position = int(record.pop("position"))
         values = {str(name): data.X[name].iloc[position] for name in data.X}
-        facts.append({"row": position + 1, "line": data.file.line_of(position), **record, "values": values})
-    return facts
+        suggestions.append({"row": position + 1, "line": data.file.line_of(position), **record, "values": values})
+    return suggestions
 
 
-def _show(answer: dict[str, Any], path: str) -> None:
+def _show(result: dict[str, Any], table: str) -> None:
     rows = []
-    for each in answer["suggestions"]:
+    for each in result["suggestions"]:
         some = list(each["values"].items())[:MOST_SHOWN]
         values = ", ".join(f"{shortened(name, 16)} {shortened(str(cell), 16)}" for name, cell in some)
         rows.append([str(each["row"]), each["reason"], values])
-    title = f"Rows to label next in {answer['table']}, the most important first"
-    print_wide(title, text_table(["row", "why", "its first columns"], rows, right=["row"]))
-    if "output" in answer:
-        click.echo(f"\nThese rows, to be labelled: {answer['output']}")
-    click.echo(f"\nLabel them in column {answer['target']!r}, then: mixkern fit {shlex.quote(path)} {again()}")
+    title = f"Rows to label next in {result['table']}, the most important first"
+    print_wide(title, text_table(["row", "reason", "first columns"], rows, right=["row"]))
+    if "output" in result:
+        click.echo(f"\nThese rows, to be labelled: {result['output']}")
+    click.echo(
+        f"\nLabel them in column {result['target']!r}, then: mixkern fit {shlex.quote(table)} {repeat_options()}"
+    )

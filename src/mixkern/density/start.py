@@ -3,7 +3,6 @@
 from enum import StrEnum
 
 import numpy as np
-from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import pairwise_distances_argmin
 
 from mixkern.density.mixture import category_slots
@@ -40,6 +39,8 @@ def start_statistics(
     if how is Start.RANDOM:
         centres = features[random.choice(len(features), size=k, replace=False)]
     else:
+        from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
+
         some = _some(len(features), CANDIDATES * k, random)
         share = None if weights is None else weights[some]
         centres, _ = kmeans_plusplus(features[some], k, sample_weight=share, random_state=random)

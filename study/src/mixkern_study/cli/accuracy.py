@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.cli.terminal import print_wide
+from mixkern.cli.output import print_wide
 from mixkern.wording import counted
 from mixkern_study import KERNELS, Accuracy, Experiment, Reading, Store, published_accuracies
 from mixkern_study.ranking import (

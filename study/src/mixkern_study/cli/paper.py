@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from mixkern.cli.group import Stopped
-from mixkern.cli.picture import draw_to
-from mixkern.cli.terminal import listed, progress_bar
+from mixkern.cli.option import name_list
+from mixkern.cli.output import step_progress, write_picture
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
 from mixkern_study import KERNELS, PEERS, DensityStrategy, Protocol, Store, run, run_times
@@ -63,12 +63,12 @@ paper_group.add_command(data_command)
 )
 @click.option(
     "--data-sets",
-    callback=listed(names, has_openml=True),
+    callback=name_list(names, has_openml=True),
     help="Some data sets: iris,wine.  [default: all twenty]",
 )
 @click.option(
     "--kernels",
-    callback=listed(lambda: KERNELS),
+    callback=name_list(lambda: KERNELS),
     default=",".join(KERNELS),
     show_default=True,
     help="Some kernels.",
@@ -113,7 +113,7 @@ def run_command(
     tables += [read_table(path, target) for path in table]
     numbers = [int(each) for each in dict.fromkeys(chosen) if each != TIMES]
     try:
-        with progress_bar() as on_step:
+        with step_progress() as on_step:
             if numbers:
                 run(
                     store,
@@ -145,7 +145,9 @@ def run_command(
 @click.option(
     "--format", "suffix", type=click.Choice(PICTURES), default="png", show_default=True, help="Of the pictures."
 )
-@click.option("--only", callback=listed(lambda: list(paper_figures())), help="Some figures: introduction,comparison.")
+@click.option(
+    "--only", callback=name_list(lambda: list(paper_figures())), help="Some figures: introduction,comparison."
+)
 def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     """Draw the paper's figures."""
     optional("matplotlib", purpose="A picture")
@@ -153,7 +155,7 @@ def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     wanted = list(known) if only is None else only
     for name in wanted:
         path = folder / f"{name}.{suffix}"
-        draw_to(path, known[name].draw, dpi=130)
+        write_picture(path, known[name].draw, dpi=130)
         click.echo(f"{path}: {known[name].title}")
 
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from mixkern import plot
 from mixkern.cli.group import Stopped
-from mixkern.cli.picture import draw_to
-from mixkern.cli.terminal import listed, print_wide, progress_bar
+from mixkern.cli.option import name_list
+from mixkern.cli.output import print_wide, step_progress, write_picture
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
 from mixkern.io.atomic import write_whole
@@ -63,11 +63,13 @@ def study_group() -> None:
 @study_group.command("leaderboard")
 @click.option(
     "--data-sets",
-    callback=listed(lambda: [*names(), *OUTSIDE, *GROUPS], has_openml=True),
+    callback=name_list(lambda: [*names(), *OUTSIDE, *GROUPS], has_openml=True),
     help="Some data sets: iris,wine; paper is its twenty, outside those that it does not have.  "
     "[default: paper,outside]",
 )
-@click.option("--methods", callback=listed(lambda: list(METHODS)), help="Some methods: rwm,svc,forest.  [default: all]")
+@click.option(
+    "--methods", callback=name_list(lambda: list(METHODS)), help="Some methods: rwm,svc,forest.  [default: all]"
+)
 @click.option(
     "--budgets",
     callback=_numbers,
@@ -77,7 +79,7 @@ def study_group() -> None:
 )
 @click.option(
     "--choices",
-    callback=listed(lambda: [str(each) for each in Choice]),
+    callback=name_list(lambda: [str(each) for each in Choice]),
     default=",".join(Choice),
     show_default=True,
     help="Who chooses the rows that are labelled: chance, or mixkern.",
@@ -160,7 +162,7 @@ def leaderboard_command(
 
 def _run(store: LeaderboardStore, **options: Any) -> None:
     try:
-        with progress_bar() as on_step:
+        with step_progress() as on_step:
             run_leaderboard(store, on_step=on_step, **options)
     except KeyboardInterrupt:
         raise Stopped("What was finished is kept; the same command goes on from there.") from None
@@ -211,7 +213,7 @@ def _write(entries: Sequence[Entry], choices: Sequence[str], folder: Path, *, pi
         parts.append(f"## {choice.capitalize()} rows\n")
         if picture:
             optional("matplotlib", purpose="A picture")
-            draw_to(folder / "images" / f"leaderboard_{choice}.png", _drawing(entries, choice), dpi=150)
+            write_picture(folder / "images" / f"leaderboard_{choice}.png", _drawing(entries, choice), dpi=150)
             parts.append(f"![Leaderboard, {choice} rows](images/leaderboard_{choice}.png)\n")
         for table in tables:
             files[f"tables/{table.name}.csv"] = table.to_csv()
