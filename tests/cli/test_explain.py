@@ -53,7 +53,7 @@ def test_the_text_has_the_facts_of_the_json(run, model, table):
 
 def test_a_row_in_a_later_block(run, model, table, monkeypatch):
     expected = explained(run, model, table, "--row", 90)
-    monkeypatch.setattr("mixkern.cli.model_table.BLOCK", 7)
+    monkeypatch.setattr("mixkern.cli.table.BLOCK", 7)
     assert explained(run, model, table, "--row", 90) == expected
 
 

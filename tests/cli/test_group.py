@@ -1,11 +1,16 @@
-"""Whatever is wrong: one sentence, an exit code, and no file."""
+"""The group of commands: help, errors with their exit codes, commands of other packages."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from mixkern.cli import COMMANDS
 from mixkern.cli.group import STOPPED, Commands
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, hint
 from mixkern.io import table_file
 
 LEARNERS = ("look", "suggest", "fit")
@@ -16,7 +21,7 @@ def failing():
     """A group with one command that raises what it is given."""
 
     def invoke(error):
-        @click.group(cls=Commands)
+        @click.group(cls=Commands, commands_in={})
         def group():
             pass
 
@@ -29,13 +34,13 @@ def failing():
     return invoke
 
 
-def test_an_error_of_ours_is_one_sentence_in_words_of_the_command_line(failing):
-    done = failing(LabelError("Read it as categories: TableEncoder(categorical=['age'])."))
+def test_an_error_is_printed_with_the_hint_for_the_command_line(failing):
+    done = failing(LabelError("It is text.", hint=hint(python="Drop it: X.drop().", cli="Drop it: --drop age.")))
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "Error: Read it as categories: --categorical age.\n"
+    assert done.stderr == "Error: It is text. Drop it: --drop age.\n"
 
 
-def test_too_little_memory_is_told(failing):
+def test_too_little_memory_is_an_error_message(failing):
     done = failing(MemoryError())
     assert (done.exit_code, done.stderr) == (1, "Error: There is not enough memory. Give fewer rows or columns.\n")
 
@@ -56,7 +61,57 @@ def test_a_typo_has_code_2(run, table):
     assert "Missing option '--target'" in run("fit", table, code=2).stderr
 
 
-# ---------------------------------------------------------------- two hundred of each
+# ---------------------------------------------------------------- help, and commands of other packages
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_keeps_examples_on_their_own_lines(name, run):
+    text = run(name, "--help").stdout
+    assert "\\b" not in text
+    examples = [line.strip() for line in text.splitlines() if line.strip().startswith("mixkern ")]
+    assert examples
+    assert all(line.startswith(f"mixkern {name} ") for line in examples)
+
+
+def test_every_command_is_listed_with_its_line_of_help(run):
+    text = run("--help").stdout
+    for name, (_, line) in COMMANDS.items():
+        assert f"  {name} " in text
+        assert line[:40] in text
+
+
+def test_help_names_the_package_of_the_other_commands(run, monkeypatch):
+    monkeypatch.setattr("mixkern.cli.group.entry_points", lambda group: [])
+    assert "pip install mixkern-study" in " ".join(run("--help").stdout.split())
+    assert "No such command 'paper'" in run("paper", code=2).stderr
+
+
+def test_commands_of_other_packages_join(run, monkeypatch):
+    other = EntryPoint("paper", "mixkern.cli:cli", "mixkern.commands")
+    monkeypatch.setattr("mixkern.cli.group.entry_points", lambda group: [other])
+    text = run("--help").stdout
+    assert "pip install mixkern-study" not in text
+    assert "paper     From another package." in text
+    assert run("paper", "--help").stdout.startswith("Usage: mixkern paper")
+
+
+def test_help_imports_no_library_for_numbers_or_tables():
+    code = """
+import sys
+from mixkern.__main__ import main
+sys.argv = ["mixkern", "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "mixkern.cli.group" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "matplotlib", "mixkern_study", "mixkern.cli.fit"}
+
+
+# ---------------------------------------------------------------- two hundred damaged files of each kind
 
 
 def test_damaged_models_are_refused_or_work(run, damage, model, table, tmp_path, in_time):

@@ -10,7 +10,7 @@ TABLE = ("look", "suggest", "fit", "predict", "explain", "report")
 
 
 def names(command):
-    return {param.name for param in cli.commands[command].params}
+    return {param.name for param in cli.get_command(None, command).params}
 
 
 @pytest.mark.parametrize("command", TABLE)

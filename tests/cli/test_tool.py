@@ -18,7 +18,7 @@ import pytest
 import skops.io
 
 from mixkern import MixtureSVC, datasets, load, save
-from mixkern.cli.training_table import read_labelled
+from mixkern.cli.table import training_table
 from mixkern.errors import ColumnChoiceWarning
 
 TARGET = "kind"
@@ -96,7 +96,7 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
 def test_another_process_gives_the_same_bits_as_the_model_in_memory(name, installed, tmp_path):
     frame, _ = labelled(name)
     frame.to_csv(tmp_path / "a.csv", index=False)
-    data = read_labelled(str(tmp_path / "a.csv"), [], target=TARGET)
+    data = training_table(str(tmp_path / "a.csv"), [], target=TARGET)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnChoiceWarning)
         model = MixtureSVC(encoder=data.encoder, random_state=0).fit(data.X, data.y)

@@ -43,13 +43,13 @@ class Commands(click.Group):
         """List the names of the commands, those of other packages last."""
         return [*self.commands_in, *sorted(_plugins())]
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a command."""
         if name in self.commands_in:
             module, _, attribute = self.commands_in[name][0].partition(":")
             return getattr(import_module(module), attribute)
         plugin = _plugins().get(name)
-        return None if plugin is None else plugin.load()
+        return super().get_command(ctx, name) if plugin is None else plugin.load()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""

@@ -1,0 +1,237 @@
+"""Tables as the commands read them: which columns, which labels, which rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mixkern import MixtureSVC, save
+from mixkern.cli.table import model_table, read_labels, training_table
+from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
+from mixkern.storage import read_model
+
+
+@pytest.fixture
+def read(written):
+    def read(frame, **options):
+        notes = []
+        return training_table(str(written(frame)), notes, **{"target": "churn", **options}), notes
+
+    return read
+
+
+def test_columns_and_labels(read, people):
+    data, notes = read(people)
+    assert notes == []
+    assert list(data.X) == ["age", "town"]
+    assert data.counts == {"no": 15, "yes": 15}
+    assert data.y.isna().tolist() == people["churn"].isna().tolist()
+
+
+def test_identifiers_are_left_out_with_a_note(read, people):
+    frame = people.assign(id=range(500, 590), key=[f"k{7 * i}" for i in range(90)])
+    data, notes = read(frame)
+    assert list(data.X) == ["age", "town"]
+    assert data.ignored == ("id", "key")
+    (note,) = notes
+    assert note == (
+        "Not learned from, because nearly every row has another value: 'id', 'key'. To use a column all the same: "
+        "--keep id"
+    )
+    assert list(data.frame) == ["age", "town", "churn", "id", "key"]
+    assert list(read(frame, keep=("id",))[0].X) == ["age", "town", "id"]
+    assert list(read(frame, continuous=("id",), categorical=("key",))[0].X) == ["age", "town", "id", "key"]
+
+
+def test_columns_with_one_value_are_left_out_with_a_note(read, people):
+    flag = np.where(np.arange(90) % 2, "x", None)
+    data, notes = read(people.assign(**{"my const": 7, "empty": None, "flag": flag}))
+    assert list(data.X) == ["age", "town"]
+    assert data.ignored == ("my const", "empty", "flag")
+    assert notes[0].startswith("Not learned from, because all rows have the same value, or none: 'my const', 'empty'")
+    assert notes[0].endswith("--keep 'my const'")
+    assert list(read(people.assign(const=7), keep=("const",))[0].X) == ["age", "town", "const"]
+
+
+def test_columns_that_are_dropped(read, people):
+    data, _ = read(people, drop=("age",))
+    assert (list(data.X), data.ignored) == (["town"], ("age",))
+    with pytest.raises(TableError, match=r"mine.csv has no column left to learn from\. Drop fewer"):
+        read(people, drop=("age", "town"))
+    with pytest.raises(TableError, match="no column left to learn from: 'id' cannot help to predict"):
+        read(people.assign(id=range(90)), drop=("age", "town"))
+
+
+@pytest.mark.parametrize("option", ["target", "drop", "keep", "continuous", "categorical"])
+def test_names_that_are_not_there(read, people, option):
+    given = "twon" if option == "target" else ("twon",)
+    with pytest.raises(
+        UnknownColumnError, match=f"^--{option} twon: mine.csv has no such column. Did you mean 'town'?"
+    ):
+        read(people, **{option: given})
+
+
+def test_texts_that_mark_gaps_and_unlabelled_rows(read, people):
+    frame = people.assign(churn=people["churn"].fillna("?"), age=people["age"].fillna(-999))
+    data, _ = read(frame, unlabelled=("?",), gaps=("-999.0",))
+    assert data.counts == {"no": 15, "yes": 15}
+    assert data.X["age"].isna().tolist() == people["age"].isna().tolist()
+    assert (data.gaps, data.unlabelled) == (("-999.0",), ("?",))
+
+
+def test_without_a_target(read, people):
+    data, _ = read(people, target=None)
+    assert (data.y, data.counts) == (None, {})
+    assert list(data.X) == ["age", "town", "churn"]
+
+
+def numbers(n_labelled, n_values):
+    return [f"{i % n_values}.5" for i in range(n_labelled)]
+
+
+@pytest.mark.parametrize("labels", [numbers(60, 5), numbers(60, 30), list("abcdefgh"), numbers(5, 5), ["1.0", "2.0"]])
+def test_classes(labels):
+    column = pd.Series([*labels, *[None] * 20], dtype=object)
+    assert read_labels(column, "churn", ()).notna().sum() == len(labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (numbers(60, 31), "31 different values in 60 labelled rows .*numbers, not classes"),
+        (numbers(6, 6), "6 different values in 6 labelled rows .*MixtureSVR"),
+        ([f"n{i}" for i in range(51)], "more than a column of classes has"),
+        (["1", "-1"], "holds -1, which could be a class"),
+    ],
+)
+def test_no_classes(labels, words):
+    column = pd.Series([*labels, *[None] * 20], dtype=object)
+    with pytest.raises(LabelError, match=words):
+        read_labels(column, "churn", ())
+
+
+def test_labels_have_no_spaces_around_them(run, people, written):
+    spaced = people["churn"].map(lambda label: f" {label} " if label == "yes" else label, na_action="ignore")
+    spaced = spaced.where(np.arange(90) % 2 == 0, people["churn"])
+    found = json.loads(run("look", written(people.assign(churn=spaced)), "--target", "churn", "--json").stdout)
+    assert found["classes"] == people["churn"].value_counts().sort_index().to_dict()
+
+
+def test_a_text_that_marks_gaps_does_not_mark_unlabelled_rows(run, people, written):
+    path = written(people.assign(churn=people["churn"].replace({"yes": "9", "no": "8"})))
+    found = json.loads(run("look", path, "--target", "churn", "--gap", "9", "--json").stdout)
+    assert set(found["classes"]) == {"8", "9"}
+
+
+def test_columns_of_an_earlier_prediction_are_not_learned_from(run, people, written, table, model, tmp_path):
+    run("predict", model, table, "-o", tmp_path / "labelled.csv")
+    found = json.loads(run("look", tmp_path / "labelled.csv", "--target", "churn", "--json").stdout)
+    assert found["ignored"] == ["label", "probability", "component", "novelty"]
+    assert any("mixkern predict has written them" in note for note in found["notes"])
+    alone = json.loads(
+        run("look", written(people.assign(label=np.arange(90) % 4)), "--target", "churn", "--json").stdout
+    )
+    assert alone["ignored"] == []
+
+
+def test_keys_that_are_numbers_are_noted(run, people, written):
+    keys = np.random.RandomState(0).permutation(10_000)[:90]
+    found = json.loads(run("look", written(people.assign(key=keys)), "--target", "churn", "--json").stdout)
+    assert found["ignored"] == []
+    assert "All values of 'key' differ. If they are keys: --drop key" in found["notes"]
+
+
+# ---------------------------------------------------------------- tables for a fitted model
+
+
+@pytest.fixture
+def opened(model):
+    def opened(path, **reading):
+        return model_table(str(path), read_model(model), [], **reading)
+
+    return opened
+
+
+def test_columns_and_target_of_a_model(opened, table):
+    data = opened(table)
+    assert list(data.columns) == ["age", "town"]
+    assert (data.target, data.unlabelled) == ("churn", ())
+
+
+def test_blocks_have_the_columns_of_the_model_and_all_cells(opened, table, people, written, monkeypatch):
+    monkeypatch.setattr("mixkern.cli.table.BLOCK", 40)
+    blocks = list(opened(written(people[["churn", "town", "age"]])).blocks())
+    assert [len(X) for X, _ in blocks] == [40, 40, 10]
+    assert all(list(X) == ["age", "town"] for X, _ in blocks)
+    assert all(list(cells) == ["churn", "town", "age"] for _, cells in blocks)
+    X = pd.concat([X for X, _ in blocks])
+    for name in ("age", "town"):
+        assert X[name].astype(object).fillna("").tolist() == people[name].astype(object).fillna("").tolist()
+
+
+def test_one_row(opened, table, people):
+    row = opened(table).row(89)
+    assert row["age"].item() == people["age"].iloc[89]
+    with pytest.raises(TableError, match=r"people.csv has 90 rows, and no row 91\."):
+        opened(table).row(90)
+
+
+def test_rows_with_their_labels(opened, table, people):
+    X, y = opened(table).labelled()
+    assert list(X) == ["age", "town"]
+    assert y.isna().tolist() == people["churn"].isna().tolist()
+
+
+def test_a_table_without_the_target_has_no_labels(opened, people, written):
+    with pytest.raises(UnknownColumnError, match=r"no column 'churn', which .* Did you mean 'churned'\?"):
+        opened(written(people.rename(columns={"churn": "churned"}))).labelled()
+
+
+def test_missing_columns_are_named_with_the_nearest(opened, people, written):
+    with pytest.raises(ColumnMismatchError, match=r"lacks 1 column that .*: 'age'\. Did you mean 'Age_'\?"):
+        opened(written(people.rename(columns={"age": "Age_"})))
+
+
+def test_gaps_of_the_model_are_gaps_here(run, people, tmp_path):
+    frame = people.assign(age=people["age"].fillna(-999), churn=people["churn"].fillna("?"))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    options = ["--gap", "-999.0", "--unlabelled", "?", "--no-estimate"]
+    run("fit", tmp_path / "a.csv", "--target", "churn", *options)
+    data = model_table(str(tmp_path / "a.csv"), read_model(tmp_path / "a.mixkern"), [])
+    X, y = data.labelled()
+    assert X["age"].isna().sum() == people["age"].isna().sum()
+    assert y.isna().sum() == 60
+
+
+@pytest.mark.parametrize("strange", [5, "abc", {"a": 1}, [["a"], None, 3], True])
+def test_malformed_notes_in_a_model_file_are_ignored(people, table, tmp_path, strange):
+    y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
+    model = MixtureSVC(random_state=0).fit(people[["age", "town"]], y)
+    save(model, tmp_path / "a.mixkern", notes={"gaps": strange, "unlabelled": strange, "target": strange})
+    data = model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
+    assert (data.unlabelled, data.target) == ((), str(strange))
+    assert len(next(data.blocks())[0]) == 90
+
+
+def test_a_model_without_named_columns(people, table, tmp_path):
+    y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
+    save(MixtureSVC(random_state=0).fit(np.random.RandomState(0).rand(90, 2), y), tmp_path / "a.mixkern")
+    with pytest.raises(ModelFileError, match="a MixtureSVC that was not fitted on a table with named columns"):
+        model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
+
+
+def test_numbers_are_spelled_as_at_fit(run, people, written, tmp_path):
+    """A batch of whole numbers does not say that points set thousands apart; the table of the fit did."""
+    sums = 1000 + 2000.5 * (np.arange(90) % 7)
+    german = [f"{each:,.2f}".translate(str.maketrans(",.", ".,")) for each in sums]
+    content = people.assign(sum=german).to_csv(sep=";", index=False)
+    path = tmp_path / "german.csv"
+    path.write_text(content)
+    run("fit", path, "--target", "churn", "-o", tmp_path / "a.mixkern", "--no-estimate")
+    (tmp_path / "batch.csv").write_text("age;town;sum\n40;Kassel;3.001\n41;Kassel;5.001\n")
+    done = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only")
+    assert "'sum': 3.001 was read as 3001, with thousands set apart" in done.stderr
+    told = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only", "--decimal", ".")
+    assert "thousands" not in told.stderr
+    assert told.stdout != done.stdout
