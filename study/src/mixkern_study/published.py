@@ -122,5 +122,5 @@ def _accuracy(row: Mapping[str, str], kernel: str, best: list[str]) -> Accuracy:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    text = files("mixkern_study").joinpath(name).read_text(encoding="utf-8")
+    text = files("mixkern_study").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from mixkern import datasets
 from mixkern.cli import cli
-from mixkern_study import Protocol, Store
+from mixkern_study import PEERS, Protocol, Store
 from mixkern_study.cli import paper as paper_module
 
 
@@ -61,7 +61,7 @@ def test_a_table_and_peers_of_your_own(tmp_path, few_settings):
     assert done.exit_code == 0, done.output
     assert "mine" in done.output
     methods = {result.method for result in Store(tmp_path / "p.sqlite", Protocol(**few_settings, n_folds=2)).results()}
-    assert methods == {"rbf", *mixkern_study.PEERS}
+    assert methods == {"rbf", *PEERS}
 
 
 def test_run_times(tmp_path, few_settings):
@@ -89,7 +89,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
         (("run", "--experiment", "4"), "'4' is not one of"),
         (("run", "--table", "nowhere.csv"), "does not exist"),
         (("run", "--repeats", "0"), "0 is not in the range"),
-        (("figures", "--only", "openml:1"), "'openml:1' is not known"),
+        (("figures", "--only", "openml:1"), "There is no 'openml:1'"),
         (("figures", "--only", "introduktion"), "Did you mean 'introduction'?"),
     ],
 )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import mixkern_study
-from mixkern import plot
+from mixkern_study import plot
 
 TEST = mixkern_study.rank_test(np.array([[4.0, 3.0, 2.0, 1.0]] * 3 + [[3.0, 4.0, 1.0, 2.0]] * 3), ["a", "b", "c", "d"])
 

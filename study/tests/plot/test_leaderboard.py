@@ -3,9 +3,9 @@ import io
 import pytest
 from matplotlib.colors import to_hex
 
-from mixkern import plot
 from mixkern.errors import StudyError
 from mixkern.plot.style import COLOURS
+from mixkern_study import plot
 from mixkern_study.leaderboard import Entry, leaderboard
 
 SCORES = {"mixture_svc": (0.9, 0.8), "svc": (0.8, 0.85), "mine": (0.7, 0.75)}

@@ -6,8 +6,8 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
-from mixkern import plot
 from mixkern.kernels import RWMKernel
+from mixkern_study import plot
 from mixkern_study.plot import paper
 
 NAMES = [

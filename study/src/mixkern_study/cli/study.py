@@ -8,7 +8,6 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
-from mixkern import plot
 from mixkern.cli.group import Stopped
 from mixkern.cli.option import name_list
 from mixkern.cli.output import print_wide, step_progress, write_picture
@@ -16,7 +15,7 @@ from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
 from mixkern.io.atomic import write_whole
 from mixkern.wording import counted
-from mixkern_study import Protocol
+from mixkern_study import Protocol, plot
 from mixkern_study.leaderboard import (
     METHODS,
     OUTSIDE,

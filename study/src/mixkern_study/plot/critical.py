@@ -14,7 +14,7 @@ def critical_difference(test: RankTest, *, alpha: float = 0.05, value: float | N
     Parameters
     ----------
     test : RankTest
-        From :func:`mixkern_study.rank_test`.
+        From :func:`mixkern_rank_test`.
     alpha : float, default=0.05
         Level of significance.
     value : float, default=None
@@ -28,11 +28,11 @@ def critical_difference(test: RankTest, *, alpha: float = 0.05, value: float | N
 
     Examples
     --------
-    >>> from mixkern import plot
-    >>> import mixkern_study
-    >>> table = study.published_accuracies(1)
+    >>> from mixkern_study import plot
+    >>> from mixkern_study import published_accuracies, rank_test
+    >>> table = published_accuracies(1)
     >>> scores = [[cell.percent for cell in row.values()] for row in table.values()]
-    >>> ax = plot.critical_difference(study.rank_test(scores, ["RWM", "GMM", "RBF", "LAP"]), alpha=0.01)
+    >>> ax = plot.critical_difference(rank_test(scores, ["RWM", "GMM", "RBF", "LAP"]), alpha=0.01)
     """
     k = len(test.methods)
     if ax is None:

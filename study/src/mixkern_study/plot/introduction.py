@@ -46,7 +46,7 @@ def introduction(*, n: int = 800, random_state: Any = 0) -> Any:
 
     Examples
     --------
-    >>> from mixkern import plot
+    >>> from mixkern_study import plot
     >>> figure = plot.introduction()
     >>> [panel.get_title().split(":")[0] for panel in figure.axes[2::3]]
     ['RBF kernel', 'RWM kernel']

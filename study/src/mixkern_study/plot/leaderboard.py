@@ -34,7 +34,7 @@ def leaderboard(board: Leaderboard, *, ax: Any = None) -> Any:
     Examples
     --------
     >>> import tempfile
-    >>> from mixkern import plot
+    >>> from mixkern_study import plot
     >>> from mixkern_study.leaderboard import LeaderboardStore, leaderboard, run_leaderboard
     >>> small = {"data_sets": ["iris", "wine"], "budgets": [4], "choices": ["random"], "n_draws": 1, "n_jobs": 1}
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -67,7 +67,7 @@ class PaperFigure:
 
     Examples
     --------
-    >>> from mixkern import plot
+    >>> from mixkern_study import plot
     >>> plot.paper_figures()["weights"].title
     'Components of different weight'
     """
@@ -94,7 +94,7 @@ def paper_figures() -> dict[str, PaperFigure]:
 
     Examples
     --------
-    >>> from mixkern import plot
+    >>> from mixkern_study import plot
     >>> figures = plot.paper_figures()
     >>> list(figures)[:3]
     ['introduction', 'density', 'distances']
