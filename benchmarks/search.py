@@ -31,7 +31,7 @@ def _measure(name: str, per_class: int) -> None:
     labels = encode_labels(y)
     codes, labelled, kernel = labels.codes[labels.is_labelled], rows[labels.is_labelled], RWMKernel(mixture)
     search = SVCSearch(MixtureSVC(density=mixture, probability=False), random_state=0)
-    distances = min(seconds(lambda: kernel.separation(labelled)) for _ in range(5))
+    distances = min(seconds(lambda: kernel.pair_terms(labelled)) for _ in range(5))
     trainings = min(_trainings(kernel, labelled, codes) for _ in range(3))
     whole = min(seconds(lambda: search.fit(rows, y)) for _ in range(3))
     print(
@@ -43,7 +43,7 @@ def _measure(name: str, per_class: int) -> None:
 
 def _trainings(kernel: RWMKernel, rows: np.ndarray, codes: np.ndarray) -> float:
     """Time nothing but the trainings, each on a matrix that lies ready."""
-    separation, folds, total = kernel.separation(rows), label_folds(codes, 4, 0), 0.0
+    separation, folds, total = kernel.pair_terms(rows), label_folds(codes, 4, 0), 0.0
     for gamma in DECADES:
         K = separation.kernel(gamma)
         for fold in range(4):

@@ -83,7 +83,7 @@ PUBLIC = {
     },
     "mixkern.engine": {"count", "distance", "kernel", "kernel_times"},
     "mixkern.kernels": {
-        "Blend",
+        "BlendTerms",
         "BlendKernel",
         "Definiteness",
         "DistanceKernel",
@@ -94,7 +94,7 @@ PUBLIC = {
         "RWMKernel",
         "Repair",
         "Repaired",
-        "Separation",
+        "PairTerms",
         "definiteness",
         "is_definite",
         "repaired",

@@ -48,7 +48,7 @@ def literal_values(model, X, few):
     K = base(rows)
     sq = np.diag(K)[:, None] + np.diag(K)[None, :] - 2 * K
     if hasattr(base, "separation"):
-        sq = base.separation(rows).exponent(base.alpha, base.beta)
+        sq = base.pair_terms(rows).exponent(base.alpha, base.beta)
     W = np.zeros((n, n))
     for i in range(n):
         near = sorted((j for j in range(n) if j != i), key=lambda j: sq[i, j])[: model.n_neighbors]

@@ -121,7 +121,7 @@ def test_labels_across_the_components_do_not():
 def test_the_share_is_bayes_rule_on_labelled_rows():
     X, y, model = blended(lambda X: (X[:, 0] > 0).astype(int))
     rows, codes = model.encoder_.transform(X)[y >= 0], y[y >= 0]
-    plain, mixed = model.kernel_.separation(rows).halves(model.kernel_.gamma)
+    plain, mixed = model.kernel_.pair_terms(rows).halves(model.kernel_.gamma)
     assert model.kernel_.share == pytest.approx(evidence_share(0.6, plain, mixed, codes))
 
 

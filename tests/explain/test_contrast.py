@@ -39,7 +39,7 @@ def encoded(model, X):
 def exponent_of(model, x, z):
     """What gamma is multiplied with, from the kernel itself; of a blend the mean of its two distances."""
     kernel = getattr(model.kernel_, "base", model.kernel_)
-    apart = kernel.separation(x[None], z[None])
+    apart = kernel.pair_terms(x[None], z[None])
     if model.kernel != "blend":
         return apart.exponent(kernel.alpha, kernel.beta)[0, 0]
     weights = np.array([1 - apart.share, apart.share * (1 - apart.membership)])

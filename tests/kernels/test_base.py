@@ -18,7 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
 from mixkern import Mixture, TableEncoder, VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.kernels.base import Separation
+from mixkern.kernels.base import PairTerms
 
 X, Y_CLASS = datasets.make_two_moons(n=80, random_state=0)
 X.flags.writeable = False
@@ -257,7 +257,7 @@ def test_an_unbound_kernel_says_how_to_bind():
         (RBFKernel(), [[np.inf]], "X holds infinite values"),
         (RBFKernel(), [[np.nan], [1.0]], "X has gaps, and RBFKernel has no density"),
         (RBFKernel(gamma=-1.0), X, r"gamma must be a positive number, but it is -1\.0"),
-        (RBFKernel(beta=np.nan), X, "beta must be a non-negative number, but it is nan"),
+        (RBFKernel(beta=np.nan), X, "beta must be a number, 0 or more, but it is nan"),
         (RWMKernel(VBMixture(2).fit(X)), X, r"mixture must be a Mixture, but it is a VBMixture\. Pass what it has lea"),
     ],
 )
@@ -302,7 +302,7 @@ CODED = np.array([[0.0, 0, 0], [1.0, 1, 1], [0.5, 0, 1], [2.0, np.nan, 0], [np.n
 @each_kernel
 def test_separation_is_the_squared_distance(kernel):
     for Y in (None, X[:7]):
-        apart = kernel.separation(X, Y)
+        apart = kernel.pair_terms(X, Y)
         np.testing.assert_allclose(apart.sq_distance, kernel.distance(X, Y) ** 2, rtol=1e-14)
         assert apart.sq_count is None
         np.testing.assert_allclose(apart.kernel(kernel.gamma), kernel(X, Y), rtol=1e-10, atol=1e-300)
@@ -314,17 +314,17 @@ def test_separation_is_the_squared_distance(kernel):
     ("gamma", "alpha", "beta"), [(0.5, 1.0, 1.0), (2.0, 0.3, 0.7), (0.1, 0.0, 2.0), (0.1, 3.0, 0.0)]
 )
 def test_any_gamma_alpha_and_beta_is_a_step_from_the_separation(kind, gamma, alpha, beta):
-    apart = kind(COUNTED).separation(CODED)
+    apart = kind(COUNTED).pair_terms(CODED)
     expected = kind(COUNTED, gamma, alpha=alpha, beta=beta)(CODED)
     np.testing.assert_allclose(apart.kernel(gamma, alpha, beta), expected, rtol=1e-12)
-    between = kind(COUNTED).separation(CODED, CODED[:3])
+    between = kind(COUNTED).pair_terms(CODED, CODED[:3])
     expected = kind(COUNTED, gamma, alpha=alpha, beta=beta)(CODED, CODED[:3])
     np.testing.assert_allclose(between.kernel(gamma, alpha, beta), expected, rtol=1e-12)
 
 
 def test_the_counts_of_a_separation_by_a_plain_loop():
     for Y in (None, CODED):
-        found = RWMKernel(COUNTED).separation(CODED, Y).sq_count
+        found = RWMKernel(COUNTED).pair_terms(CODED, Y).sq_count
         for i, a in enumerate(CODED):
             for j, b in enumerate(CODED):
                 pairs = zip(np.nan_to_num(a[1:], nan=-1), np.nan_to_num(b[1:], nan=-1), strict=True)
@@ -332,25 +332,25 @@ def test_the_counts_of_a_separation_by_a_plain_loop():
 
 
 def test_a_separation_is_not_used_up():
-    apart = Separation(np.array([[0.0, 4.0]]), np.array([[0.0, 1.0]]))
+    apart = PairTerms(np.array([[0.0, 4.0]]), np.array([[0.0, 1.0]]))
     first = apart.kernel(0.5, 1.0, 2.0)
     np.testing.assert_allclose(first, [[1.0, np.exp(-0.5 * (4 + 2))]])
     apart.kernel(3.0)
     np.testing.assert_array_equal(apart.kernel(0.5, 1.0, 2.0), first)
     assert apart.sq_distance.tolist() == [[0.0, 4.0]]
-    np.testing.assert_allclose(Separation(np.array([[0.0, 4.0]])).kernel(0.5), [[1.0, np.exp(-2.0)]])
+    np.testing.assert_allclose(PairTerms(np.array([[0.0, 4.0]])).kernel(0.5), [[1.0, np.exp(-2.0)]])
 
 
 def test_a_separation_does_not_depend_on_the_kernels_own_settings():
-    a, b = RWMKernel(COUNTED).separation(CODED), RWMKernel(COUNTED, 7.0, alpha=0.1, beta=9.0).separation(CODED)
+    a, b = RWMKernel(COUNTED).pair_terms(CODED), RWMKernel(COUNTED, 7.0, alpha=0.1, beta=9.0).pair_terms(CODED)
     np.testing.assert_array_equal(a.sq_distance, b.sq_distance)
     np.testing.assert_array_equal(a.sq_count, b.sq_count)
 
 
 def test_the_separation_of_no_rows_and_of_no_numbers():
-    assert RBFKernel().separation(np.empty((0, 2)), X).sq_distance.shape == (0, 80)
+    assert RBFKernel().pair_terms(np.empty((0, 2)), X).sq_distance.shape == (0, 80)
     codes = np.array([[0.0, 1.0], [1.0, 1.0]])
-    apart = RBFKernel(n_categorical=2).separation(codes)
+    apart = RBFKernel(n_categorical=2).pair_terms(codes)
     assert apart.sq_distance.tolist() == [[0, 0], [0, 0]]
     assert apart.sq_count.tolist() == [[0, 1], [1, 0]]
 
@@ -396,7 +396,7 @@ def test_parts_against_the_formula_and_their_sums_against_the_kernel(k, d, seed,
         np.testing.assert_allclose(components, of_components, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(columns, of_columns, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(parts.components.sum(axis=1), np.diagonal(kernel.distance(A, B)), rtol=1e-12)
-    exponent = kernel.separation(A, B).exponent(kernel.alpha, kernel.beta)
+    exponent = kernel.pair_terms(A, B).exponent(kernel.alpha, kernel.beta)
     np.testing.assert_allclose(parts.columns.sum(axis=1), np.diagonal(exponent), rtol=1e-12)
 
 

@@ -118,7 +118,7 @@ def test_products_without_the_matrix():
 
 
 def test_a_separation_gives_every_setting():
-    apart = BlendKernel(MIXTURE, 9.0).separation(X[:20], X)
+    apart = BlendKernel(MIXTURE, 9.0).pair_terms(X[:20], X)
     np.testing.assert_array_equal(apart.kernel(0.7), BlendKernel(MIXTURE, 0.7)(X[:20], X))
     np.testing.assert_allclose(apart.exponent(), BlendKernel(MIXTURE).distance(X[:20], X) ** 2)
 
@@ -215,10 +215,10 @@ def test_contributions_are_the_terms_of_the_formula(seed, share, membership):
 @pytest.mark.parametrize(("share", "membership", "weight"), [(0.6, 1 / 3, 0.5), (0, 0.5, 0), (1, 0.5, 1), (1, 1, 1)])
 def test_parts_are_means_of_those_of_both_distances(share, membership, weight):
     kernel = BlendKernel(MIXTURE, 0.5, share=share, membership=membership, alpha=2.0)
-    parts, apart = kernel.parts(X[:9], X[9:18]), kernel.separation(X[:9], X[9:18])
-    own, plain = (np.diagonal(part.exponent(2.0)) for part in (apart.own, apart.plain))
+    parts, apart = kernel.parts(X[:9], X[9:18]), kernel.pair_terms(X[:9], X[9:18])
+    own, plain = (np.diagonal(part.exponent(2.0)) for part in (apart, apart.euclidean))
 
-    np.testing.assert_allclose(parts.own.sum(axis=1), own, rtol=1e-12)
-    np.testing.assert_allclose(parts.plain.sum(axis=1), plain, rtol=1e-12)
-    np.testing.assert_allclose(parts.columns, weight * parts.own + (1 - weight) * parts.plain, rtol=1e-12)
+    np.testing.assert_allclose(parts.mixture.sum(axis=1), own, rtol=1e-12)
+    np.testing.assert_allclose(parts.euclidean.sum(axis=1), plain, rtol=1e-12)
+    np.testing.assert_allclose(parts.columns, weight * parts.mixture + (1 - weight) * parts.euclidean, rtol=1e-12)
     np.testing.assert_allclose(parts.components.sum(axis=1), np.diagonal(kernel.distance(X[:9], X[9:18])), rtol=1e-12)

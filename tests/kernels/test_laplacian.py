@@ -139,7 +139,7 @@ def test_rows_of_the_graph_alone_or_with_others(gamma, ratio):
     np.testing.assert_allclose(kernel(X[:3], NEW), K[:3, 70:], rtol=0, atol=1e-13)
     np.testing.assert_allclose(kernel(NEW, X[:3]), K[70:, :3], rtol=0, atol=1e-13)
     left = kernel.coordinates(X)
-    assert np.abs(kernel.deformation.beyond(kernel.base(X), left, left)).max() < 1e-13
+    assert np.abs(kernel.deformation.residual(kernel.base(X), left, left)).max() < 1e-13
     half = kernel.half(left)
     np.testing.assert_allclose(kernel.along(left, half), half.T @ half, rtol=0, atol=1e-14)
 
@@ -279,7 +279,7 @@ def test_ratio_zero_needs_no_graph(base):
 
 def test_sums_with_ratio_zero_need_no_graph():
     kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=0.0)
-    kernel.unbent(NEW, np.ones((len(NEW), 1)))
+    kernel.base_representation(NEW, np.ones((len(NEW), 1)))
     assert "deformation" not in kernel.__dict__
 
 
@@ -322,10 +322,10 @@ OTHERS = [RBF(0.7), ConstantKernel(2.0) * RBFKernel(2.0), RWMKernel(MIXTURE, 0.5
 
 @pytest.mark.parametrize("base", [*BASES, *OTHERS], ids=repr)
 @pytest.mark.parametrize("ratio", [0.0, 1.0, 1e3])
-def test_unbent_sums_are_those_of_the_bent_kernel(base, ratio):
+def test_the_base_representation_has_the_same_sums(base, ratio):
     kernel = LaplacianKernel(base, X, ratio=ratio)
     V = np.random.RandomState(0).standard_normal((6, 3))
-    rows, coefficients = kernel.unbent(NEW[:6], V)
+    rows, coefficients = kernel.base_representation(NEW[:6], V)
     landmarks = X[kernel.deformation.root.landmarks] if ratio else X[:0]
     np.testing.assert_array_equal(rows, np.vstack([landmarks, NEW[:6]]))
     assert coefficients.shape == (len(rows), 3)
@@ -333,13 +333,13 @@ def test_unbent_sums_are_those_of_the_bent_kernel(base, ratio):
         np.testing.assert_allclose(base(new, rows) @ coefficients, kernel(new, NEW[:6]) @ V, atol=1e-7)
 
 
-def test_unbent_against_a_plain_solve():
+def test_the_base_representation_against_a_plain_solve():
     base, ratio = RBFKernel(2.0), 3.0
     M = ratio * literal_laplacian(base.distance(X), 7)
     V = np.random.RandomState(0).standard_normal((len(NEW), 2))
     expected = -np.linalg.solve(np.eye(len(X)) + M @ base(X), M @ base(X, NEW) @ V)
     kernel = LaplacianKernel(base, X, ratio=ratio)
-    _, coefficients = kernel.unbent(NEW, V)
+    _, coefficients = kernel.base_representation(NEW, V)
     landmarks = kernel.deformation.root.landmarks
     assert sorted(landmarks) == list(range(len(X)))  # of full rank: all rows, in an order of their own
     np.testing.assert_allclose(coefficients[: len(X)], expected[landmarks], atol=1e-9)
@@ -349,23 +349,23 @@ def test_unbent_against_a_plain_solve():
 @each_ratio
 @pytest.mark.parametrize("gamma", [2.0, 0.3, 0.03])
 @pytest.mark.parametrize("rows", [X, TWINS], ids=["", "twins"])
-def test_unbent_sums_need_few_rows_and_lose_no_digits(rows, gamma, ratio):
+def test_the_base_representation_needs_few_rows_and_lose_no_digits(rows, gamma, ratio):
     base, V = RBFKernel(gamma), np.random.RandomState(0).standard_normal((len(NEW), 2))
     kernel = LaplacianKernel(base, rows, ratio=ratio)
-    support, coefficients = kernel.unbent(NEW, V)
+    support, coefficients = kernel.base_representation(NEW, V)
     assert len(support) == len(kernel.deformation.energy) + len(NEW)
     assert np.abs(coefficients).max() < 1e5
     for new in (NEW, rows):
         np.testing.assert_allclose(base(new, support) @ coefficients, kernel(new, NEW) @ V, rtol=0, atol=1e-10)
 
 
-def test_unbent_without_rows_or_coefficients():
+def test_the_base_representation_without_rows_or_coefficients():
     kernel = LaplacianKernel(RBFKernel(2.0), X)
-    rows, coefficients = kernel.unbent(np.empty((0, 2)), np.empty((0, 2)))
+    rows, coefficients = kernel.base_representation(np.empty((0, 2)), np.empty((0, 2)))
     assert rows.shape == (len(kernel.deformation.root.landmarks), 2)
     assert (coefficients == 0).all()
     with pytest.raises(NotBoundError, match="no rows for its graph"):
-        LaplacianKernel(RBFKernel()).unbent(NEW, np.ones((9, 1)))
+        LaplacianKernel(RBFKernel()).base_representation(NEW, np.ones((9, 1)))
 
 
 @pytest.mark.parametrize("base", OTHERS, ids=repr)
@@ -374,7 +374,7 @@ def test_any_kernel_can_be_bent(base):
     G = base(X)
     apart = np.array([[G[i, i] + G[j, j] - 2 * G[i, j] for j in range(len(X))] for i in range(len(X))])
     kernel = LaplacianKernel(base, X, ratio=2.0, n_neighbors=5)
-    np.testing.assert_allclose(kernel._apart(X), apart, atol=1e-12)
+    np.testing.assert_allclose(kernel._distances(X), apart, atol=1e-12)
     plus = clipped(base, X)
     M = 2.0 * literal_laplacian(apart, 5)
     bend = np.linalg.solve(np.eye(len(X)) + M @ plus(X, X), M)
@@ -425,7 +425,7 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
     searches = [LaplacianGrams(family, *draw) for draw in draws]
     graphs, roots, factors = (
         counted(monkeypatch, owner, which)
-        for owner, which in ((LaplacianKernel, "_apart"), (Deformation, "of"), (Deformation, "factor"))
+        for owner, which in ((LaplacianKernel, "_distances"), (Deformation, "of"), (Deformation, "factor"))
     )
     for point in GRID:
         kernels = [search.kernel(point) for search in searches]

@@ -81,8 +81,8 @@ def test_matrices_are_those_of_the_kernel(name, kind):
 def test_distances_are_computed_once(name, monkeypatch):
     kernel, rows, _ = bound(name, "mixed")
     calls = []
-    original = type(kernel).separation
-    monkeypatch.setattr(type(kernel), "separation", lambda self, *rows: calls.append(1) or original(self, *rows))
+    original = type(kernel).pair_terms
+    monkeypatch.setattr(type(kernel), "pair_terms", lambda self, *rows: calls.append(1) or original(self, *rows))
     matrices = grams(kernel, rows[:20], rows[20:])
     for point in POINTS:
         matrices.among(point)
@@ -218,7 +218,7 @@ def differing(codes):
     """Differing categories; what is missing differs as the kernel says."""
     kernel = RBFKernel(n_categorical=codes.shape[1])
     rows = np.where(codes < 0, np.nan, codes)
-    return np.sqrt(kernel.separation(rows).sq_count)
+    return np.sqrt(kernel.pair_terms(rows).sq_count)
 
 
 def test_a_row_says_nothing_of_its_distance_to_itself():

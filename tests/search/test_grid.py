@@ -8,14 +8,14 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from mixkern.errors import OptionError
-from mixkern.kernels import Separation
+from mixkern.kernels import PairTerms
 from mixkern.search.grid import KernelPoint, kernel_points, line, positive
 
 DECADES = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]
 TENTHS = [i / 10 for i in range(11)]
 
 # One pair of rows that differs in numbers alone, one in categories alone, one in both: what two kernels disagree on.
-APART = Separation(np.array([[0.0, 1e-3, 2e-3]]), np.array([[1e-3, 0.0, 1e-3]]))
+APART = PairTerms(np.array([[0.0, 1e-3, 2e-3]]), np.array([[1e-3, 0.0, 1e-3]]))
 
 # Products of these meet often: 0.1 * 0.3 is 0.01 * 3, and in floats it is not.
 decimals = st.sampled_from([0.0, 0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.6, 1.0, 2.0, 3.0, 10.0])

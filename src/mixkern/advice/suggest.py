@@ -193,10 +193,10 @@ def _some(rows: Ints, random: np.random.RandomState) -> Ints:
 
 def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int) -> Ints:
     """Pick rows that say most about all of them, beyond what known ones say."""
-    apart, near = kernel.separation(rows), SHARPER * kernel.gamma
+    apart, near = kernel.pair_terms(rows), SHARPER * kernel.gamma
     covariance, to_known = apart.kernel(kernel.gamma), np.empty((len(rows), 0))
     if len(known):
-        apart_known = kernel.separation(rows, known)
+        apart_known = kernel.pair_terms(rows, known)
         covariance = posterior_covariance(covariance, apart_known.kernel(kernel.gamma), kernel(known))
         to_known = apart_known.kernel(near)
     return central_rows(apart.kernel(near), to_known, counts, worth, greedy_design(covariance, counts, worth, n))

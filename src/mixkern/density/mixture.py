@@ -121,16 +121,17 @@ class Mixture:
 
     def responsibilities(self, X: ArrayLike) -> Floats:  # (n, k)
         """Probability that a row comes from a component, rho_k(x) in the paper; each row adds up to one."""
-        log_joint = self.log_joint(X)
-        # Nobody explains such a row (an impossible category, squares that overflow): the weights are all that is known.
-        log_joint[np.isneginf(log_joint).all(axis=1)] = _log(self.weights)
-        # Subtracted before exp: a thousand deviations away every density underflows, but their ratios do not.
-        shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return shares
+        return responsibilities_of(self.log_joint(X), self.weights)
 
-    def conditional_mean(self, X: ArrayLike) -> Floats:
+    def conditional_mean(self, X: ArrayLike, responsibilities: Floats | None = None) -> Floats:
         """Fill each missing number by its expectation, given the row's other values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d + e)
+            Rows; NaN is a gap.
+        responsibilities : ndarray of shape (n, k), default=None
+            Those of the rows, where they have been computed before.
 
         Returns
         -------
@@ -138,7 +139,7 @@ class Mixture:
             Missing categories stay missing.
         """
         rows = self._rows(X).copy()
-        shares = self.responsibilities(rows)
+        shares = self.responsibilities(rows) if responsibilities is None else responsibilities
         for at, observed, missing in gap_patterns(rows[:, : self.n_continuous]):
             if len(missing):
                 filled = self._conditional_means(rows[np.ix_(at, observed)], observed, missing)  # (k, rows, missing)
@@ -405,6 +406,22 @@ class Mixture:
         if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
         _ = self.whiteners  # refuses matrices that are not positive definite
+
+
+def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
+    """Normalise the shares of the components in the density at each row.
+
+    >>> responsibilities_of(np.log([[0.1, 0.3]]), np.array([0.5, 0.5]))
+    array([[0.25, 0.75]])
+    """
+    # No component explains such a row (an impossible category, squares that overflow): the weights are what is left.
+    is_impossible = np.isneginf(log_joint).all(axis=1)
+    if is_impossible.any():
+        log_joint = np.where(is_impossible[:, None], _log(weights), log_joint)
+    # Subtracted before exp: a thousand deviations away every density underflows, but their ratios do not.
+    shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
 
 
 def check_codes(codes: Floats) -> None:

@@ -203,7 +203,7 @@ class MixtureMachine(BaseEstimator):
         self._sum_kernel, self._sum_rows, self._sum_coefficients = self.kernel_, rows[dual.support], dual.coefficients
         if isinstance(self.kernel_, LaplacianKernel):
             self._sum_kernel = self.kernel_.base
-            self._sum_rows, self._sum_coefficients = self.kernel_.unbent(self._sum_rows, dual.coefficients)
+            self._sum_rows, self._sum_coefficients = self.kernel_.base_representation(self._sum_rows, dual.coefficients)
             self.kernel_ = replaced(self.kernel_)  # without the matrices, which no prediction needs
         self.support_vectors_ = rows[dual.support]
         self.dual_coef_ = dual.coefficients

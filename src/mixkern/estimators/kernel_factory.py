@@ -107,7 +107,7 @@ def as_read_by(kernel: Any, mixture: Mixture, rows: Floats) -> Floats:
 def gamma_of(scale: Scale, kernel: DistanceKernel, rows: Floats, random: np.random.RandomState) -> float:
     """Give the gamma that a word stands for, from distances between rows, categories included."""
     some = rows if len(rows) <= SCALE_ROWS else rows[random.choice(len(rows), SCALE_ROWS, replace=False)]
-    apart = kernel.separation(some).exponent(kernel.alpha, kernel.beta)[np.triu_indices(len(some), 1)]
+    apart = kernel.pair_terms(some).exponent(kernel.alpha, kernel.beta)[np.triu_indices(len(some), 1)]
     median = float(np.median(apart)) if len(apart) else 0.0
     if not median > 0:  # more than half of the pairs are equal: the others say what far is
         median = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0

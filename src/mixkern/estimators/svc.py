@@ -219,7 +219,7 @@ class MixtureSVC(MixtureClassifier):
         if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # given as it is, or bent
             return kernel
         some = evidence_rows(codes)
-        plain, mixed = kernel.separation(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
+        plain, mixed = kernel.pair_terms(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
         counts = None if weights is None else weights[some]
         return replaced(kernel, share=evidence_share(SHARE, plain, mixed, codes[some], counts))
 

@@ -67,7 +67,7 @@ def _contrasts(case: Case) -> Iterator[Contrast]:
         who = neighbours[at]
         others = case.model.support_vectors_[who]
         parts = kernel.parts(case.rows[at], others)
-        more = {"mixture": parts.own, "euclidean": parts.plain} if isinstance(parts, BlendParts) else {}
+        more = {"mixture": parts.mixture, "euclidean": parts.euclidean} if isinstance(parts, BlendParts) else {}
         filled = np.isnan(case.values[at]) | np.isnan(others)
         filled[:, case.model.mixture_.n_continuous :] = False  # a missing category is one of its own
         yield Contrast(beside, at, others, case.model.support_[who], parts.columns, filled, more)

@@ -1,26 +1,25 @@
-"""Kernels from mixtures, as values that any kernel machine can use."""
+"""Kernels from mixture densities, for any kernel method of scikit-learn."""
 
-from mixkern.kernels.base import DistanceKernel, MixtureKernel, Separation
-from mixkern.kernels.blend import Blend, BlendKernel
+from mixkern.kernels.base import DistanceKernel, MixtureKernel, PairTerms
+from mixkern.kernels.blend import BlendKernel, BlendTerms
 from mixkern.kernels.definite import Definiteness, Repair, Repaired, definiteness, is_definite, repaired
-from mixkern.kernels.gmm import GMMKernel
 from mixkern.kernels.laplacian import LaplacianKernel
+from mixkern.kernels.mixture import GMMKernel, RWMKernel
 from mixkern.kernels.rbf import RBFKernel
-from mixkern.kernels.rwm import RWMKernel
 
 __all__ = [
-    "Blend",
     "BlendKernel",
+    "BlendTerms",
     "Definiteness",
     "DistanceKernel",
     "GMMKernel",
     "LaplacianKernel",
     "MixtureKernel",
+    "PairTerms",
     "RBFKernel",
     "RWMKernel",
     "Repair",
     "Repaired",
-    "Separation",
     "definiteness",
     "is_definite",
     "repaired",

@@ -1,10 +1,10 @@
-"""What all kernels on distances have in common.
+"""Base classes of the kernels.
 
-A kernel is a value: settings and, where it needs one, a mixture. It subclasses scikit-learn's ``Kernel``, so any kernel
-machine can call it on whole arrays of rows, add and multiply it, and search over its ``gamma``.
+A kernel is a value: parameters and, where it needs one, a mixture. It subclasses scikit-learn's ``Kernel``, so any
+kernel method can call it on whole arrays of rows, add and multiply it, and search over its ``gamma``. Estimators of
+mixkern give it :class:`~mixkern.density.Rows` instead of arrays, so that nothing is computed twice.
 """
 
-import numbers
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,23 +16,18 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.errors import KernelError, NotBoundError
+from mixkern.kernels.rows import Rows
 from mixkern.typing import Bounds, Floats
+from mixkern.validation import NOT_NEGATIVE, POSITIVE
 
 GAMMA_BOUNDS = (1e-5, 1e5)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows as the engine wants them."""
-
-    numbers: Floats  # (n, d), no gaps
-    shares: Floats  # (n, k), or (k,) where they are the same for all rows
-    codes: NDArray[np.int32] | None  # (n, e), -1 where missing
-
-
 @dataclass(frozen=True, eq=False)
-class Separation:
-    """How far rows are apart, before gamma, alpha and beta are chosen: what a search computes once.
+class PairTerms:
+    """Squared distances and counts between rows: the terms of the exponent before gamma, alpha and beta are chosen.
+
+    A search computes them once.
 
     Attributes
     ----------
@@ -46,29 +41,29 @@ class Separation:
     sq_count: Floats | None = None
 
     def exponent(self, alpha: float = 1.0, beta: float = 1.0) -> Floats:
-        """Weigh the two parts: what gamma is multiplied with."""
+        """Weighted sum of the two terms, which gamma multiplies."""
         if self.sq_count is None:
             return alpha * self.sq_distance
         return alpha * self.sq_distance + beta * self.sq_count
 
     def kernel(self, gamma: float, alpha: float = 1.0, beta: float = 1.0) -> Floats:
-        """Put what separates the rows under a Gaussian."""
+        """Kernel values for these parameters."""
         K = self.exponent(-gamma * alpha, -gamma * beta)
         return np.exp(K, out=K)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What the distance between pairs of rows is made of; sums of parts are exact.
+    """Distances between pairs of rows, split by components and by columns; the parts add up exactly.
 
     Attributes
     ----------
     components : ndarray of shape (n, k)
-        What each component adds to the distance in the continuous columns.
+        Part of each component in the distance in the continuous columns.
     columns : ndarray of shape (n, d + e)
-        What each column adds to what gamma is multiplied with: to the squared distance times alpha, and to the squared
-        number of differing categories times beta. The part of a number is negative where its difference is one that
-        the differences in other columns make likely.
+        Part of each column in the exponent: in alpha times the squared distance, and in beta times the squared number
+        of differing categories. The part of a number is negative where its difference is one that the differences in
+        other columns make likely.
     """
 
     components: Floats
@@ -80,7 +75,7 @@ class DistanceKernel(Kernel):
 
     .. math:: k(x, z) = \exp\{-\gamma\, (\alpha\, \Delta(x, z)^2 + \beta\, n_{\neq}(x, z)^2)\}
 
-    Subclasses say which distance: they give the metric of each component, and how much each weighs for a row.
+    Subclasses define the distance: the metric of each component, and its weight for a row.
     """
 
     gamma: float
@@ -88,17 +83,21 @@ class DistanceKernel(Kernel):
     beta: float
     gamma_bounds: Bounds
 
-    # ---------------------------------------------------------------- what a subclass says
+    # ---------------------------------------------------------------- defined by subclasses
 
     @abstractmethod
-    def _rows(self, X: ArrayLike) -> Rows:
-        """Read rows."""
+    def read(self, X: ArrayLike | Rows) -> Rows:
+        """Rows from an array; rows of the same mixture are returned as they are."""
+
+    @abstractmethod
+    def _component_weights(self, rows: Rows) -> Floats:  # (n, k), or (k,) where they are the same for all rows
+        """Weight of each component for each row."""
 
     @abstractmethod
     def _whiteners(self, d: int) -> Floats:
-        """Give the metric of each component in d columns."""
+        """Metric of each component in d columns."""
 
-    # ---------------------------------------------------------------- what users call
+    # ---------------------------------------------------------------- public methods
 
     def distance(
         self, X: ArrayLike, Y: ArrayLike | None = None, *, dtype: DTypeLike = np.float64, out: Any = None
@@ -107,9 +106,9 @@ class DistanceKernel(Kernel):
 
         Parameters
         ----------
-        X : array-like of shape (n, d + e)
+        X : array-like of shape (n, d + e) or Rows
             Rows, as :class:`~mixkern.TableEncoder` gives them.
-        Y : array-like of shape (m, d + e), default=None
+        Y : array-like of shape (m, d + e) or Rows, default=None
             Other rows; by default the same.
         dtype : float64 or float32, default=float64
             Type of the result; it is computed in float64 either way.
@@ -122,24 +121,23 @@ class DistanceKernel(Kernel):
             Exactly zero for equal rows, exactly symmetric without ``Y``.
         """
         a, b = self._pair(X, Y)
-        metric = self._whiteners(a.numbers.shape[1])
-        return engine.distance(a.numbers, a.shares, *_other(b), whiteners=metric, dtype=dtype, out=out)
+        metric = self._whiteners(a.n_continuous)
+        return engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, dtype=dtype, out=out)
 
-    def separation(self, X: ArrayLike, Y: ArrayLike | None = None) -> Separation:
-        """Distances and counts between rows, from which the kernel for any gamma, alpha and beta is a step.
+    def pair_terms(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> PairTerms:
+        """Squared distances and counts between rows, from which kernels for any gamma, alpha and beta follow.
 
         >>> from mixkern.kernels import RBFKernel
-        >>> RBFKernel().separation([[0.0], [2.0]]).kernel(gamma=0.5).round(3)
+        >>> RBFKernel().pair_terms([[0.0], [2.0]]).kernel(gamma=0.5).round(3)
         array([[1.   , 0.135],
                [0.135, 1.   ]])
         """
         a, b = self._pair(X, Y)
-        D = engine.distance(a.numbers, a.shares, *_other(b), whiteners=self._whiteners(a.numbers.shape[1]))
-        counts = None if a.codes is None else engine.count(a.codes, None if b is None else b.codes)
-        return Separation(D * D, None if counts is None else counts * counts)
+        D = engine.distance(*self._side(a), *self._other_side(b), whiteners=self._whiteners(a.n_continuous))
+        return PairTerms(D * D, sq_counts(a, b))
 
-    def parts(self, X: ArrayLike, Y: ArrayLike) -> Parts:
-        """Take the distance between each row of X and the row of Y beside it apart, by components and by columns.
+    def parts(self, X: ArrayLike | Rows, Y: ArrayLike | Rows) -> Parts:
+        """Split the distance between each row of X and the row of Y beside it by components and by columns.
 
         Parameters
         ----------
@@ -149,7 +147,7 @@ class DistanceKernel(Kernel):
         Returns
         -------
         Parts
-            Its ``components`` add up to :meth:`distance`, its ``columns`` to ``separation(...).exponent(alpha, beta)``.
+            Its ``components`` add up to :meth:`distance`, its ``columns`` to ``pair_terms(...).exponent(alpha, beta)``.
 
         Examples
         --------
@@ -157,14 +155,15 @@ class DistanceKernel(Kernel):
         >>> RBFKernel(n_categorical=2).parts([[0.0, 1.0, 0, 0]], [[2.0, 0.0, 1, 1]]).columns
         array([[4., 1., 2., 2.]])
         """
-        a, b = self._rows(X), self._rows(Y)
-        if len(a.numbers) != len(b.numbers):
-            raise KernelError(f"X and Y must be pairs of rows, but they have {len(a.numbers)} and {len(b.numbers)}.")
-        components, numbers = _numeric_parts(a, b, self._whiteners(a.numbers.shape[1]))
+        a, b = self.read(X), self.read(Y)
+        if len(a) != len(b):
+            raise KernelError(f"X and Y must be pairs of rows, but they have {len(a)} and {len(b)}.")
+        weights = (self._component_weights(a) + self._component_weights(b)) / 2
+        components, numbers = _numeric_parts(a.numbers - b.numbers, weights, self._whiteners(a.n_continuous))
         return Parts(components, np.hstack([self.alpha * numbers, self.beta * category_parts(a, b)]))
 
-    def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
-        """Kernel matrix of X and Y times the columns of V, without the matrix: how a machine predicts many rows.
+    def times(self, X: ArrayLike | Rows, Y: ArrayLike | Rows, V: ArrayLike) -> Floats:
+        """Kernel matrix of X and Y times the columns of V, without storing the matrix.
 
         Parameters
         ----------
@@ -185,38 +184,51 @@ class DistanceKernel(Kernel):
         >>> bool(np.allclose(kernel.times(X, X, [1.0, 0.0, 2.0]), kernel(X) @ [1.0, 0.0, 2.0]))
         True
         """
-        a, b = self._rows(X), self._rows(Y)
-        return engine.kernel_times(
-            a.numbers,
-            a.shares,
-            b.numbers,
-            b.shares,
-            np.asarray(V, dtype=float),
-            **self._decay(a.numbers.shape[1]),
-            codes_A=a.codes,
-            codes_B=b.codes,
-        )
+        a, b = self.read(X), self.read(Y)
+        coefficients = np.asarray(V, dtype=float)
+        return engine.kernel_times(*self._side(a), *self._side(b), coefficients, **self._options(a, b))
 
-    def _decay(self, d: int) -> dict[str, Any]:
-        """Give what the engine needs to know of the kernel."""
+    def _side(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Rows as the engine takes them: numbers and weights of the components."""
+        return rows.numbers, self._component_weights(rows)
+
+    def _other_side(self, rows: Rows | None) -> tuple[Floats, Floats] | tuple[None, None]:
+        return (None, None) if rows is None else self._side(rows)
+
+    def _options(self, a: Rows, b: Rows | None) -> dict[str, Any]:
+        """Metric, parameters and categories as the engine takes them."""
+        gamma, alpha, beta = self._checked_parameters()
         return {
-            "whiteners": self._whiteners(d),
-            "gamma": _positive(self.gamma, "gamma"),
-            "alpha": _positive(self.alpha, "alpha", zero=True),
-            "beta": _positive(self.beta, "beta", zero=True),
+            "whiteners": self._whiteners(a.n_continuous),
+            "gamma": gamma,
+            "alpha": alpha,
+            "beta": beta,
+            "codes_A": a.codes,
+            "codes_B": None if b is None else b.codes,
         }
 
+    def _checked_parameters(self) -> tuple[float, float, float]:
+        """Gamma, alpha and beta, or an error."""
+        gamma = float(POSITIVE.check(self.gamma, "gamma", KernelError))
+        alpha, beta = (float(NOT_NEGATIVE.check(getattr(self, name), name, KernelError)) for name in ("alpha", "beta"))
+        return gamma, alpha, beta
+
     def __call__(
-        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False, *, dtype: DTypeLike = np.float64
+        self,
+        X: ArrayLike | Rows,
+        Y: ArrayLike | Rows | None = None,
+        eval_gradient: bool = False,
+        *,
+        dtype: DTypeLike = np.float64,
     ) -> Any:
         """Kernel between rows, and on request its gradient by ln gamma.
 
         Parameters
         ----------
-        X, Y : array-like of shape (n, d + e) and (m, d + e)
+        X, Y : array-like of shape (n, d + e) and (m, d + e), or Rows
             Rows; without ``Y`` the kernel among the rows of ``X``.
         eval_gradient : bool, default=False
-            Whether to give the gradient as well; only without ``Y``.
+            Whether to return the gradient as well; only without ``Y``.
         dtype : float64 or float32, default=float64
             Type of the result.
 
@@ -228,27 +240,27 @@ class DistanceKernel(Kernel):
         """
         if eval_gradient and Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        a, b = self._pair(X, Y)
-        K = engine.kernel(
-            a.numbers,
-            a.shares,
-            *_other(b),
-            **self._decay(a.numbers.shape[1]),
-            codes_A=a.codes,
-            codes_B=None if b is None else b.codes,
-            dtype=dtype,
-        )
+        needs_gradient = eval_gradient and not self.hyperparameter_gamma.fixed
+        K, gradient = self._evaluated(X, Y, dtype, needs_gradient=needs_gradient)
         if not eval_gradient:
             return K
-        if self.hyperparameter_gamma.fixed:
-            return K, np.empty((*K.shape, 0))
+        return K, np.empty((*K.shape, 0)) if gradient is None else gradient[:, :, None]
+
+    def _evaluated(
+        self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None, dtype: DTypeLike, *, needs_gradient: bool
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Kernel matrix, and its gradient by ln gamma where it is needed."""
+        a, b = self._pair(X, Y)
+        K = engine.kernel(*self._side(a), *self._other_side(b), **self._options(a, b), dtype=dtype)
+        if not needs_gradient:
+            return K, None
         with np.errstate(divide="ignore"):
             exponent = np.where(K > 0, -np.log(K), 0.0)  # where K underflows, so does its gradient
-        return K, (-exponent * K)[:, :, None]
+        return K, -exponent * K
 
-    def diag(self, X: ArrayLike) -> Floats:
+    def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself: one."""
-        return np.ones(len(np.asarray(X)))
+        return np.ones(len(X if isinstance(X, Rows) else np.asarray(X)))
 
     def is_stationary(self) -> bool:
         """Whether only the difference of two rows matters."""
@@ -256,14 +268,14 @@ class DistanceKernel(Kernel):
 
     @property
     def hyperparameter_gamma(self) -> Hyperparameter:
-        """What scikit-learn's searches and Gaussian processes may tune."""
+        """Gamma as a hyperparameter of scikit-learn's Gaussian processes."""
         return Hyperparameter("gamma", "numeric", self.gamma_bounds)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(gamma={self.gamma:.3g})"
 
-    def _pair(self, X: ArrayLike, Y: ArrayLike | None) -> tuple[Rows, Rows | None]:
-        return self._rows(X), None if Y is None else self._rows(Y)
+    def _pair(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None) -> tuple[Rows, Rows | None]:
+        return self.read(X), None if Y is None else self.read(Y)
 
 
 class MixtureKernel(DistanceKernel):
@@ -285,21 +297,19 @@ class MixtureKernel(DistanceKernel):
         self.gamma_bounds = gamma_bounds
 
     def bind(self, mixture: Mixture) -> Self:
-        """Give the same kernel with a mixture."""
+        """Return the same kernel with a mixture."""
         return type(self)(**{**self.get_params(deep=False), "mixture": mixture})
 
-    @abstractmethod
-    def _shares(self, mixture: Mixture, X: Floats) -> Floats:
-        """Say how much each component weighs for each row."""
-
-    def _rows(self, X: ArrayLike) -> Rows:
+    def read(self, X: ArrayLike | Rows) -> Rows:
+        """Rows from an array; rows of the same mixture are returned as they are."""
         mixture = self._mixture()
+        if isinstance(X, Rows):
+            return X if X.mixture is mixture or X.mixture == mixture else self.read(X.values)
         kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical columns"
-        rows = checked(X, mixture.n_features, f"the mixture has {kinds}")
-        shares = self._shares(mixture, rows)
-        d = mixture.n_continuous
-        filled = mixture.conditional_mean(rows) if np.isnan(rows[:, :d]).any() else rows
-        return Rows(np.ascontiguousarray(filled[:, :d]), shares, codes_of(rows[:, d:]))
+        return Rows(checked(X, mixture.n_features, f"the mixture has {kinds}"), mixture)
+
+    def _component_weights(self, rows: Rows) -> Floats:
+        return rows.responsibilities
 
     def _whiteners(self, d: int) -> Floats:  # noqa: ARG002
         return self._mixture().whiteners
@@ -315,15 +325,22 @@ class MixtureKernel(DistanceKernel):
         raise KernelError(f"mixture must be a Mixture, but it is a {type(given).__name__}.{hint}")
 
 
-def _numeric_parts(a: Rows, b: Rows, whiteners: Floats) -> tuple[Floats, Floats]:  # (n, k), (n, d)
-    r"""Take distances between pairs of rows, and their squares, apart.
+def sq_counts(a: Rows, b: Rows | None) -> Floats | None:  # (n, m)
+    """Squared number of differing categories between rows; None where there are no categorical columns."""
+    if a.codes is None:
+        return None
+    counts = engine.count(a.codes, None if b is None else b.codes)
+    return counts * counts
+
+
+def _numeric_parts(difference: Floats, weights: Floats, whiteners: Floats) -> tuple[Floats, Floats]:  # (n, k), (n, d)
+    r"""Split distances between pairs of rows by components, and their squares by columns.
 
     With :math:`\delta = x - z`, :math:`D = \sum_k w_k \Delta_k` and
     :math:`\Delta_k^2 = \sum_j \delta_j [\Sigma_k^{-1} \delta]_j`, column j has the part
     :math:`D \sum_k w_k \delta_j [\Sigma_k^{-1} \delta]_j / \Delta_k` of :math:`D^2`.
     """
-    difference = a.numbers - b.numbers
-    weights = np.broadcast_to((a.shares + b.shares) / 2, (len(difference), len(whiteners)))
+    weights = np.broadcast_to(weights, (len(difference), len(whiteners)))
     components, columns = np.zeros(weights.shape), np.zeros(difference.shape)
     for k, W in enumerate(whiteners):
         z = difference * W if W.ndim == 1 else difference @ W.T
@@ -335,33 +352,18 @@ def _numeric_parts(a: Rows, b: Rows, whiteners: Floats) -> tuple[Floats, Floats]
 
 
 def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
-    """Give each differing category its share of the squared number of them: their number."""
+    """Part of each differing category in the squared number of them: their number."""
     if a.codes is None or b.codes is None:
-        return np.zeros((len(a.numbers), 0))
+        return np.zeros((len(a), 0))
     differs = (a.codes != b.codes).astype(float)
     return differs * differs.sum(axis=1, keepdims=True)
 
 
-def _other(rows: Rows | None) -> tuple[Floats, Floats] | tuple[None, None]:
-    return (None, None) if rows is None else (rows.numbers, rows.shares)
-
-
 def checked(X: ArrayLike, n_columns: int, why: str) -> Floats:
-    """Give rows as floats, NaN where they have gaps, of the width that is due."""
+    """Rows as floats, NaN for a gap; an error for another number of columns."""
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != n_columns:
         raise KernelError(f"X has shape {rows.shape}, but {why}: expected (n, {n_columns}).")
     if np.isinf(rows).any():
         raise KernelError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
     return rows
-
-
-def codes_of(codes: Floats) -> NDArray[np.int32] | None:
-    """Give category codes as integers, gaps as -1; None where there are no categorical columns."""
-    return np.where(np.isnan(codes), -1, codes).astype(np.int32) if codes.shape[1] else None
-
-
-def _positive(value: Any, name: str, *, zero: bool = False) -> float:
-    if not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf or (value == 0 and not zero):
-        raise KernelError(f"{name} must be a {'non-negative' if zero else 'positive'} number, but it is {value!r}.")
-    return float(value)

@@ -1,79 +1,86 @@
-"""The kernel that machines take by default: what a mixture says about a table, hedged by what it does not say.
+"""A mean of the RBF kernel and two kernels of a mixture: the default of :class:`~mixkern.MixtureSVC`.
 
 RWM measures in the units of single components. With few rows to a component these are noisy, and where classes do not
-follow the components they mislead. So the blend borrows strength between components, asks whether two rows belong
-together at all, and keeps a part of the plain Euclidean kernel.
+follow the components they mislead. So the blend pools the covariances of the components, adds a kernel of whether the
+same components are responsible for two rows, and keeps a share of the Euclidean kernel.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, MixtureKernel, Parts, Rows, Separation, category_parts
-from mixkern.typing import Floats
+from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts
+from mixkern.kernels.rows import Rows
+from mixkern.typing import Bounds, Floats
+from mixkern.validation import FRACTION
 
 SHARE = 0.6  # of the mixture, before any label was seen
-METRICS_KEPT = 32  # mixtures whose pooled metrics are remembered
 
 
-@dataclass(frozen=True, eq=False)
-class Blend:
-    """How far rows are apart by both measures, and how much they belong together: what a search computes once.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlendTerms(PairTerms):
+    """Terms of a blend between rows: distances by both metrics, and memberships. A search computes them once.
 
     Attributes
     ----------
-    own, plain : Separation
-        In the pooled units of the components, and Euclidean, in the same units on average.
-    together : ndarray of shape (n, m)
+    sq_distance, sq_count
+        As in :class:`PairTerms`, in the pooled units of the components.
+    euclidean : PairTerms
+        The same with Euclidean distances, in the same units on average.
+    membership_kernel : ndarray of shape (n, m)
         How far the same components are responsible for two rows, between 0 and 1.
     share, membership : float
         As in :class:`BlendKernel`.
     """
 
-    own: Separation
-    plain: Separation
-    together: Floats
+    euclidean: PairTerms
+    membership_kernel: Floats
     share: float
     membership: float
 
-    def exponent(self, alpha: float = 1.0, beta: float = 1.0) -> Floats:
-        """Weigh numbers and categories in the units of the components: what gamma is multiplied with."""
-        return self.own.exponent(alpha, beta)
-
     def halves(self, gamma: float, alpha: float = 1.0, beta: float = 1.0) -> tuple[Floats, Floats]:
-        """Give the plain kernel and the mixture's, before they are blended."""
-        mixed = (1 - self.membership) * self.own.kernel(gamma, alpha, beta) + self.membership * self.together
-        return self.plain.kernel(gamma, alpha, beta), mixed
+        """Euclidean kernel and kernel of the mixture, before they are blended."""
+        own = super().kernel(gamma, alpha, beta)
+        mixed = (1 - self.membership) * own + self.membership * self.membership_kernel
+        return self.euclidean.kernel(gamma, alpha, beta), mixed
 
     def kernel(self, gamma: float, alpha: float = 1.0, beta: float = 1.0) -> Floats:
-        """Blend the two."""
-        plain, mixed = self.halves(gamma, alpha, beta)
-        return (1 - self.share) * plain + self.share * mixed
+        """Kernel values for these parameters."""
+        euclidean, mixed = self.halves(gamma, alpha, beta)
+        return (1 - self.share) * euclidean + self.share * mixed
+
+    def contributions(self, gamma: float, alpha: float = 1.0, beta: float = 1.0) -> dict[str, Floats]:
+        """Return the three weighted kernels, which add up to :meth:`kernel`."""
+        return {
+            "euclidean": (1 - self.share) * self.euclidean.kernel(gamma, alpha, beta),
+            "mixture": self.share * (1 - self.membership) * super().kernel(gamma, alpha, beta),
+            "membership": self.share * self.membership * self.membership_kernel,
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class BlendParts(Parts):
-    """What the two distances of a blend are made of.
+    """The two distances of a blend, split by components and by columns.
 
     Attributes
     ----------
     components : ndarray of shape (n, k)
-        What each component adds to the distance in the pooled units of the components.
+        Part of each component in the distance in the pooled units of the components.
     columns : ndarray of shape (n, d + e)
-        The mean of the following two, weighted as the blend weighs their kernels.
-    own, plain : ndarray of shape (n, d + e)
-        What each column adds to the squared distance in the units of the components, and to the Euclidean one; see
+        Mean of the following two, weighted as the blend weighs their kernels.
+    mixture, euclidean : ndarray of shape (n, d + e)
+        Part of each column in the squared distance in the units of the components, and in the Euclidean one; see
         :class:`Parts`.
     """
 
-    own: Floats
-    plain: Floats
+    mixture: Floats
+    euclidean: Floats
 
 
 class BlendKernel(MixtureKernel):
@@ -95,12 +102,13 @@ class BlendKernel(MixtureKernel):
     gamma : float, default=1.0
         Decay per unit of squared distance.
     share : float, default=0.6
-        How much of the kernel is the mixture's, s. :class:`~mixkern.MixtureSVC` starts from this and lets the labels
-        say how much of it they believe.
+        Share of the mixture's two kernels, s. :class:`~mixkern.MixtureSVC` starts from this value and sets it by the
+        evidence of the labels.
     membership : float, default=1/3
-        How much of the mixture's part is the question whether two rows belong to the same components, m.
+        Share of the membership kernel in the mixture's part, m: whether the same components are responsible for two
+        rows.
     pooling : float, default=0.5
-        How far covariances are moved to their mean, p: 0 are those of the components, 1 is one metric for all.
+        How far covariances are moved to their mean, p: 0 leaves those of the components, 1 is one metric for all.
     alpha, beta : float, default=1.0
         Weights of the continuous part and of the number of differing categories.
     gamma_bounds : pair of float or "fixed", default=(1e-5, 1e5)
@@ -141,50 +149,51 @@ class BlendKernel(MixtureKernel):
         self.membership = membership
         self.pooling = pooling
 
-    def _shares(self, mixture: Mixture, X: Floats) -> Floats:
-        return mixture.responsibilities(X)
-
     def _whiteners(self, d: int) -> Floats:  # noqa: ARG002
-        return _metrics(self._mixture(), _fraction(self.pooling, "pooling"))[0]
+        return self._metrics()[0]
 
     def _unit_whitener(self, d: int) -> Floats:
-        """Give the Euclidean metric in the units of the components."""
-        unit = _metrics(self._mixture(), _fraction(self.pooling, "pooling"))[1]
-        return np.full((1, d), np.sqrt(unit))
+        """Euclidean metric in the units of the components."""
+        return np.full((1, d), np.sqrt(self._metrics()[1]))
 
-    def separation(self, X: ArrayLike, Y: ArrayLike | None = None) -> Blend:  # type: ignore[override]
-        """Distances, counts and memberships, from which the kernel for any gamma, alpha and beta is a step."""
+    def _metrics(self) -> tuple[Floats, float]:
+        return _pooled_metrics(self._mixture(), self._fraction("pooling"))
+
+    def _fraction(self, name: str) -> float:
+        return float(FRACTION.check(getattr(self, name), name, KernelError))
+
+    def pair_terms(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> BlendTerms:
+        """Distances, counts and memberships between rows, from which kernels for any gamma, alpha and beta follow."""
         a, b = self._pair(X, Y)
-        d = a.numbers.shape[1]
-        counts = None if a.codes is None else engine.count(a.codes, None if b is None else b.codes)
-        sq_count = None if counts is None else counts * counts
-        others: Any = ((None, None), (None, None)) if b is None else (_own(b), _plain(b))
-        own = engine.distance(*_own(a), *others[0], whiteners=self._whiteners(d))
-        plain = engine.distance(*_plain(a), *others[1], whiteners=self._unit_whitener(d))
-        return Blend(
-            Separation(own * own, sq_count),
-            Separation(plain * plain, sq_count),
-            _together(a, a if b is None else b),
-            _fraction(self.share, "share"),
-            _fraction(self.membership, "membership"),
+        own = super().pair_terms(a, b)
+        others = (None, None) if b is None else _euclidean_side(b)
+        plain = engine.distance(*_euclidean_side(a), *others, whiteners=self._unit_whitener(a.n_continuous))
+        return BlendTerms(
+            own.sq_distance,
+            own.sq_count,
+            euclidean=PairTerms(plain * plain, own.sq_count),
+            membership_kernel=_membership_kernel(a, a if b is None else b),
+            share=self._fraction("share"),
+            membership=self._fraction("membership"),
         )
 
-    def parts(self, X: ArrayLike, Y: ArrayLike) -> BlendParts:
-        """Take both distances between each row of X and the row of Y beside it apart; see :class:`BlendParts`.
+    def parts(self, X: ArrayLike | Rows, Y: ArrayLike | Rows) -> BlendParts:
+        """Split both distances between each row of X and the row of Y beside it; see :class:`BlendParts`.
 
-        Whether two rows belong to the same components is no distance, and not part of it.
+        The membership kernel is not a distance, and not part of it.
         """
-        own = super().parts(X, Y)
-        a, b = self._rows(X), self._rows(Y)
-        difference = (a.numbers - b.numbers) * self._unit_whitener(a.numbers.shape[1])
-        plain = np.hstack([self.alpha * difference**2, self.beta * category_parts(a, b)])
-        share = _fraction(self.share, "share")
-        weight = share * (1 - _fraction(self.membership, "membership"))
+        a, b = self.read(X), self.read(Y)
+        own = super().parts(a, b)
+        difference = (a.numbers - b.numbers) * self._unit_whitener(a.n_continuous)
+        euclidean = np.hstack([self.alpha * difference**2, self.beta * category_parts(a, b)])
+        share = self._fraction("share")
+        weight = share * (1 - self._fraction("membership"))
         weight = weight / (weight + 1 - share) if weight + 1 - share > 0 else 1.0
-        return BlendParts(own.components, (1 - weight) * plain + weight * own.columns, own.columns, plain)
+        columns = (1 - weight) * euclidean + weight * own.columns
+        return BlendParts(own.components, columns, own.columns, euclidean)
 
-    def contributions(self, X: ArrayLike, Y: ArrayLike | None = None) -> dict[str, Floats]:
-        """Say how much of the kernel between rows comes from which of the three; they add up to it.
+    def contributions(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> dict[str, Floats]:
+        """Split the kernel between rows into its three weighted kernels, which add up to it.
 
         Returns
         -------
@@ -198,71 +207,59 @@ class BlendKernel(MixtureKernel):
         >>> {name: float(part[0, 0].round(2)) for name, part in kernel.contributions([[0.0]]).items()}
         {'euclidean': 0.4, 'mixture': 0.4, 'membership': 0.2}
         """
-        apart = self.separation(X, Y)
-        decay = self._decay(self._mixture().n_continuous)
-        settings = decay["gamma"], decay["alpha"], decay["beta"]
-        return {
-            "euclidean": (1 - apart.share) * apart.plain.kernel(*settings),
-            "mixture": apart.share * (1 - apart.membership) * apart.own.kernel(*settings),
-            "membership": apart.share * apart.membership * apart.together,
-        }
+        return self.pair_terms(X, Y).contributions(*self._checked_parameters())
 
-    def times(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Floats:
-        """Kernel matrix of X and Y times the columns of V, without the matrix."""
-        a, b = self._rows(X), self._rows(Y)
+    def times(self, X: ArrayLike | Rows, Y: ArrayLike | Rows, V: ArrayLike) -> Floats:
+        """Kernel matrix of X and Y times the columns of V, without storing the matrix."""
+        a, b = self.read(X), self.read(Y)
         coefficients = np.asarray(V, dtype=float)
-        s, m = _fraction(self.share, "share"), _fraction(self.membership, "membership")
-        own = {**self._decay(a.numbers.shape[1]), "codes_A": a.codes, "codes_B": b.codes}
-        total = s * m * (np.sqrt(a.shares) @ (np.sqrt(b.shares).T @ coefficients))
+        s, m = self._fraction("share"), self._fraction("membership")
+        options = self._options(a, b)
+        total: Floats = s * m * (np.sqrt(a.responsibilities) @ (np.sqrt(b.responsibilities).T @ coefficients))
         if s < 1:
-            plain = {**own, "whiteners": self._unit_whitener(a.numbers.shape[1])}
-            total += (1 - s) * engine.kernel_times(*_plain(a), *_plain(b), coefficients, **plain)
+            plain = {**options, "whiteners": self._unit_whitener(a.n_continuous)}
+            total += (1 - s) * engine.kernel_times(*_euclidean_side(a), *_euclidean_side(b), coefficients, **plain)
         if s * (1 - m) > 0:
-            total += s * (1 - m) * engine.kernel_times(*_own(a), *_own(b), coefficients, **own)
+            total += s * (1 - m) * engine.kernel_times(*self._side(a), *self._side(b), coefficients, **options)
         return total
 
-    def __call__(
-        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False, *, dtype: DTypeLike = np.float64
-    ) -> Any:
-        """Kernel between rows, and on request its gradient by ln gamma; see :meth:`DistanceKernel.__call__`."""
-        if eval_gradient and Y is not None:
-            raise ValueError("Gradient can only be evaluated when Y is None.")
-        apart = self.separation(X, Y)
-        decay = self._decay(self._mixture().n_continuous)
-        settings = decay["gamma"], decay["alpha"], decay["beta"]
-        K = apart.kernel(*settings).astype(dtype, copy=False)
-        if not eval_gradient:
-            return K
-        if self.hyperparameter_gamma.fixed:
-            return K, np.empty((*K.shape, 0))
-        gamma, alpha, beta = settings
-        weights = (1 - apart.share, apart.share * (1 - apart.membership))
-        slopes = [
-            weight * gamma * part.exponent(alpha, beta) * part.kernel(gamma, alpha, beta)
-            for weight, part in zip(weights, (apart.plain, apart.own), strict=True)
-        ]
-        return K, -(slopes[0] + slopes[1])[:, :, None]
+    def _evaluated(
+        self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None, dtype: DTypeLike, *, needs_gradient: bool
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        terms = self.pair_terms(X, Y)
+        gamma, alpha, beta = self._checked_parameters()
+        K = terms.kernel(gamma, alpha, beta).astype(dtype, copy=False)
+        if not needs_gradient:
+            return K, None
+        parts = terms.contributions(gamma, alpha, beta)
+        slope = terms.euclidean.exponent(alpha, beta) * parts["euclidean"]
+        slope += terms.exponent(alpha, beta) * parts["mixture"]  # the memberships do not depend on gamma
+        return K, -gamma * slope
 
 
-def _own(rows: Rows) -> tuple[Floats, Floats]:
-    """Give rows to the engine with the components that are responsible for them."""
-    return rows.numbers, rows.shares
-
-
-def _plain(rows: Rows) -> tuple[Floats, Floats]:
-    """Give rows to the engine with one component for all."""
+def _euclidean_side(rows: Rows) -> tuple[Floats, Floats]:
+    """Rows as the engine takes them, with one component for all."""
     return rows.numbers, np.ones(1)
 
 
-def _together(a: Rows, b: Rows) -> Floats:
-    """Give the Bhattacharyya coefficient of the responsibilities."""
-    K: Floats = np.sqrt(a.shares) @ np.sqrt(b.shares).T
+def _membership_kernel(a: Rows, b: Rows) -> Floats:  # (n, m)
+    """Bhattacharyya coefficient of the responsibilities."""
+    K: Floats = np.sqrt(a.responsibilities) @ np.sqrt(b.responsibilities).T
     return np.minimum(K, 1.0, out=K)  # the last digit of a sum of shares
 
 
-@lru_cache(maxsize=METRICS_KEPT)
-def _metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
-    """Give the pooled whiteners of a mixture, and the unit of Euclidean distances."""
+_METRICS: WeakKeyDictionary[Mixture, dict[float, tuple[Floats, float]]] = WeakKeyDictionary()
+
+
+def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
+    """Pooled whiteners of a mixture, and the unit of Euclidean distances; kept as long as the mixture."""
+    known = _METRICS.setdefault(mixture, {})
+    if pooling not in known:
+        known[pooling] = _computed_metrics(mixture, pooling)
+    return known[pooling]
+
+
+def _computed_metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
     pooled = mixture.pooled(pooling)
     d = mixture.n_continuous
     if not d:
@@ -276,9 +273,3 @@ def _metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
         sq_lengths = np.einsum("kij,jl,kil->k", pooled.whiteners, total, pooled.whiteners)
     # Distances are averaged over components before they are squared, as in RWM.
     return pooled.whiteners, float((mixture.weights @ np.sqrt(sq_lengths)) ** 2 / np.trace(total))
-
-
-def _fraction(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
-        raise KernelError(f"{name} must be a number from 0 to 1, but it is {value!r}.")
-    return float(value)

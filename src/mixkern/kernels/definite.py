@@ -1,7 +1,7 @@
-"""Whether a kernel matrix is positive semi-definite, and what to do where it is not.
+"""Definiteness of kernel matrices: report and repair.
 
-RWM averages several metrics with weights that change from place to place, and nothing makes such a kernel definite.
-libsvm copes with small violations; methods that factorise the matrix do not.
+RWM averages several metrics with weights that differ from row to row, so it need not be positive semi-definite. libsvm
+tolerates small violations; methods that factorise the matrix do not.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from mixkern.validation import one_of
 
 
 class Repair(StrEnum):
-    """What to do with negative eigenvalues."""
+    """Treatment of negative eigenvalues."""
 
     CLIP = "clip"  # they become zero: the nearest definite matrix
-    FLIP = "flip"  # they change sign: what they say is kept as distance
+    FLIP = "flip"  # they change sign
     SHIFT = "shift"  # all eigenvalues rise by the lowest: only the diagonal changes
 
 
 @dataclass(frozen=True)
 class Definiteness:
-    """What the eigenvalues of a kernel matrix say.
+    """Summary of the eigenvalues of a kernel matrix.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def definiteness(K: ArrayLike) -> Definiteness:
 
 
 def is_definite(K: Floats) -> bool:
-    """Tell whether a kernel matrix is positive semi-definite within rounding, in a tenth of the report's time.
+    """Whether a kernel matrix is positive semi-definite within rounding; ten times as fast as :func:`definiteness`.
 
     >>> is_definite(np.eye(2)), is_definite(np.array([[1.0, 2.0], [2.0, 1.0]]))
     (True, False)
@@ -89,22 +89,22 @@ def is_definite(K: Floats) -> bool:
 
 
 def rounding_of(K: Floats) -> float:
-    """Give the size below which an eigenvalue may be nothing but rounding, without knowing any."""
+    """Bound on the rounding errors of eigenvalues, from the matrix alone."""
     return float(len(K) * np.finfo(float).eps * np.abs(K).sum(axis=1).max(initial=1.0))
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """A definite matrix in place of one that was not, and the way for new rows.
+    """A definite matrix in place of an indefinite one, and the same repair for new rows.
 
     Attributes
     ----------
     matrix : ndarray of shape (n, n)
         Positive semi-definite.
     change : float
-        How much of the matrix was changed, in the Frobenius norm, as a share of its own.
+        Frobenius norm of the change, as a share of the norm of the matrix.
     how : Repair
-        What was done.
+        The treatment.
     """
 
     matrix: Floats
@@ -114,10 +114,10 @@ class Repaired:
     _factor: float  # 1 takes them out, 2 turns them round
 
     def rows(self, K: ArrayLike) -> Floats:
-        """Treat kernel values between new rows and the repaired ones alike.
+        """Repair kernel values between new rows and the rows of the matrix.
 
-        New rows are seen through the same eigenvectors, so the values of an old row come out as they stand in the
-        matrix (with ``"shift"``, but for its value with itself, which a new row does not have).
+        The same eigenvectors are used, so an old row gets its values in the repaired matrix (with ``"shift"``, except
+        for its value with itself, which a new row does not have).
         """
         values = np.asarray(K, dtype=float)
         return values - self._factor * (values @ self._vectors) @ self._vectors.T
@@ -157,7 +157,7 @@ def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
 
 
 def _rounding(values: Floats) -> float:
-    """Give the size below which an eigenvalue may be nothing but rounding."""
+    """Bound on the rounding errors of these eigenvalues."""
     return float(len(values) * np.finfo(float).eps * max(abs(float(values[0])), abs(float(values[-1]))))
 
 

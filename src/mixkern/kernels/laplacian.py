@@ -1,12 +1,12 @@
-r"""A kernel bent along the graph of all rows: the kernel of the Laplacian SVM.
+r"""A kernel deformed along the graph of all rows: the kernel of the Laplacian SVM.
 
-Rows that are connected through others shall be alike. With G the base kernel among all rows, L the Laplacian of their
+Rows that are connected through others become similar. With G the base kernel among all rows, L the Laplacian of their
 graph of nearest neighbours and M = ratio L^p, the deformed kernel is
 
 .. math:: \tilde k(x, z) = k(x, z) - k_x^T (I + M G)^{-1} M k_z
 
-where k_x holds the base kernel between x and all rows. Fed to libsvm it *is* the Laplacian SVM, several classes and new
-rows included.
+where k_x holds the base kernel between x and all rows. An SVM with this kernel *is* the Laplacian SVM, for several
+classes and new rows as well.
 
 It is computed with a root of G = F F', by which a row has coordinates w_x with k_x = F w_x. With A = F' L^p F,
 
@@ -32,24 +32,25 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern.engine.threads import available
 from mixkern.errors import KernelError, NotBoundError
-from mixkern.kernels.base import Bounds, DistanceKernel
+from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
-from mixkern.typing import Floats, Ints
+from mixkern.kernels.rows import Rows
+from mixkern.typing import Bounds, Floats, Ints
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
-FAITHFUL = 1e-12  # how far a definite matrix may be from its factor's square, as the same share
+FAITHFUL = 1e-12  # largest difference between a definite matrix and its factor's square, as the same share
 BLOCK = 256  # rows or columns at a time
 
 
 def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
-    """Give the normalised Laplacian of the graph that joins each row with its nearest neighbours, and they with it.
+    """Normalised Laplacian of the graph that joins each row with its nearest neighbours, in both directions.
 
     Parameters
     ----------
     distances : array-like of shape (n, n)
         Between all rows.
     n_neighbors : int, default=7
-        How many each row chooses; being chosen counts as well.
+        Neighbours of each row; a row is also joined with those that it is a neighbour of.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
 
 
 def _nearest(D: Floats, start: int, end: int, k: int) -> Ints:  # (end - start, k)
-    """Give the nearest neighbours of some rows; nobody is its own, even among equal rows."""
+    """Positions of the nearest neighbours of some rows; a row is never its own, even among equal rows."""
     block = np.array(D[start:end])
     block[np.arange(end - start), np.arange(start, end)] = np.inf
     return np.argpartition(block, k - 1, axis=1)[:, :k] if k else np.empty((end - start, 0), dtype=int)
@@ -83,48 +84,48 @@ def _nearest(D: Floats, start: int, end: int, k: int) -> Ints:  # (end - start, 
 
 @dataclass(frozen=True, eq=False)
 class TriangularRoot:
-    """Of a definite matrix, by Cholesky with pivots: as many of its rows as it has rank say all about the others."""
+    """Root of a definite matrix by Cholesky with pivots: as many rows as it has rank determine the others."""
 
     landmarks: Ints  # (m,): the pivots
     factor: Floats  # F_1, (m, m): lower triangle of F at the pivots
 
     @property
     def signs(self) -> Floats:
-        """Say which coordinates are of the positive part: all."""
+        """1 for each coordinate: all belong to the positive part."""
         return np.ones(len(self.landmarks))
 
     def coordinates(self, columns: Floats) -> Floats:
-        """Solve F_1 w = k, for the kernel between landmarks and rows."""
+        """Solutions w of F_1 w = k, for the kernel between landmarks and rows."""
         return solve_triangular(self.factor, columns, lower=True, check_finite=False)
 
     def coefficients(self, values: Floats) -> Floats:
-        """Give v with v' k = values' w, whatever the row."""
+        """Coefficients v with v' k = values' w for every row."""
         return solve_triangular(self.factor, values, lower=True, trans=1, check_finite=False)
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralRoot:
-    """Of any symmetric matrix, by its eigenvectors: those of positive eigenvalues, then those of negative ones."""
+    """Root of any symmetric matrix by eigenvectors: those of positive eigenvalues, then those of negative ones."""
 
     values: Floats  # (m + r,)
     vectors: Floats  # (n, m + r)
 
     @property
     def landmarks(self) -> Ints:
-        """Say which rows others find their coordinates by: all."""
+        """Rows that the coordinates of others are computed from: all."""
         return np.arange(len(self.vectors))
 
     @property
     def signs(self) -> Floats:
-        """Say which coordinates are of the positive part, and which of the negative one."""
+        """1 for coordinates of the positive part, -1 for those of the negative one."""
         return np.sign(self.values)
 
     def coordinates(self, columns: Floats) -> Floats:
-        """Give U' k over the roots of the eigenvalues' sizes."""
+        """U' k over the roots of the absolute eigenvalues."""
         return (self.vectors.T @ columns) / np.sqrt(np.abs(self.values))[:, None]
 
     def coefficients(self, values: Floats) -> Floats:
-        """Give v with v' k = values' w, whatever the row."""
+        """Coefficients v with v' k = values' w for every row."""
         return self.vectors @ (values / np.sqrt(np.abs(self.values))[:, None])
 
 
@@ -132,8 +133,8 @@ class SpectralRoot:
 class Deformation:
     r"""The graph of all rows, and a root of the base kernel among them: the same for every ratio.
 
-    Bending needs a base kernel that is positive semi-definite: I + M G of one that is not may be singular. So the
-    negative eigenvectors of G, with eigenvalues in N, are left out first, among these rows and for new ones alike:
+    The deformation needs a base kernel that is positive semi-definite: I + M G of one that is not may be singular. The
+    negative eigenvectors of G, with eigenvalues in N, are left out first, for these rows and for new ones:
 
     .. math:: k_+(x, z) = k(x, z) - k_x^T U_- N^{-1} U_-^T k_z
     """
@@ -144,7 +145,7 @@ class Deformation:
 
     @classmethod
     def of(cls, power: csr_array, gram: Floats) -> Self:
-        """Take the root of the base kernel: by Cholesky where it is definite, else by eigenvectors."""
+        """Deform a base kernel matrix, whose root is by Cholesky where it is definite, else by eigenvectors."""
         lower, order, rank, _ = dpstrf(gram.T, lower=1, tol=PIVOT * gram.diagonal().max(initial=0.0))
         order = order.astype(np.intp) - 1
         F = _without_upper(lower)[:, :rank]
@@ -158,7 +159,7 @@ class Deformation:
         return cls(power, SpectralRoot(values[kept], vectors[:, kept]), F.T @ (power @ F))
 
     def factor(self, ratio: float) -> Floats:
-        """Factorise I + ratio A; the lower triangle counts."""
+        """Cholesky factor of I + ratio A, in the lower triangle."""
         system = ratio * self.energy.T
         system[np.diag_indices_from(system)] += 1.0
         try:
@@ -167,27 +168,27 @@ class Deformation:
             raise KernelError(f"A ratio of {ratio:g} is too large for these rows. Use one of 1e8 or less.") from error
         return factor
 
-    def beyond(self, gram: Floats, left: Floats, right: Floats) -> Floats:
-        """Give what of the base kernel between rows the graph does not reach, and no ratio bends."""
+    def residual(self, gram: Floats, left: Floats, right: Floats) -> Floats:
+        """Part of the base kernel between rows that does not depend on the graph, nor on the ratio."""
         return gram - left.T @ (self.root.signs[:, None] * right)
 
     def half(self, factor: Floats, right: Floats) -> Floats:
-        """Solve C h = w for the factor C of I + ratio A: h' h is what the graph reaches, bent."""
+        """Solutions h of C h = w for the factor C of I + ratio A: h' h is the deformed part of the kernel."""
         return solve_triangular(factor, right[: len(factor)], lower=True, check_finite=False)
 
     def along(self, factor: Floats, left: Floats, half: Floats) -> Floats:
-        """Give what the graph reaches, bent, between rows of these coordinates and those of this half."""
+        """Deformed part of the kernel between rows with these coordinates and those of this half."""
         return left[: len(factor)].T @ solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
 
     def change(self, factor: Floats, ratio: float, sums: Floats) -> Floats:
-        """Give the coefficients of the landmarks that turn sums of the base kernel into those of the bent one."""
+        """Coefficients of the landmarks that turn sums of the base kernel into those of the deformed one."""
         m = len(factor)
         solved = cho_solve((factor, True), sums[:m], check_finite=False)
         return self.root.coefficients(np.vstack([-ratio * (self.energy @ solved), sums[m:]]))
 
 
 def _is_faithful(gram: Floats, F: Floats, order: Ints) -> bool:
-    """Tell whether a matrix is the square of its factor, so that it is definite."""
+    """Whether a matrix is the square of its factor, and therefore definite."""
     rest, part = order[F.shape[1] :], F[F.shape[1] :]
     most = FAITHFUL * gram.diagonal().max(initial=0.0)
     for i in range(0, len(rest), BLOCK):
@@ -198,14 +199,14 @@ def _is_faithful(gram: Floats, F: Floats, order: Ints) -> bool:
 
 
 def _without_upper(lower: Floats) -> Floats:
-    """Empty the part above the diagonal, in place, by columns: that is how LAPACK lays them out."""
+    """Clear the part above the diagonal, in place, by columns, which is LAPACK's memory layout."""
     for j in range(1, len(lower)):
         lower[:j, j] = 0.0
     return lower
 
 
 def _energy(power: csr_array, F: Floats) -> Floats:
-    """Give F' L^p F of a lower trapezoid, by blocks of its lower triangle: a sixth of the products."""
+    """F' L^p F of a lower trapezoid, by blocks of its lower triangle: a sixth of the products."""
     n, m = F.shape
     starts = range(0, m, BLOCK)
     image, energy = np.empty((n, m)), np.empty((m, m))
@@ -223,33 +224,34 @@ def _energy(power: csr_array, F: Floats) -> Floats:
 
 
 class LaplacianKernel(Kernel):
-    """A kernel bent along the graph of all rows, labelled or not.
+    """A kernel deformed along the graph of all rows, labelled or not.
 
-    Two rows are alike if the base kernel says so, or if a chain of neighbours leads from one to the other.
+    Two rows are similar if the base kernel between them is large, or if a chain of neighbours leads from one to the
+    other.
 
     Parameters
     ----------
     base : Kernel
-        What is bent: any kernel of mixkern, with its mixture if it needs one, or sum or product of kernels.
+        Kernel to deform: any kernel of mixkern, with its mixture if it needs one, or a sum or product of kernels.
     rows : array-like of shape (n, d + e), default=None
-        All rows that the graph is made of. ``None`` gives an unbound kernel; see :meth:`bind`.
+        Rows of the graph. ``None`` gives an unbound kernel; see :meth:`bind`.
     n_neighbors : int, default=7
-        Neighbours in the graph: the rows that the base kernel finds most alike.
+        Neighbours in the graph: the nearest rows by the distance of the base kernel.
     degree : int, default=1
         Power p of the Laplacian.
     ratio : float, default=100.0
-        gamma_I / gamma_A: how much the graph counts against the base kernel; 0 is the base kernel alone.
+        gamma_I / gamma_A: weight of the graph against the base kernel; 0 is the base kernel alone.
     ratio_bounds : pair of float or "fixed", default="fixed"
         Where scikit-learn's Gaussian processes may look for the ratio.
 
     Notes
     -----
-    Positive semi-definite among the rows of the graph: what is negative in the base kernel there is left out before it
-    is bent, unless ``ratio`` is 0. The diagonal is not one; a large ratio makes it small, and an SVM needs a larger C.
-    The first call factorises the base kernel among all rows, and keeps the factors: :meth:`with_ratio` hands on all
-    that does not depend on the ratio, :meth:`with_base` the graph. Among rows of the graph, numbers are good to 1e-10
-    for ratios of 1e-8 to 1e8. New rows are seen through a base kernel of which eigenvalues below 1e-14 are left out:
-    numbers are good to 1e-8 for ratios up to 1e3, and to 1e-5 at 1e8.
+    Positive semi-definite among the rows of the graph: negative eigenvalues of the base kernel are left out first,
+    unless ``ratio`` is 0. The diagonal is not one; a large ratio makes it small, and an SVM needs a larger C. The first
+    call factorises the base kernel among all rows, and keeps the factors: :meth:`with_ratio` shares all that does not
+    depend on the ratio, :meth:`with_base` the graph. Among rows of the graph, values are accurate to 1e-10 for ratios
+    of 1e-8 to 1e8. For new rows, eigenvalues of the base kernel below 1e-14 are left out: values are accurate to 1e-8
+    for ratios up to 1e3, and to 1e-5 at 1e8.
 
     Examples
     --------
@@ -282,36 +284,35 @@ class LaplacianKernel(Kernel):
         self.ratio_bounds = ratio_bounds
 
     def bind(self, rows: ArrayLike) -> Self:
-        """Give the same kernel with the rows that the graph is made of."""
+        """Return the same kernel with the rows of its graph."""
         return type(self)(**{**self.get_params(deep=False), "rows": rows})
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings, and forget what was computed with the old ones."""
-        for computed in ("graph", "deformation", "_factors"):
+        """Change parameters, and discard what was computed with the old ones."""
+        for computed in ("graph", "deformation", "_factors", "_graph_rows"):
             self.__dict__.pop(computed, None)
         return super().set_params(**params)
 
     def with_ratio(self, ratio: float) -> Self:
-        """Give the same kernel with another ratio, and the graph and base kernel that this one has computed."""
+        """Return the same kernel with another ratio, sharing the graph and the root of the base kernel."""
         other = type(self)(**{**self.get_params(deep=False), "ratio": ratio})
-        other.__dict__.update(graph=self.graph, deformation=self.deformation)
+        other.__dict__.update(graph=self.graph, deformation=self.deformation, _graph_rows=self._graph_rows)
         return other
 
     def with_base(self, base: Any) -> Self:
-        """Give the same kernel bent from another one, with this one's graph where only gamma is another."""
+        """Return the same deformation of another base kernel, sharing the graph where only gamma differs."""
         other = type(self)(**{**self.get_params(deep=False), "base": base})
         if self.rows is not None and _have_equal_distances(self.base, base):
-            other.__dict__["graph"] = self.graph
+            other.__dict__.update(graph=self.graph, _graph_rows=self._graph_rows)
         return other
 
     @cached_property
     def graph(self) -> csr_array:
-        """The power of the Laplacian of the graph of all rows: computed once, and kept."""
-        if self.rows is None:
-            raise NotBoundError("LaplacianKernel has no rows for its graph. Bind them first: kernel.bind(X).")
+        """Power of the Laplacian of the graph of all rows, computed once."""
+        rows = self._graph_rows
         if self.n_neighbors < 1 or self.degree < 1:
             raise KernelError(f"n_neighbors and degree must be 1 or more, but are {self.n_neighbors}, {self.degree}.")
-        laplacian = graph_laplacian(self._apart(self.rows), self.n_neighbors)
+        laplacian = graph_laplacian(self._distances(rows), self.n_neighbors)
         power = laplacian
         for _ in range(self.degree - 1):
             power = csr_array(power @ laplacian)
@@ -319,13 +320,24 @@ class LaplacianKernel(Kernel):
 
     @cached_property
     def deformation(self) -> Deformation:
-        """The graph and the root of the base kernel of all rows: computed once, and kept."""
-        return Deformation.of(self.graph, self.base(self.rows))
+        """Graph and root of the base kernel of all rows, computed once."""
+        return Deformation.of(self.graph, self.base(self._graph_rows))
 
-    def _apart(self, rows: ArrayLike) -> Floats:
-        """Say how far all rows are apart, by what the base kernel makes of all their columns."""
+    def _read(self, X: ArrayLike | Rows) -> Any:
+        """Rows as the base kernel reads them: :class:`Rows` for kernels of mixkern, else an array without gaps."""
+        return self.base.read(X) if isinstance(self.base, DistanceKernel) else np.asarray(X, dtype=float)
+
+    @cached_property
+    def _graph_rows(self) -> Any:
+        """Rows of the graph as the base kernel reads them."""
+        if self.rows is None:
+            raise NotBoundError("LaplacianKernel has no rows for its graph. Bind them first: kernel.bind(X).")
+        return self._read(self.rows)
+
+    def _distances(self, rows: Any) -> Floats:  # (n, n)
+        """Squared distances between rows by the base kernel, categories included."""
         if isinstance(self.base, DistanceKernel):
-            return self.base.separation(rows).exponent(self.base.alpha, self.base.beta)
+            return self.base.pair_terms(rows).exponent(self.base.alpha, self.base.beta)
         size = self.base.diag(rows)
         return size[:, None] + size[None, :] - 2 * self.base(rows)  # squared distance in the kernel's own space
 
@@ -333,40 +345,41 @@ class LaplacianKernel(Kernel):
     def _factors(self) -> Floats:
         return self.deformation.factor(float(self.ratio))
 
-    def coordinates(self, X: ArrayLike) -> Floats:
-        """Say where rows are as the graph sees them, for any ratio; (m, n) with m the rank of the base kernel.
+    def coordinates(self, X: ArrayLike | Rows) -> Floats:
+        """Coordinates of rows in the root of the base kernel, for any ratio; (m, n) with m its rank.
 
-        ``kernel(X, Y)`` is ``kernel.deformation.beyond(kernel.base(X, Y), left, right) + kernel.along(left,
+        ``kernel(X, Y)`` is ``kernel.deformation.residual(kernel.base(X, Y), left, right) + kernel.along(left,
         kernel.half(right))`` with the coordinates of both. Only the second term depends on the ratio.
         """
-        return self.deformation.root.coordinates(self.base(X, self._landmarks()).T)
+        return self.deformation.root.coordinates(self.base(self._read(X), self._landmarks()).T)
 
     def half(self, right: Floats) -> Floats:
-        """Solve for rows with these coordinates: ``half.T @ half`` is what the graph makes of them."""
+        """Half of the deformed part for rows with these coordinates: the part is ``half.T @ half``."""
         return self.deformation.half(self._factors, right)
 
     def along(self, left: Floats, half: Floats) -> Floats:
-        """Give what the graph makes of rows with these coordinates and others that are solved for."""
+        """Deformed part of the kernel between rows with these coordinates and others with this half."""
         return self.deformation.along(self._factors, left, half)
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+    def __call__(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None, eval_gradient: bool = False) -> Any:
         """Kernel between rows, which need not be among those of the graph."""
         if eval_gradient:
             raise KernelError("LaplacianKernel has no gradient. Search its parameters on a grid.")
-        if not self._is_bent():
-            return self.base(X, Y)
-        left = self.coordinates(X)
-        if Y is None:
+        a, b = self._read(X), None if Y is None else self._read(Y)
+        if not self._is_deformed():
+            return self.base(a, b)
+        left = self.coordinates(a)
+        if b is None:
             half = self.half(left)
-            K = self.deformation.beyond(self.base(X), left, left) + half.T @ half
+            K = self.deformation.residual(self.base(a), left, left) + half.T @ half
             return (K + K.T) / 2
-        right = self.coordinates(Y)
+        right = self.coordinates(b)
         is_wide = left.shape[1] < right.shape[1]  # the smaller side is solved for
-        bent = self.along(right, self.half(left)).T if is_wide else self.along(left, self.half(right))
-        return self.deformation.beyond(self.base(X, Y), left, right) + bent
+        deformed = self.along(right, self.half(left)).T if is_wide else self.along(left, self.half(right))
+        return self.deformation.residual(self.base(a, b), left, right) + deformed
 
-    def unbent(self, Y: ArrayLike, V: ArrayLike) -> tuple[Floats, Floats]:
-        """Give rows and coefficients with which the *base* kernel makes the same sums: how a machine predicts.
+    def base_representation(self, Y: ArrayLike, V: ArrayLike) -> tuple[Floats, Floats]:
+        """Rows and coefficients with which the *base* kernel gives the same sums: for predictions without the graph.
 
         Parameters
         ----------
@@ -378,53 +391,54 @@ class LaplacianKernel(Kernel):
         Returns
         -------
         rows : ndarray of shape (l + m, d + e)
-            Those of the graph that stand for all of it, as many as the base kernel has rank there, or all where it is
-            indefinite; then those of ``Y``. With a ratio of 0, the latter alone.
+            Landmarks of the graph, as many as the base kernel has rank there, or all where it is indefinite; then the
+            rows ``Y``. With a ratio of 0, the latter alone.
         coefficients : ndarray of shape (l + m, q)
-            ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``: no factors, no graph.
+            ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``.
         """
         Y, V = np.asarray(Y, dtype=float), np.asarray(V, dtype=float)
-        if not self._is_bent():
+        if not self._is_deformed():
             return Y, V
-        rows = self._landmarks()
-        sums = self.deformation.root.coordinates(self.base(rows, Y) @ V)
-        return np.vstack([rows, Y]), np.vstack([self.deformation.change(self._factors, float(self.ratio), sums), V])
+        sums = self.deformation.root.coordinates(self.base(self._landmarks(), self._read(Y)) @ V)
+        landmarks = np.asarray(self.rows, dtype=float)[self.deformation.root.landmarks]
+        change = self.deformation.change(self._factors, float(self.ratio), sums)
+        return np.vstack([landmarks, Y]), np.vstack([change, V])
 
-    def diag(self, X: ArrayLike) -> Floats:
+    def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself."""
-        if not self._is_bent():
-            return np.asarray(self.base.diag(X), dtype=float)
-        left = self.coordinates(X)
-        return self.base.diag(X) - self.deformation.root.signs @ left**2 + (self.half(left) ** 2).sum(axis=0)
+        rows = self._read(X)
+        if not self._is_deformed():
+            return np.asarray(self.base.diag(rows), dtype=float)
+        left = self.coordinates(rows)
+        return self.base.diag(rows) - self.deformation.root.signs @ left**2 + (self.half(left) ** 2).sum(axis=0)
 
-    def _is_bent(self) -> bool:
+    def _is_deformed(self) -> bool:
         if not 0 <= float(self.ratio) < np.inf:
             raise KernelError(f"ratio must be a number, 0 or more, but it is {self.ratio!r}.")
         return bool(self.ratio)
 
-    def _landmarks(self) -> Floats:
-        """Give the rows of the graph by which others find their coordinates."""
-        landmarks = self.deformation.root.landmarks  # refuses a kernel without rows
-        return np.asarray(self.rows, dtype=float)[landmarks]
+    def _landmarks(self) -> Any:
+        """Rows of the graph that the coordinates of others are computed from."""
+        return self._graph_rows[self.deformation.root.landmarks]
 
     def is_stationary(self) -> bool:
-        """Whether only the difference of two rows matters: no, the graph does."""
+        """Whether only the difference of two rows matters: no, the graph matters too."""
         return False
 
     @property
     def hyperparameter_ratio(self) -> Hyperparameter:
-        """What scikit-learn's searches may tune."""
+        """Ratio as a hyperparameter of scikit-learn's Gaussian processes."""
         return Hyperparameter("ratio", "numeric", self.ratio_bounds)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.get_params(deep=False)  # what was computed is computed again
+        return self.get_params(deep=False)  # without what was computed
 
     def __repr__(self) -> str:
         return f"LaplacianKernel({self.base!r}, ratio={self.ratio:.3g})"
 
 
 def _have_equal_distances(a: Any, b: Any) -> bool:
-    """Tell whether two kernels find the same rows near: they differ in nothing but gamma."""
+    """Whether two kernels have the same neighbours: they differ in gamma alone."""
     if not isinstance(a, DistanceKernel) or type(a) is not type(b):
         return False
     ours, theirs = a.get_params(deep=False), b.get_params(deep=False)

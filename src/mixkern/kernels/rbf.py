@@ -1,11 +1,12 @@
-"""The kernel that everything else is measured against."""
+"""The RBF kernel for numbers and categories."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, Bounds, DistanceKernel, Rows, checked, codes_of
-from mixkern.typing import Floats
+from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
+from mixkern.kernels.rows import Rows
+from mixkern.typing import Bounds, Floats
 
 
 class RBFKernel(DistanceKernel):
@@ -56,15 +57,21 @@ class RBFKernel(DistanceKernel):
         """Whether only the difference of two rows matters."""
         return self.n_categorical == 0
 
-    def _rows(self, X: ArrayLike) -> Rows:
+    def read(self, X: ArrayLike | Rows) -> Rows:
+        """Rows from an array; rows with these columns are returned as they are."""
+        if isinstance(X, Rows) and X.n_categorical == self.n_categorical:
+            return X
         width = np.shape(X)[1] if np.ndim(X) == 2 else self.n_categorical
-        rows = checked(X, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories")
-        d = rows.shape[1] - self.n_categorical
-        if np.isnan(rows[:, :d]).any():
+        values = checked(X, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories")
+        rows = Rows(values, n_categorical=self.n_categorical)
+        if rows.has_gaps:
             raise KernelError(
                 "X has gaps, and RBFKernel has no density to fill them by. Fill them: mixture.conditional_mean(X)."
             )
-        return Rows(np.ascontiguousarray(rows[:, :d]), np.ones(1), codes_of(rows[:, d:]))
+        return rows
+
+    def _component_weights(self, rows: Rows) -> Floats:  # noqa: ARG002
+        return np.ones(1)
 
     def _whiteners(self, d: int) -> Floats:
         return np.ones((1, d))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixkern.errors import KernelError
 from mixkern.estimators.kernel_factory import replaced
-from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, RBFKernel, Separation
+from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, RBFKernel, PairTerms
 from mixkern.kernels.laplacian import Deformation
 from mixkern.search.grid import KernelPoint
 from mixkern.typing import Floats
@@ -54,7 +54,7 @@ class DistanceGrams(Grams):
             return self._scalar_products(others, point)
         return self._towards.kernel(point.gamma, point.alpha, point.beta)
 
-    def _scalar_products(self, separation: Separation, point: KernelPoint) -> Floats:
+    def _scalar_products(self, separation: PairTerms, point: KernelPoint) -> Floats:
         """Give scalar products about the mean of the labelled rows, from squared distances.
 
         Of numbers they are exact, and definite. Squared counts of categories are no squared distances in any space:
@@ -75,7 +75,7 @@ class DistanceGrams(Grams):
         return float(euclidean / own) if own > 0 and euclidean > 0 else 1.0
 
     @cached_property
-    def _euclidean(self) -> tuple[Separation, Separation | None]:
+    def _euclidean(self) -> tuple[PairTerms, PairTerms | None]:
         """Euclidean distances between the same rows, gaps filled: where a linear machine lives."""
         if isinstance(self._kernel, RBFKernel):
             return self._among, self._towards
@@ -172,11 +172,11 @@ class LaplacianGrams(Grams):
         deformation = kernel.deformation
         if self._last is None or self._last.deformation is not deformation:
             labelled = kernel.coordinates(self._labelled)
-            among = deformation.beyond(kernel.base(self._labelled), labelled, labelled)
+            among = deformation.residual(kernel.base(self._labelled), labelled, labelled)
             others = None
             if self._others is not None:
                 where = kernel.coordinates(self._others)
-                others = where, deformation.beyond(kernel.base(self._others, self._labelled), where, labelled)
+                others = where, deformation.residual(kernel.base(self._others, self._labelled), where, labelled)
             self._last = _Placed(deformation, labelled, (among + among.T) / 2, others)
         return self._last
 
@@ -198,8 +198,8 @@ def grams(kernel: Any, labelled: Floats, others: Floats | None) -> Grams:
 
 def _separations(
     kernel: DistanceKernel, labelled: Floats, others: Floats | None
-) -> tuple[Separation, Separation | None]:
-    return kernel.separation(labelled), None if others is None else kernel.separation(others, labelled)
+) -> tuple[PairTerms, PairTerms | None]:
+    return kernel.pair_terms(labelled), None if others is None else kernel.pair_terms(others, labelled)
 
 
 def _unsupported(kernel: Any) -> KernelError:

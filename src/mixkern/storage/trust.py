@@ -50,10 +50,10 @@ VALUES = (
 )
 KERNELS = (
     "mixkern.kernels.blend.BlendKernel",
-    "mixkern.kernels.gmm.GMMKernel",
+    "mixkern.kernels.mixture.GMMKernel",
     "mixkern.kernels.laplacian.LaplacianKernel",
     "mixkern.kernels.rbf.RBFKernel",
-    "mixkern.kernels.rwm.RWMKernel",
+    "mixkern.kernels.mixture.RWMKernel",
     "sklearn.gaussian_process.kernels.ConstantKernel",
     "sklearn.gaussian_process.kernels.DotProduct",
     "sklearn.gaussian_process.kernels.ExpSineSquared",

@@ -161,7 +161,7 @@ def _matrices(kernel: str, task: Task, ratios: Sequence[float]) -> Iterable[tupl
     labelled = task.rows[task.labelled]
     if kernel != "lap":
         base = {"rwm": RWMKernel(task.mixture), "gmm": GMMKernel(task.mixture), "rbf": RBFKernel()}[kernel]
-        among, towards = base.separation(labelled), base.separation(task.test_rows, labelled)
+        among, towards = base.pair_terms(labelled), base.pair_terms(task.test_rows, labelled)
         for gamma in DECADES:
             yield {"gamma": gamma}, among.kernel(gamma), towards.kernel(gamma)
         return

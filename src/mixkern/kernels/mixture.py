@@ -1,7 +1,7 @@
-"""The kernel of the paper: responsibility weighted Mahalanobis."""
+"""The kernels of the paper: responsibility weighted Mahalanobis (RWM) and its comparison (GMM)."""
 
-from mixkern.density import Mixture
 from mixkern.kernels.base import MixtureKernel
+from mixkern.kernels.rows import Rows
 from mixkern.typing import Floats
 
 
@@ -46,5 +46,22 @@ class RWMKernel(MixtureKernel):
     True
     """
 
-    def _shares(self, mixture: Mixture, X: Floats) -> Floats:
-        return mixture.responsibilities(X)
+
+class GMMKernel(MixtureKernel):
+    r"""Similarity in the units of all components, each by its weight: the paper's comparison.
+
+    .. math:: \Delta(x, z) = \sum_k \pi_k\, \Delta_k(x, z)
+
+    The distance is a metric, and the same everywhere: no component counts more where it is responsible. Parameters are
+    those of :class:`RWMKernel`.
+
+    Examples
+    --------
+    >>> from mixkern import Mixture
+    >>> kernel = GMMKernel(Mixture([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[4.0]]]))
+    >>> kernel.distance([[0.0]], [[2.0]])
+    array([[1.5]])
+    """
+
+    def _component_weights(self, rows: Rows) -> Floats:  # noqa: ARG002
+        return self._mixture().weights
