@@ -14,7 +14,7 @@ PACKAGE = Path(mixkern.__file__).parent
 # Lowest first; rooms on one line do not know each other.
 ORDER = [
     {"errors", "wording", "typing"},
-    {"imports", "validation", "sampling"},
+    {"imports", "validation", "sampling", "threads"},
     {"engine", "encoding"},
     {"io"},
     {"datasets"},

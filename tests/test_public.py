@@ -62,7 +62,7 @@ PUBLIC = {
         "Trial",
         "VBMixture",
         "component_table",
-        "plain_numbers",
+        "one_hot_rows",
         "representativity",
     },
     "mixkern.cli": {"cli"},

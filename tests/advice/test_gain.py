@@ -10,7 +10,7 @@ from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import gain as module
 from mixkern.advice.cross_validation import taken
 from mixkern.advice.gain import corrected_variance, cross_validated_gain, paired_variance
-from mixkern.density import plain_numbers
+from mixkern.density import one_hot_rows
 from mixkern.search import SemiSupervisedSplit
 
 MOONS, SIDES = datasets.make_two_moons(400, random_state=0)
@@ -23,7 +23,7 @@ def learned(X=MOONS, y=SIDES, machine=None):
 
 
 def gain_of(machine, rows, codes, some, seed=0, confidence=0.95):
-    numbers = plain_numbers(machine.mixture_, rows[some])
+    numbers = one_hot_rows(machine.mixture_, rows[some])
     return cross_validated_gain(machine, rows[some], numbers, codes[some], np.random.RandomState(seed), confidence)
 
 
@@ -87,7 +87,7 @@ def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
     """The truth: both machines with all labels, on all rows without one."""
     monkeypatch.setattr(module, "N_REPEATS", 3)
     machine, rows = learned()
-    numbers, hits, draws = plain_numbers(machine.mixture_, rows), [], 20
+    numbers, hits, draws = one_hot_rows(machine.mixture_, rows), [], 20
     for seed in range(draws):
         some = some_of_each(SIDES, 6, seed)
         others = np.setdiff1d(np.arange(len(rows)), some)

@@ -57,5 +57,5 @@ def test_rows_that_make_no_window(bad):
 
 
 def test_a_bandwidth_is_positive(X):
-    with pytest.raises(MixtureError, match="bandwidth must be a positive number, but it is -1"):
+    with pytest.raises(MixtureError, match="bandwidth must be a positive number or None, but it is -1"):
         ParzenWindow(X, bandwidth=-1)

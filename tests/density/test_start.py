@@ -1,18 +1,36 @@
-"""The first deal: whole rows to the nearest of some centres."""
+"""First centres, and samples that grow to all rows."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from mixkern.density.start import MOST_INDICATORS, Start, start_statistics
+from mixkern.density.block import InnerRows
+from mixkern.density.inference import Policy
+from mixkern.density.start import (
+    FIRST_SAMPLE,
+    GROWTH,
+    MOST_INDICATORS,
+    Start,
+    fit_progressively,
+    restart,
+    samples,
+    start_statistics,
+)
 
 NAN = np.nan
 
 
-def start(X, k, how="k-means++", *, codes=None, weights=None, n_slots=(), is_diagonal=False, seed=0):
-    X = np.asarray(X, dtype=float)
-    codes = np.empty((len(X), 0)) if codes is None else codes
-    random = np.random.RandomState(seed)
-    return start_statistics(X, codes, weights, list(n_slots), k, Start(how), random, is_diagonal=is_diagonal)
+@pytest.fixture
+def start(make_prior):
+    def make(X, k, how="k-means++", *, codes=None, weights=None, n_slots=(), is_diagonal=False, seed=0):
+        X = np.asarray(X, dtype=float)
+        codes = np.empty((len(X), 0)) if codes is None else codes
+        prior = make_prior("diag" if is_diagonal else "full", X.shape[1])
+        rows = InnerRows(X, codes, weights, n_slots)
+        return start_statistics(rows, prior, k, Start(how), np.random.RandomState(seed))
+
+    return make
 
 
 @pytest.fixture(params=["k-means++", "random"])
@@ -21,7 +39,7 @@ def how(request):
 
 
 @pytest.mark.parametrize("is_diagonal", [False, True])
-def test_every_row_is_dealt_out_whole(how, is_diagonal):
+def test_every_row_belongs_to_one_centre(start, how, is_diagonal):
     X = np.random.default_rng(0).normal(size=(50, 3))
     statistics = start(X, 6, how, is_diagonal=is_diagonal)
     assert statistics.counts.sum() == 50
@@ -31,13 +49,13 @@ def test_every_row_is_dealt_out_whole(how, is_diagonal):
     np.testing.assert_allclose(squares, (X**2).sum(axis=0) if is_diagonal else X.T @ X, rtol=1e-10, atol=1e-10)
 
 
-def test_clusters_far_apart_get_a_component_each():
+def test_clusters_far_apart_get_a_component_each(start):
     X = np.repeat([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]], 10, axis=0) + np.random.default_rng(0).normal(size=(30, 2))
     statistics = start(X, 3)
     np.testing.assert_array_equal(statistics.counts, [10, 10, 10])
 
 
-def test_rows_of_one_component_are_nearest_to_its_centre():
+def test_rows_of_one_component_are_nearest_to_its_centre(start):
     X = np.random.default_rng(0).normal(size=(40, 1))
     statistics = start(X, 2)
     low, high = sorted(statistics.means[:, 0])
@@ -47,7 +65,7 @@ def test_rows_of_one_component_are_nearest_to_its_centre():
     )
 
 
-def test_weights_are_shares(how):
+def test_weights_are_shares(start, how):
     random = np.random.default_rng(1)
     X, weights = random.normal(size=(30, 2)), random.random(30)
     statistics = start(X, 4, how, weights=weights)
@@ -55,19 +73,19 @@ def test_weights_are_shares(how):
     np.testing.assert_allclose(statistics.about(np.zeros((4, 2))).sums.sum(axis=0), weights @ X)
 
 
-def test_categories_are_counted_and_gaps_are_not(how):
+def test_categories_are_counted_and_gaps_are_not(start, how):
     codes = np.array([[0.0], [1.0], [1.0], [NAN]] * 5)
     statistics = start(np.random.default_rng(0).normal(size=(20, 1)), 3, how, codes=codes, n_slots=(3,))
     np.testing.assert_allclose(statistics.category_counts[0].sum(axis=0), [5, 10, 0])
 
 
-def test_categories_take_part_in_the_choice():
+def test_categories_take_part_in_the_choice(start):
     codes = np.repeat([[0.0], [1.0]], 10, axis=0)
     statistics = start(np.zeros((20, 1)), 2, codes=codes, n_slots=(3,))
     np.testing.assert_allclose(np.sort(statistics.category_counts[0], axis=0), [[0, 0, 0], [10, 10, 0]])
 
 
-def test_very_many_categories_take_no_part_unless_there_is_nothing_else():
+def test_very_many_categories_take_no_part_unless_there_is_nothing_else(start):
     n = MOST_INDICATORS + 1
     codes = np.arange(20, dtype=float)[:, None]
     with_numbers = start(np.repeat([[0.0], [9.0]], 10, axis=0), 2, codes=codes, n_slots=(n,))
@@ -76,7 +94,7 @@ def test_very_many_categories_take_no_part_unless_there_is_nothing_else():
     assert only_categories.counts.sum() == 20
 
 
-def test_gaps_sit_at_the_centre(how):
+def test_gaps_sit_at_the_centre(start, how):
     X = np.array([[NAN, 1.0], [NAN, -1.0], [2.0, NAN], [-2.0, 0.0]])
     statistics = start(X, 2, how)
     assert statistics.counts.sum() == 4
@@ -84,7 +102,7 @@ def test_gaps_sit_at_the_centre(how):
 
 
 @pytest.mark.parametrize(("n_unique", "n"), [(1, 1), (1, 5), (3, 12), (3, 40)])
-def test_no_more_components_than_there_are_different_rows(how, n_unique, n):
+def test_no_more_components_than_there_are_different_rows(start, how, n_unique, n):
     X = np.arange(n)[:, None] % n_unique * np.ones((n, 2))
     statistics = start(X, 10, how)
     assert statistics.counts.sum() == n
@@ -92,14 +110,93 @@ def test_no_more_components_than_there_are_different_rows(how, n_unique, n):
     assert (statistics.counts > 0).sum() <= n_unique
 
 
-def test_same_seed_same_start(how):
+def test_same_seed_same_start(start, how):
     X = np.random.default_rng(0).normal(size=(60, 2))
     one, same, other = (start(X, 5, how, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.sums, same.sums)
     assert not np.array_equal(one.sums, other.sums)
 
 
-def test_rows_without_weight_take_no_part():
+def test_rows_without_weight_take_no_part(start):
     X = np.array([[0.0], [0.1], [50.0]])
     statistics = start(X, 2, weights=np.array([1.0, 1.0, 0.0]))
     assert statistics.counts.sum() == 2
+
+
+# ---------------------------------------------------------------- growing samples
+
+
+POLICY = Policy(precision_prior=None, learns_degrees=False, prune_below=1.0, merges=True, tol=1e-5, max_iter=1000)
+
+
+def make_rows(n, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2)) * 0.3 + np.array([[-1.0, 0], [1, 0], [0, 2]])[random.integers(0, 3, n)]
+    return InnerRows(X, np.empty((n, 0)), None, ())
+
+
+def fit(rows, prior, pool, *, n_init=1, is_progressive=True, seed=0, policy=POLICY, k=8):
+    return fit_progressively(
+        rows,
+        prior,
+        policy,
+        n_components=k,
+        start=Start.KMEANS_PLUS_PLUS,
+        n_init=n_init,
+        is_progressive=is_progressive,
+        random=np.random.RandomState(seed),
+        pool=pool,
+    )
+
+
+@pytest.mark.parametrize("n", [1, FIRST_SAMPLE, FIRST_SAMPLE * GROWTH])
+def test_small_tables_are_taken_whole(n):
+    assert list(samples(n, np.random.RandomState(0), is_progressive=True)) == [None]
+
+
+def test_no_samples_unless_progressive():
+    assert list(samples(10**6, np.random.RandomState(0), is_progressive=False)) == [None]
+
+
+@pytest.mark.parametrize("n", [FIRST_SAMPLE * GROWTH + 1, 200_000])
+def test_samples_grow_and_contain_each_other(n):
+    *parts, last = samples(n, np.random.RandomState(0), is_progressive=True)
+    assert last is None
+    assert len(parts[0]) == FIRST_SAMPLE
+    for small, large in pairwise(parts):
+        assert len(large) == GROWTH * len(small)
+        np.testing.assert_array_equal(large[: len(small)], small)
+    assert len(parts[-1]) * GROWTH <= n
+    assert len(np.unique(parts[-1])) == len(parts[-1])
+    assert 0 <= parts[-1].min() <= parts[-1].max() < n
+
+
+def test_ends_where_a_fit_of_all_rows_ends(make_prior, pool):
+    rows = make_rows(20_000)
+    prior = make_prior("full", 2)
+    progressive = fit(rows, prior, pool)
+    whole = fit(rows, prior, pool, is_progressive=False)
+    assert progressive.n_components == whole.n_components == 3
+    assert progressive.bound == pytest.approx(whole.bound, rel=1e-4)
+    assert progressive.statistics.counts.sum() == pytest.approx(20_000, rel=1e-6)
+
+
+def test_more_starts_are_never_worse(make_prior, pool):
+    rows = make_rows(150)
+    prior = make_prior("full", 2)
+    one, five = (fit(rows, prior, pool, n_init=n, seed=3) for n in (1, 5))
+    assert five.bound >= one.bound
+
+
+def test_a_restart_gives_the_statistics_of_the_last_step(make_prior, pool):
+    rows = make_rows(500)
+    ascent = fit(rows, make_prior("full", 2), pool)
+    again = restart(rows, ascent.posterior, pool)
+    np.testing.assert_allclose(again.counts, ascent.statistics.counts, rtol=1e-10)
+    np.testing.assert_allclose(again.means, ascent.statistics.means, rtol=1e-8)
+
+
+def test_same_seed_same_ascent(make_prior, pool):
+    rows = make_rows(17_000)
+    one, same = (fit(rows, make_prior("full", 2), pool, seed=5) for _ in range(2))
+    assert one.bounds == same.bounds

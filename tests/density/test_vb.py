@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mixkern import datasets
 from mixkern.density import Mixture, VBMixture
 from mixkern.density.priors import PrecisionPrior
+from mixkern.density.vb import _is_positive_definite
 from mixkern.errors import MixtureError, OptionError
 
 NAN = np.nan
@@ -353,13 +354,25 @@ def test_not_fitted_yet():
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"weight_concentration_prior": 0}, "weight_concentration_prior must be a number above 0, but it is 0."),
-        ({"weight_concentration_prior": NAN}, "weight_concentration_prior must be a number above 0, but it is nan."),
-        ({"mean_precision_prior": -1}, "mean_precision_prior must be a number above 0, but it is -1."),
-        ({"mean_precision_prior": "much"}, "mean_precision_prior must be a number above 0, but it is 'much'."),
-        ({"category_prior": 0.0}, "category_prior must be a number above 0, but it is 0.0."),
-        ({"degrees_of_freedom_prior": 1}, "degrees_of_freedom_prior must be a number above 1, but it is 1."),
-        ({"degrees_of_freedom_prior": "many"}, "degrees_of_freedom_prior must be a number above 1, but it is 'many'."),
+        (
+            {"weight_concentration_prior": 0},
+            "weight_concentration_prior must be a positive number or None, but it is 0.",
+        ),
+        (
+            {"weight_concentration_prior": NAN},
+            "weight_concentration_prior must be a positive number or None, but it is nan.",
+        ),
+        ({"mean_precision_prior": -1}, "mean_precision_prior must be a positive number, but it is -1."),
+        ({"mean_precision_prior": "much"}, "mean_precision_prior must be a positive number, but it is 'much'."),
+        ({"category_prior": 0.0}, "category_prior must be a positive number, but it is 0.0."),
+        (
+            {"degrees_of_freedom_prior": 1},
+            "degrees_of_freedom_prior must be a number above 1 or 'auto' or None, but it is 1.",
+        ),
+        (
+            {"degrees_of_freedom_prior": "many"},
+            "degrees_of_freedom_prior must be a number above 1 or 'auto' or None, but it is 'many'.",
+        ),
         ({"mean_prior": [1.0]}, r"mean_prior must be 2 finite numbers, one per continuous column, but it is \[1.0\]."),
         ({"mean_prior": 1.0}, "mean_prior must be 2 finite numbers, one per continuous column, but it is 1.0."),
         ({"mean_prior": [1.0, NAN]}, "mean_prior must be 2 finite numbers"),
@@ -601,7 +614,7 @@ def test_a_warm_start_takes_new_priors_and_starts_anew_for_a_new_structure():
     density.set_params(precision_prior=1e4).fit(X)
     assert np.diag(density._ascent.prior.inverse_scale)[0] < 0.01
     assert density.set_params(covariance_type="diag").fit(X).mixture_.covariance_type == "diag"
-    with pytest.raises(MixtureError, match="weight_concentration_prior must be a number above 0"):
+    with pytest.raises(MixtureError, match="weight_concentration_prior must be a positive number or None"):
         density.set_params(weight_concentration_prior=-5).fit(X)
 
 
@@ -652,3 +665,23 @@ def test_a_component_of_less_than_a_row_leaves():
     X = np.vstack([two_clusters(50), [[40.0, 40.0]], [[-40.0, 30.0]], [[-41.0, 30.0]], [[-40.0, 31.0]]])
     counts = VBMixture(8, random_state=0, merge=False).fit(X)._ascent.statistics.counts
     assert 1 <= counts.min() < 5  # three rows far away keep theirs
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        (2.0, True),
+        (0.0, False),
+        (NAN, False),
+        (np.inf, False),
+        ([1.0, 1e-9], True),
+        ([1.0, 0.0], False),
+        ([[2.0, 1.0], [1.0, 2.0]], True),
+        ([[1.0, 1.0], [1.0, 1.0]], False),
+        ([[1.0, 0.5], [0.0, 1.0]], False),
+        ([[1e-12, 0.0], [0.0, 1.0]], True),
+        (np.empty((0, 0)), True),
+    ],
+)
+def test_positive_definite(matrix, expected):
+    assert _is_positive_definite(np.array(matrix)) is expected

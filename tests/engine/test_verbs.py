@@ -1,6 +1,8 @@
 """The compiled verbs against the reference, and the laws they keep."""
 
 import logging
+import multiprocessing
+import os
 
 import numpy as np
 import pytest
@@ -269,3 +271,17 @@ def test_without_the_extension_numpy_does_it_and_one_line_says_so(monkeypatch, c
     assert [record.getMessage()[:31] for record in caplog.records] == ["The compiled engine is missing "]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def total(rows):
+    return float(engine.distance(*rows.one, whiteners=rows.whiteners, n_threads=2).sum())
+
+
+@pytest.mark.skipif(os.environ.get("MIXKERN_SANITIZED") == "1", reason="sanitizers and fork do not go together")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_computes_too():
+    rows = case(0, 400, 1, 5, 3)
+    expected = total(rows)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert np.array_equal(pool.map_async(total, [rows] * 4).get(timeout=60), [expected] * 4)

@@ -11,7 +11,7 @@ from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import next_steps, reasons, verdict
-from mixkern.density import component_table, plain_numbers
+from mixkern.density import component_table, one_hot_rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
@@ -88,7 +88,7 @@ def advise(
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
-        numbers = plain_numbers(machine.mixture_, rows[labelled])
+        numbers = one_hot_rows(machine.mixture_, rows[labelled])
         random = check_random_state(random_state)
         gain = cross_validated_gain(machine, rows[labelled], numbers, codes[labelled], random, confidence)
     tables = [X] if X_unlabelled is None else [X, X_unlabelled]

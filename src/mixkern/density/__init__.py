@@ -3,8 +3,8 @@
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.describe import component_table
 from mixkern.density.mixture import Mixture
-from mixkern.density.one_hot import plain_numbers
 from mixkern.density.parzen import ParzenWindow
+from mixkern.density.preprocessing import one_hot_rows
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
 from mixkern.density.vb import VBMixture
 
@@ -17,6 +17,6 @@ __all__ = [
     "Trial",
     "VBMixture",
     "component_table",
-    "plain_numbers",
+    "one_hot_rows",
     "representativity",
 ]

@@ -13,6 +13,7 @@ from mixkern.encoding import CategoricalColumn, TableEncoder
 from mixkern.errors import MixtureError
 from mixkern.imports import optional
 from mixkern.typing import Floats
+from mixkern.validation import COUNT
 
 LEAST = 0.05  # deviations: anything less would be printed as +0.0
 UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}  # in seconds
@@ -55,8 +56,7 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
     """
     pandas = optional("pandas", purpose="component_table")
     mixture = as_mixture(mixture)
-    if isinstance(n_columns, bool) or not isinstance(n_columns, int) or n_columns < 1:
-        raise MixtureError(f"n_columns must be a whole number above 0, but it is {n_columns!r}.")
+    COUNT.check(n_columns, "n_columns", MixtureError)
     columns = [*_continuous(mixture, encoder), *_categorical(mixture, encoder)]
     width = min(n_columns, len(columns))
     heaviest_first = np.argsort(-mixture.weights, kind="stable")

@@ -1,4 +1,10 @@
-"""The ascent: M-step, E-step, bound, and components that are no longer needed leave on the way."""
+"""The ascent of the evidence bound: M-step, E-step, bound; components that are no longer needed are removed.
+
+Two components are merged where that raises the bound. An upper limit of what a merger can gain at once comes in closed
+form: with the assignment of rows to components held fixed, all parameters integrate out, and the bound is ln p(X, Z)
+plus the entropy of the responsibilities. A merger changes the first term by a few log normalisers and can only lower
+the second. A merger that would lose much in the first term is not tried.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,28 +13,28 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from mixkern.density.block import Block
 from mixkern.density.expectation import expectation, is_expandable
-from mixkern.density.merger import merger_gains
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.priors import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
 from mixkern.density.statistics import Statistics
-from mixkern.typing import Positions
+from mixkern.typing import Floats, Positions
 
 TRIES = 2  # mergers to try at most, per component
-STEPS = 10  # that a merger has to prove itself
-CHANCE = 20.0  # nats that a merger may lose at first, and win back as rows and priors follow
+STEPS = 10  # within which a merger must raise the bound
+CHANCE = 20.0  # nats that a merger may lose at first, and regain as responsibilities and priors adapt
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What happens between the steps."""
+    """Settings of an ascent."""
 
-    precision_prior: PrecisionPrior | None  # how W0 chooses itself; None: it is fixed
-    learns_degrees: bool  # whether nu0 does
-    prune_below: float  # rows that a component must explain to stay; 0: nobody leaves
-    merges: bool  # whether two components become one where that raises the bound
+    precision_prior: PrecisionPrior | None  # how W0 is learned; None: it is fixed
+    learns_degrees: bool  # whether nu0 is learned
+    prune_below: float  # rows that a component must explain to be kept; 0 keeps all
+    merges: bool  # whether two components are merged where that raises the bound
     tol: float
     max_iter: int
     callback: Callable[[dict[str, Any]], object] | None = None
@@ -36,7 +42,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Ascent:
-    """Where an ascent stands."""
+    """The state of an ascent after some steps."""
 
     prior: Prior
     posterior: Posterior
@@ -63,9 +69,9 @@ def ascend(
     pool: ThreadPoolExecutor,
     log_volume: float = 0.0,
 ) -> Ascent:
-    """Climb the evidence bound from given statistics until it rises no more, nor does any merger raise it.
+    """Raise the evidence bound from given statistics until neither a step nor a merger raises it any more.
 
-    ``log_volume`` is what the bound has too much in inner coordinates; see :class:`Coordinates`.
+    ``log_volume`` is the excess of the bound in inner coordinates; see :class:`Coordinates`.
     """
     n_rows = sum(block.values.shape[1] if block.weights is None else float(block.weights.sum()) for block in table)
     step = partial(_step, table, policy, pool, largest_sq_norm(table), log_volume)
@@ -95,7 +101,7 @@ def _step(
     log_volume: float,
     state: Ascent,
 ) -> Ascent:
-    """M-step, E-step, bound; components that explain too little leave."""
+    """One iteration: M-step, E-step, bound; components that explain too few rows are removed."""
     prior, posterior = learn(state.prior, state.statistics, policy)
     statistics = expectation(table, posterior, expand=is_expandable(posterior, size), pool=pool)
     bound = statistics.log_normaliser - posterior.divergence(prior) - log_volume
@@ -104,10 +110,10 @@ def _step(
 
 
 def _simpler(state: Ascent, step: Callable[[Ascent], Ascent]) -> Ascent | None:
-    """Merge two components, if that raises the bound within a few steps; pairs that promise most are tried first.
+    """Merge two components, if that raises the bound within a few steps; pairs of the largest gain are tried first.
 
-    From a start with many components the inference often ends with several that share one cluster: each alone is at
-    its best, and only together could they do better.
+    From a start with many components the ascent often ends with several that share one cluster: no small change of one
+    of them raises the bound, but replacing two by one does.
     """
     first, second, gains = merger_gains(state.statistics, state.prior)
     promising = [i for i in np.argsort(-gains, kind="stable") if gains[i] > -CHANCE][: TRIES * state.n_components]
@@ -116,23 +122,25 @@ def _simpler(state: Ascent, step: Callable[[Ascent], Ascent]) -> Ascent | None:
         gain = np.inf  # of one step; it gets smaller from step to step
         for left in reversed(range(STEPS)):
             if trial.bound + gain * (left + 1) < state.bound:
-                break  # it will not get there
+                break  # further steps would not reach the bound
             before, trial = trial, step(trial)
             if trial.bound > state.bound:
                 return replace(trial, bounds=(*state.bounds, trial.bound))
-            gain = trial.bound - before.bound if left < STEPS - 1 else np.inf  # the first one pays for the merger
+            gain = (
+                trial.bound - before.bound if left < STEPS - 1 else np.inf
+            )  # the first step includes the loss by the merger
     return None
 
 
 def staying(statistics: Statistics, policy: Policy) -> Positions:
-    """Give the components that explain about one row or more; the last one stays, however little it explains."""
+    """Give the components to keep: those that explain enough rows, and the largest one in any case."""
     stays = statistics.counts >= policy.prune_below
     stays[np.argmax(statistics.counts)] = True
     return np.flatnonzero(stays)
 
 
 def learn(prior: Prior, statistics: Statistics, policy: Policy) -> tuple[Prior, Posterior]:
-    """M-step, and the prior's own update where it has one."""
+    """M-step, and the update of the prior where it is learned."""
     if policy.precision_prior is PrecisionPrior.TYPICAL:
         prior = typical_prior(prior, statistics)
     posterior = prior.posterior(statistics)
@@ -144,10 +152,60 @@ def learn(prior: Prior, statistics: Statistics, policy: Policy) -> tuple[Prior, 
 
 
 def largest_sq_norm(table: Sequence[Block]) -> float:
-    """Give the largest squared distance of a row from the centre; gaps count as nothing."""
+    """Give the largest squared distance of a row from the centre; gaps count as zero."""
     return max((float(np.nansum(block.values**2, axis=0).max(initial=0.0)) for block in table), default=0.0)
 
 
 def _report(policy: Policy, state: Ascent) -> None:
     if policy.callback is not None:
         policy.callback({"iteration": len(state.bounds), "bound": state.bound, "n_components": state.n_components})
+
+
+# ---------------------------------------------------------------- gains of mergers
+
+
+def merger_gains(statistics: Statistics, prior: Prior) -> tuple[Positions, Positions, Floats]:
+    """Give all pairs of components, and the most that merging each can gain at given responsibilities."""
+    first, second = np.triu_indices(len(statistics.counts), 1)
+    both = statistics.keep(first) + statistics.keep(second)
+    spreads, both_spreads = _spreads(statistics, prior), _spreads(both, prior)
+    gains = (
+        _weight_gains(statistics.counts, both.counts, first, second, prior.concentration)
+        + _differences(_log_evidence_of_means(statistics, prior), _log_evidence_of_means(both, prior), first, second)
+        + prior.precision.merger_gains(
+            prior.degrees, prior.inverse_scale, statistics.counts, spreads, both.counts, both_spreads, first, second
+        )
+    )
+    for alone, together in zip(statistics.category_counts, both.category_counts, strict=True):
+        a, b = (_log_evidence_of_categories(table, prior.category_concentration) for table in (alone, together))
+        gains += _differences(a, b, first, second)
+    return first, second, gains
+
+
+def _differences(alone: Floats, together: Floats, first: Positions, second: Positions) -> Floats:
+    return together - alone[first] - alone[second]
+
+
+def _spreads(statistics: Statistics, prior: Prior) -> Floats:
+    shrinkage = prior.mean_precision * statistics.counts / (prior.mean_precision + statistics.counts)
+    return prior.precision.spreads(statistics.scatters, shrinkage, statistics.means - prior.mean)
+
+
+def _weight_gains(counts: Floats, together: Floats, first: Positions, second: Positions, alpha: float) -> Floats:
+    """Logarithm of the Dirichlet integral with one component less, minus the one with all components."""
+    k, n = len(counts), counts.sum()
+    fewer = gammaln((k - 1) * alpha) - gammaln((k - 1) * alpha + n) - gammaln(k * alpha) + gammaln(k * alpha + n)
+    shares = _differences(gammaln(alpha + counts), gammaln(alpha + together), first, second)
+    gains: Floats = fewer + gammaln(alpha) + shares
+    return gains
+
+
+def _log_evidence_of_means(statistics: Statistics, prior: Prior) -> Floats:
+    d = statistics.sums.shape[1]
+    return 0.5 * d * np.log(prior.mean_precision / (prior.mean_precision + statistics.counts))
+
+
+def _log_evidence_of_categories(table: Floats, alpha: float) -> Floats:  # (k,)
+    n = table.shape[1]
+    evidence: Floats = np.sum(gammaln(alpha + table) - gammaln(alpha), axis=1)
+    return evidence + gammaln(n * alpha) - gammaln(n * alpha + table.sum(axis=1))

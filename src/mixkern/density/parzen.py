@@ -10,6 +10,7 @@ from mixkern.density.block import BLOCK
 from mixkern.density.mixture import LOG_2PI
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats
+from mixkern.validation import NONE, POSITIVE
 
 MOST_ROWS = 2_000  # that a bandwidth is chosen by
 NARROWEST, WIDEST = 1e-3, 10.0  # of the bandwidth, in units of the columns' typical spread
@@ -44,9 +45,8 @@ class ParzenWindow:
                 f"A Parzen window needs two or more rows of finite numbers, but X has shape {self.rows.shape} or gaps. "
                 "Fill gaps first: mixture.conditional_mean(X)."
             )
+        (POSITIVE | NONE).check(bandwidth, "bandwidth", MixtureError)
         self.bandwidth = best_bandwidth(self.rows) if bandwidth is None else float(bandwidth)
-        if not 0 < self.bandwidth < np.inf:
-            raise MixtureError(f"bandwidth must be a positive number, but it is {bandwidth!r}.")
 
     def log_density(self, X: ArrayLike) -> Floats:  # (n,)
         """Logarithm of the density at each row."""

@@ -16,12 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
-from mixkern.density.setting import whole
 from mixkern.density.vb import VBMixture
 from mixkern.errors import MixtureError
 from mixkern.imports import optional
 from mixkern.typing import Floats
-from mixkern.validation import one_of
+from mixkern.validation import at_least, one_of
 
 MOST_JUDGES = 2_000  # rows on which a Parzen window is built or judged
 LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: a single row far from everything should not decide
@@ -112,7 +111,7 @@ class DensitySearch(BaseEstimator):
         """Try all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         criterion = one_of(Criterion, self.criterion, "criterion")
-        whole(self.cv, "cv", 2)
+        at_least(2).check(self.cv, "cv", MixtureError)
         if criterion is not Criterion.BOUND and len(rows) < 2 * self.cv:
             raise MixtureError(
                 f"{len(rows)} rows are too few for {self.cv} folds. Use criterion='bound', or a smaller cv."

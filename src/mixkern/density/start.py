@@ -1,18 +1,30 @@
-"""Where the inference begins: rows dealt out to components, whole rows to one component each."""
+"""How a fit starts: rows assigned to first centres, on a small sample that grows to all rows.
 
+Most iterations run on samples, where they are cheap.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
+from mixkern.density.block import InnerRows
+from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
 from mixkern.density.mixture import category_slots
+from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.statistics import Statistics
-from mixkern.typing import Floats, Positions
+from mixkern.sampling import subsample
+from mixkern.typing import Floats, Positions, RandomState
 
-MOST_INDICATORS = 500  # categories in all, beyond which they take no part in the choice of seeds
-
-
-CANDIDATES = 20  # rows per component among which seeds are sought
+FIRST_SAMPLE = 4_000  # rows
+GROWTH = 4  # how much larger each sample is than the one before
+COARSE_TOL = 1e-4  # on every sample but the last
+CANDIDATES = 20  # rows per component among which k-means++ chooses centres
+MOST_INDICATORS = 500  # categories of all columns together, beyond which they do not influence the choice of centres
 
 
 class Start(StrEnum):
@@ -22,42 +34,87 @@ class Start(StrEnum):
     RANDOM = "random"  # any rows
 
 
-def start_statistics(
-    X: Floats,
-    codes: Floats,
-    weights: Floats | None,
-    n_slots: list[int],
-    n_components: int,
-    how: Start,
-    random: np.random.RandomState,
+# ---------------------------------------------------------------- growing samples
+
+
+def samples(n: int, random: RandomState, *, is_progressive: bool) -> Iterator[Positions | None]:
+    """Give growing random samples of n rows, each containing the one before; None, the last, means all rows."""
+    if is_progressive and n > FIRST_SAMPLE * GROWTH:
+        order = random.permutation(n)
+        size = FIRST_SAMPLE
+        while size * GROWTH <= n:
+            yield order[:size]
+            size *= GROWTH
+    yield None
+
+
+def fit_progressively(
+    rows: InnerRows,
+    prior: Prior,
+    policy: Policy,
     *,
-    is_diagonal: bool,
-) -> Statistics:
-    """Choose centres among the rows, give every row to the nearest one, and add up."""
-    features = _features(X, codes, n_slots)
+    n_components: int,
+    start: Start,
+    n_init: int,
+    is_progressive: bool,
+    random: RandomState,
+    pool: ThreadPoolExecutor,
+) -> Ascent:
+    """Fit ``n_init`` starts to a small sample, and continue the best one on growing samples up to all rows."""
+    ascent: Ascent | None = None
+    for positions in samples(len(rows), random, is_progressive=is_progressive):
+        part = rows if positions is None else rows.take(positions)
+        coarse = policy if positions is None else replace(policy, tol=max(policy.tol, COARSE_TOL))
+        if ascent is None:
+            starts = (start_statistics(part, prior, n_components, start, random) for _ in range(n_init))
+            ascents = (ascend_rows(part, each, prior, coarse, pool) for each in starts)
+            ascent = max(ascents, key=lambda found: found.bound)
+        else:
+            first = restart(part, ascent.posterior, pool)
+            # Components were merged on the first sample, where each attempt is cheap.
+            ascent = ascend_rows(part, first, ascent.prior, replace(coarse, merges=False), pool)
+    assert ascent is not None  # there is always a last sample
+    return ascent
+
+
+def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPoolExecutor) -> Statistics:
+    """Give the statistics of rows under the components of an earlier fit."""
+    table = rows.blocks(posterior.n_components, is_diagonal=posterior.precision.covariance_type.is_diagonal)
+    return expectation(table, posterior, expand=is_expandable(posterior, largest_sq_norm(table)), pool=pool)
+
+
+def ascend_rows(
+    rows: InnerRows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPoolExecutor
+) -> Ascent:
+    """Raise the evidence bound of given rows."""
+    table = rows.blocks(len(statistics.counts), is_diagonal=prior.precision.covariance_type.is_diagonal)
+    return ascend(table, statistics, prior, policy, pool, rows.log_volume)
+
+
+# ---------------------------------------------------------------- first centres
+
+
+def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState) -> Statistics:
+    """Choose centres among the rows, assign every row to the nearest one, and give the sums of each."""
+    features = _features(rows)
     k = min(n_components, len(np.unique(features, axis=0)) if len(features) <= n_components else n_components)
     if how is Start.RANDOM:
         centres = features[random.choice(len(features), size=k, replace=False)]
     else:
         from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
 
-        some = _some(len(features), CANDIDATES * k, random)
-        share = None if weights is None else weights[some]
-        centres, _ = kmeans_plusplus(features[some], k, sample_weight=share, random_state=random)
-    owners = pairwise_distances_argmin(features, centres)
-    return _hard_statistics(np.nan_to_num(X), codes, weights, n_slots, owners, k, is_diagonal=is_diagonal)
+        candidates = subsample(np.arange(len(features)), CANDIDATES * k, random)
+        share = None if rows.weights is None else rows.weights[candidates]
+        centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)
+    nearest = pairwise_distances_argmin(features, centres)
+    return hard_statistics(rows, nearest, k, is_diagonal=prior.precision.covariance_type.is_diagonal)
 
 
-def _some(n: int, most: int, random: np.random.RandomState) -> Positions | slice:
-    """Give so many rows at most, all of them where there are few."""
-    return slice(None) if n <= most else random.choice(n, size=most, replace=False)
-
-
-def _features(X: Floats, codes: Floats, n_slots: list[int]) -> Floats:
+def _features(rows: InnerRows) -> Floats:
     """Give numbers and category indicators on one scale; a gap is the mean, which is zero."""
-    parts = [np.nan_to_num(X)]
-    if sum(n_slots) <= MOST_INDICATORS or not X.shape[1]:
-        for column, n in zip(codes.T, n_slots, strict=True):
+    parts = [np.nan_to_num(rows.X)]
+    if sum(rows.n_slots) <= MOST_INDICATORS or not rows.X.shape[1]:
+        for column, n in zip(rows.codes.T, rows.n_slots, strict=True):
             there = np.flatnonzero(~np.isnan(column))
             indicators = np.zeros((len(column), n))
             indicators[there, category_slots(column[there], n)] = np.sqrt(0.5)  # different categories are 1 apart
@@ -65,28 +122,20 @@ def _features(X: Floats, codes: Floats, n_slots: list[int]) -> Floats:
     return np.hstack(parts)
 
 
-def _hard_statistics(
-    X: Floats,
-    codes: Floats,
-    weights: Floats | None,
-    n_slots: list[int],
-    owners: Positions,
-    k: int,
-    *,
-    is_diagonal: bool,
-) -> Statistics:
-    d = X.shape[1]
-    share = np.ones(len(X)) if weights is None else weights
-    counts = np.bincount(owners, weights=share, minlength=k).astype(float)
+def hard_statistics(rows: InnerRows, components: Positions, k: int, *, is_diagonal: bool) -> Statistics:
+    """Give the statistics of rows that belong to one component each; a gap is the mean, which is zero."""
+    X, d = np.nan_to_num(rows.X), rows.X.shape[1]
+    share = np.ones(len(X)) if rows.weights is None else rows.weights
+    counts = np.bincount(components, weights=share, minlength=k).astype(float)
     sums, squares = np.empty((k, d)), np.empty((k, d) if is_diagonal else (k, d, d))
     for j in range(k):  # one component at a time: all at once would take k times the memory of the table
-        mine, part = X[owners == j], share[owners == j]
-        sums[j] = part @ mine
-        squares[j] = part @ mine**2 if is_diagonal else (mine.T * part) @ mine
+        members, part = X[components == j], share[components == j]
+        sums[j] = part @ members
+        squares[j] = part @ members**2 if is_diagonal else (members.T * part) @ members
     tables = []
-    for column, n in zip(codes.T, n_slots, strict=True):
+    for column, n in zip(rows.codes.T, rows.n_slots, strict=True):
         there = ~np.isnan(column)
         table = np.zeros((k, n))
-        np.add.at(table, (owners[there], category_slots(column[there], n)), share[there])
+        np.add.at(table, (components[there], category_slots(column[there], n)), share[there])
         tables.append(table)
     return Statistics(counts, sums, squares, np.zeros((k, d)), tuple(tables), log_normaliser=0.0)

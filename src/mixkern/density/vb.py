@@ -16,19 +16,27 @@ from mixkern.density.inference import Ascent, Policy, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
 from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
-from mixkern.density.progressive import ascend_rows, fit_progressively, restart
-from mixkern.density.setting import centre, is_positive_definite, not_negative, positive, whole
-from mixkern.density.start import Start
-from mixkern.density.threads import threads
+from mixkern.density.start import Start, ascend_rows, fit_progressively, restart
 from mixkern.encoding import encode_labels
 from mixkern.errors import MixtureError
+from mixkern.threads import thread_pool
 from mixkern.typing import Floats
-from mixkern.validation import one_of
+from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
 WARM_UP = 4_000  # rows of a stream that are kept and fitted anew
 FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
+RULES = {
+    "n_components": COUNT,
+    "weight_concentration_prior": POSITIVE | NONE,
+    "mean_precision_prior": POSITIVE,
+    "category_prior": POSITIVE,
+    "n_categorical": at_least(0),
+    "n_init": COUNT,
+    "tol": NOT_NEGATIVE,
+    "max_iter": COUNT,
+}
 
 
 class VBMixture(DensityMixin, BaseEstimator):
@@ -179,7 +187,8 @@ class VBMixture(DensityMixin, BaseEstimator):
         -------
         self
         """
-        goes_on = self.warm_start and hasattr(self, "_ascent") and self._structure == self._asked_structure()
+        check_parameters(self, RULES, MixtureError)
+        goes_on = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not goes_on)
         self._early: list[tuple[Floats, Any, Any]] = []
         return self._fit(values, y, sample_weight, goes_on=goes_on)
@@ -187,7 +196,7 @@ class VBMixture(DensityMixin, BaseEstimator):
     def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, goes_on: bool) -> Self:
         rows = self._read(values, y, sample_weight, reset=not goes_on)
         random = check_random_state(self.random_state)
-        with threads() as pool:
+        with thread_pool() as pool:
             if goes_on:
                 first = restart(rows, self._ascent.posterior, pool)
                 ascent = ascend_rows(rows, first, self._prior(), self._policy(), pool)
@@ -198,7 +207,7 @@ class VBMixture(DensityMixin, BaseEstimator):
                     self._policy(),
                     n_components=self._n_start(len(rows)),
                     start=one_of(Start, self.init, "init"),
-                    n_init=whole(self.n_init, "n_init", 1),
+                    n_init=self.n_init,
                     is_progressive=self.progressive,
                     random=random,
                     pool=pool,
@@ -215,6 +224,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         later block moves the statistics of all rows seen a step towards its own, a little further than its share of
         the rows, and is forgotten. The bound that is then added to ``bound_trace_`` is estimated from that block.
         """
+        check_parameters(self, RULES, MixtureError)
         is_first = not hasattr(self, "_ascent")
         if is_first and hasattr(self, "mixture_"):
             raise MixtureError("A density from a file cannot go on with partial_fit. Begin anew: clone(density).")
@@ -223,7 +233,7 @@ class VBMixture(DensityMixin, BaseEstimator):
             return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])
         rows = self._read(values, y, sample_weight, reset=False)
         last, policy = self._ascent, self._policy()
-        with threads() as pool:
+        with thread_pool() as pool:
             fresh = restart(rows, last.posterior, pool)
         n_fresh, n_known = float(fresh.counts.sum()), float(last.statistics.counts.sum())
         n = self._n_seen + n_fresh
@@ -293,7 +303,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         return checked
 
     def _read(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> InnerRows:
-        d = values.shape[1] - whole(self.n_categorical, "n_categorical", 0)
+        d = values.shape[1] - self.n_categorical
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
         if (np.abs(values) > LARGEST).any():
@@ -321,30 +331,29 @@ class VBMixture(DensityMixin, BaseEstimator):
             self.classes_ = encode_labels(y).classes
         return np.column_stack([codes, _known_codes(self.classes_, y)])
 
-    def _asked_structure(self) -> tuple[object, ...]:
+    def _structure_settings(self) -> tuple[object, ...]:
         """Give the settings that a fit can only go on with if they are the same."""
         return str(self.covariance_type), self.n_categorical, self.use_labels
 
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
         kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
         d = X.shape[1]
-        if not kind.is_diagonal and whole(self.n_components, "n_components", 1) * d * d > MOST_CELLS:
+        if not kind.is_diagonal and self.n_components * d * d > MOST_CELLS:
             raise MixtureError(
                 f"{self.n_components} covariance matrices of {d} columns do not fit in memory. "
                 "Use covariance_type='diag', or fewer components."
             )
         self._precision: Precision = PRECISIONS[kind]
         self._coordinates = Coordinates.of(X, weights, kind)
-        self._structure = self._asked_structure()
+        self._structure = self._structure_settings()
 
     # ---------------------------------------------------------------- settings
 
     def _n_start(self, n: int) -> int:
         """Give the components to start with: no more than have the rows for a covariance of their own."""
-        asked = whole(self.n_components, "n_components", 1)
         d = len(self._coordinates.centre)
         needed = 2 if self._precision.covariance_type.is_diagonal else d + 1
-        return max(1, min(asked, n // needed)) if self.prune else asked
+        return max(1, min(self.n_components, n // needed)) if self.prune else self.n_components
 
     def _policy(self) -> Policy:
         return Policy(
@@ -352,8 +361,8 @@ class VBMixture(DensityMixin, BaseEstimator):
             learns_degrees=self.degrees_of_freedom_prior == "auto",
             prune_below=1.0 if self.prune else 0.0,
             merges=self.merge,
-            tol=not_negative(self.tol, "tol"),
-            max_iter=whole(self.max_iter, "max_iter", 1),
+            tol=float(self.tol),
+            max_iter=self.max_iter,
             callback=self.callback,
         )
 
@@ -364,21 +373,28 @@ class VBMixture(DensityMixin, BaseEstimator):
     def _prior(self) -> Prior:
         d = len(self._coordinates.centre)
         degrees, fewest = self.degrees_of_freedom_prior, self._precision.fewest_degrees(d)
-        if degrees is None or degrees == "auto":
-            degrees = fewest + 1
+        (above(fewest) | AUTO | NONE).check(degrees, "degrees_of_freedom_prior", MixtureError)
         concentration = self.weight_concentration_prior
-        mean = self._coordinates.centre if self.mean_prior is None else centre(self.mean_prior, "mean_prior", d)
         return Prior(
             precision=self._precision,
-            concentration=positive(
-                1 / self.n_components if concentration is None else concentration, "weight_concentration_prior"
-            ),
-            mean=self._coordinates.inner(mean),
-            mean_precision=positive(self.mean_precision_prior, "mean_precision_prior"),
-            degrees=positive(degrees, "degrees_of_freedom_prior", above=fewest),
+            concentration=1 / self.n_components if concentration is None else float(concentration),
+            mean=self._coordinates.inner(self._mean(d)),
+            mean_precision=float(self.mean_precision_prior),
+            degrees=fewest + 1 if degrees is None or isinstance(degrees, str) else float(degrees),
             inverse_scale=self._inverse_scale(d),
-            category_concentration=positive(self.category_prior, "category_prior"),
+            category_concentration=float(self.category_prior),
         )
+
+    def _mean(self, d: int) -> Floats:
+        """Give m0 in the table's own units."""
+        if self.mean_prior is None:
+            return self._coordinates.centre
+        given = np.asarray(self.mean_prior, dtype=float)
+        if given.shape != (d,) or not np.isfinite(given).all():
+            raise MixtureError(
+                f"mean_prior must be {d} finite numbers, one per continuous column, but it is {self.mean_prior!r}."
+            )
+        return given
 
     def _inverse_scale(self, d: int) -> Floats:
         """W0^-1 in inner coordinates; where it chooses itself, anything will do to begin with."""
@@ -388,7 +404,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
         matrix = "" if kind.is_diagonal else f", a ({d}, {d}) positive definite matrix"
         shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
-        if given.shape not in shapes or not is_positive_definite(given):
+        if given.shape not in shapes or not _is_positive_definite(given):
             raise MixtureError(
                 f"precision_prior must be a positive number{vector}{matrix} or one of "
                 f"{', '.join(repr(str(each)) for each in PrecisionPrior)}, but it is {self.precision_prior!r}."
@@ -424,6 +440,17 @@ class VBMixture(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _is_positive_definite(matrix: Floats) -> bool:
+    """Whether a number, a diagonal or a symmetric matrix is positive (definite)."""
+    if not np.isfinite(matrix).all():
+        return False
+    if matrix.ndim < 2:
+        return bool((matrix > 0).all())
+    values = np.linalg.eigvalsh(matrix)
+    is_definite = values.min(initial=np.inf) > np.finfo(float).eps * len(matrix) * values.max(initial=0.0)
+    return bool(is_definite and np.allclose(matrix, matrix.T))
 
 
 def _weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.engine import check, reference, threads
+from mixkern.engine import check, reference
 from mixkern.engine.check import Codes, Pairs
 from mixkern.engine.plan import Order, plan
+from mixkern.threads import available_threads
 from mixkern.typing import Floats
 
 # Below this many squares of differences, starting a thread takes longer than the work.
@@ -197,7 +198,7 @@ def _per_square(gamma: float, alpha: float, beta: float) -> tuple[float, float]:
 def _threads(n_threads: int | None) -> int:
     """Check the number of threads, or find it."""
     if n_threads is None:
-        return threads.available()
+        return available_threads()
     if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
         raise TypeError(f"n_threads must be an int or None, but it is a {type(n_threads).__name__}.")
     if not 1 <= n_threads <= 4096:

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixkern.density import Mixture, VBMixture
-from mixkern.density.jitter import spread
+from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.errors import KernelError, LabelError, LabelTypeError, MixtureError, OptionError, warn
 from mixkern.estimators.default_density import suited_density, suited_prior
@@ -146,7 +146,7 @@ class MixtureMachine(BaseEstimator):
             known = [*self.classes_.tolist(), None]  # code -1 is the last
             labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical
-        self.density_ = density.fit(spread(values, n_continuous, check_random_state(self.random_state)), labels)
+        self.density_ = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
         self.mixture_ = self.density_.mixture_
 
     def _default_density(self, values: Floats) -> VBMixture:

@@ -30,11 +30,11 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
-from mixkern.engine.threads import available
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
 from mixkern.kernels.rows import Rows
+from mixkern.threads import available_threads
 from mixkern.typing import Bounds, Floats, Ints
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
@@ -63,7 +63,7 @@ def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
     D = np.asarray(distances, dtype=float)
     n = len(D)
     k = min(n_neighbors, n - 1)
-    with ThreadPoolExecutor(available()) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         blocks = pool.map(lambda i: _nearest(D, i, min(i + BLOCK, n), k), range(0, n, BLOCK))
         chosen = np.concatenate([np.empty((0, k), dtype=int), *blocks])
     ones = np.ones(n * k)
@@ -214,7 +214,7 @@ def _energy(power: csr_array, F: Floats) -> Floats:
     def multiply(i: int) -> None:
         image[:, i : i + BLOCK] = power[:, i:] @ np.ascontiguousarray(F[i:, i : i + BLOCK])
 
-    with ThreadPoolExecutor(available()) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         list(pool.map(multiply, starts))
     for i in starts:
         j = min(i + BLOCK, m)

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
-from mixkern.density import Mixture, plain_numbers
+from mixkern.density import Mixture, one_hot_rows
 from mixkern.imports import optional
 from mixkern.plot.style import new_figure
 from mixkern.plot.theme import LIGHT, Theme
@@ -56,7 +56,7 @@ class Projection:
         values = np.asarray(rows, dtype=float)
         random = check_random_state(random_state)
         some = values if len(values) <= MOST_ROWS else values[random.choice(len(values), MOST_ROWS, replace=False)]
-        plain = np.nan_to_num(plain_numbers(mixture, np.repeat(some, 2, axis=0) if len(some) == 1 else some))
+        plain = np.nan_to_num(one_hot_rows(mixture, np.repeat(some, 2, axis=0) if len(some) == 1 else some))
         n_axes = min(2, plain.shape[1])
         # Rows that do not differ have no direction, and a little noise gives them one.
         pca = PCA(n_axes, random_state=random).fit(plain + 1e-9 * random.normal(size=plain.shape))
@@ -72,7 +72,7 @@ class Projection:
 
     def places(self, rows: ArrayLike, random: np.random.RandomState) -> Floats:  # (n, 2)
         """Give the places of encoded rows in the plane."""
-        plain = np.nan_to_num(plain_numbers(self.mixture, np.asarray(rows, dtype=float)))
+        plain = np.nan_to_num(one_hot_rows(self.mixture, np.asarray(rows, dtype=float)))
         places = (plain - self.centre) @ self.axes.T
         if self.is_line:
             places[:, 1] = JITTER * random.normal(size=len(places))

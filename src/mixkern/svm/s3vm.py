@@ -22,10 +22,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from mixkern.density.threads import single_threaded_algebra
 from mixkern.errors import InterruptedWarning, warn
 from mixkern.svm.dual import Dual, NotConvergedWarning
 from mixkern.svm.transductive import share_of_positive
+from mixkern.threads import single_threaded_algebra
 from mixkern.typing import Floats, Ints
 
 QUASI_NEWTON_LEVELS = 6  # of the unlabelled rows' weight; twelve were no better, three were worse

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from mixkern.density import Mixture, plain_numbers
+from mixkern.density import Mixture, one_hot_rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import InterruptedWarning
 from mixkern.estimators import LaplacianSVC, QuasiNewtonS3VC, TransductiveSVC
@@ -36,7 +36,7 @@ class Lesson:
     @property
     def numbers(self) -> tuple[Floats, Floats]:
         """Give both kinds of rows as plain numbers: gaps filled, one column for each category."""
-        return plain_numbers(self.mixture, self.train), plain_numbers(self.mixture, self.test)
+        return one_hot_rows(self.mixture, self.train), one_hot_rows(self.mixture, self.test)
 
 
 Peer = Callable[[Lesson], Ints]  # gives the predicted classes of T

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from mixkern.datasets import Dataset
 from mixkern.density import DensitySearch, Mixture, VBMixture
-from mixkern.density.jitter import spread
+from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder
 from mixkern.errors import StudyError
 from mixkern.typing import Floats, Ints
@@ -97,7 +97,7 @@ def density_names(protocol: Protocol) -> list[str]:
 def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
     """Learn one of the densities of a fold from its training rows, without labels."""
     seed = protocol.seed_of(fold.data_set, fold.number, "density")
-    rows = spread(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
+    rows = jitter(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
     density: Any = VBMixture(n_categorical=fold.n_categorical, random_state=seed)
     if name == DensityStrategy.REPRESENTATIVITY:
         density = DensitySearch(density, precision_prior=protocol.priors, random_state=seed)

@@ -18,7 +18,7 @@ from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.reason import verdict
 from mixkern.advice.suggest import labels_so_far
-from mixkern.density import plain_numbers
+from mixkern.density import one_hot_rows
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.model.feature import Feature, features
@@ -170,7 +170,7 @@ class ModelFacts:
         machine = copy(self.model).set_params(probability=False)
         machine.read_labels(self.rows, self.y, None)
         known = self.rows[labelled]
-        numbers = plain_numbers(machine.mixture_, known)
+        numbers = one_hot_rows(machine.mixture_, known)
         return cross_validated_gain(machine, known, numbers, codes, check_random_state(0), CONFIDENCE)
 
     @cached_property

@@ -24,8 +24,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from mixkern.density import Mixture, plain_numbers
-from mixkern.density.jitter import spread
+from mixkern.density import Mixture, one_hot_rows
+from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import StudyError
@@ -71,7 +71,7 @@ class Ground:
             start = process_time()
             d = self.rows.shape[1] - self.n_categorical
             estimator = suited_density(prior, len(self.rows), d, self.seed).set_params(n_categorical=self.n_categorical)
-            estimator.fit(spread(self.rows, d, np.random.RandomState(self.seed)))
+            estimator.fit(jitter(self.rows, d, np.random.RandomState(self.seed)))
             self._learned[prior] = estimator.mixture_, process_time() - start
         return self._learned[prior]
 
@@ -207,7 +207,7 @@ class _Standard:
     def __init__(self, estimator: Any, ground: Ground, *, uses_unlabelled: bool) -> None:
         self.estimator, self.uses_unlabelled = estimator, uses_unlabelled
         self.mixture = ground.density(PrecisionPrior.TYPICAL)
-        self.rows = plain_numbers(self.mixture, ground.rows)
+        self.rows = one_hot_rows(self.mixture, ground.rows)
 
     def predict(self, codes: Ints, test: Floats, seed: int) -> Ints:
         has_label = codes != UNLABELLED
@@ -216,7 +216,7 @@ class _Standard:
         own_codes[has_label] = compact
         kept = slice(None) if self.uses_unlabelled else has_label
         model = seeded(self.estimator, seed).fit(self.rows[kept], own_codes[kept])
-        return classes[np.asarray(model.predict(plain_numbers(self.mixture, test)), dtype=np.intp).ravel()]
+        return classes[np.asarray(model.predict(one_hot_rows(self.mixture, test)), dtype=np.intp).ravel()]
 
 
 # Of libraries that some have: title, class and settings.

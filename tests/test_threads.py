@@ -1,3 +1,5 @@
+"""The number of threads follows the limits that are set; linear algebra keeps to one while ours run."""
+
 import os
 import sys
 from subprocess import run
@@ -7,7 +9,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mixkern import VBMixture, datasets
-from mixkern.density.threads import single_threaded_algebra, threads
+from mixkern.threads import available_threads, single_threaded_algebra, thread_pool
 
 
 def blas_threads():
@@ -16,9 +18,9 @@ def blas_threads():
 
 def test_linear_algebra_keeps_to_one_thread_meanwhile():
     before = blas_threads()
-    with threads():
+    with thread_pool():
         assert set(blas_threads()) == {1}
-        with threads():
+        with thread_pool():
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
@@ -31,7 +33,7 @@ def test_fits_in_parallel_threads_leave_no_limit_behind():
     assert blas_threads() == before
 
 
-@pytest.mark.parametrize("limit", [threads, single_threaded_algebra])
+@pytest.mark.parametrize("limit", [thread_pool, single_threaded_algebra])
 def test_an_error_lifts_the_limit(limit):
     before = blas_threads()
     with pytest.raises(KeyError), limit():
@@ -40,7 +42,7 @@ def test_an_error_lifts_the_limit(limit):
 
 
 def test_the_limit_lasts_until_the_last_has_ended():
-    """The first to begin is the first to end; whoever comes last finds one thread, and leaves what the first found."""
+    """The first context to open is the first to close; the last one to close restores the limit."""
     before = blas_threads()
     first, second = single_threaded_algebra(), single_threaded_algebra()
     first.__enter__()
@@ -63,7 +65,7 @@ OVERLAP = """
 from threading import Barrier, Thread
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info
-from mixkern.density.threads import single_threaded_algebra
+from mixkern.threads import single_threaded_algebra
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -103,7 +105,7 @@ assert after == before, (before, after)
 
 
 def test_the_last_thread_lifts_the_limit_that_the_first_has_set():
-    """In a process of its own, where two threads are allowed and nobody has set a limit before."""
+    """In a process of its own, where two threads are allowed and no limit was set before."""
     run([sys.executable, "-c", OVERLAP], check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "2"}, timeout=60)
 
 
@@ -112,5 +114,27 @@ def test_the_last_thread_lifts_the_limit_that_the_first_has_set():
 )
 def test_the_number_of_threads_follows_the_environment(monkeypatch, asked, most):
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
-    with threads() as pool:
+    with thread_pool() as pool:
         assert 1 <= pool._max_workers <= most
+
+
+@pytest.mark.parametrize(("asked", "found"), [("1", 1), ("1,4", 1), ("nonsense", None), ("", None)])
+def test_available_threads_follow_the_environment(monkeypatch, asked, found):
+    usual = available_threads()
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert available_threads() == (found or usual)
+
+
+def test_available_threads_follow_threadpoolctl():
+    with threadpool_limits(1):
+        assert available_threads() == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+def test_available_threads_follow_affinity():
+    granted = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(granted)})
+        assert available_threads() == 1
+    finally:
+        os.sched_setaffinity(0, granted)

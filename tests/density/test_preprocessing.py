@@ -1,4 +1,4 @@
-"""Numbers that were recorded coarsely, spread within their resolution."""
+"""Jitter within the resolution of coarse columns, and one-hot rows."""
 
 from itertools import pairwise
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixkern import MixtureSVC, VBMixture
-from mixkern.density.jitter import FEW_VALUES, resolution, spread
+from mixkern import Mixture, MixtureSVC, VBMixture
+from mixkern.density.preprocessing import FEW_VALUES, jitter, one_hot_rows, resolution
 
 
 def literal_resolution(column):
@@ -46,7 +46,7 @@ def test_only_coarse_numbers_move_and_by_half_a_resolution_at_most(n, seed):
     rows = np.column_stack([coarse, fine, np.full(n, 7.0), random.randint(0, 3, n)])
     rows[random.uniform(size=rows.shape) < 0.2] = np.nan
     before = rows.copy()
-    moved = spread(rows, 3, random)
+    moved = jitter(rows, 3, random)
     np.testing.assert_array_equal(rows, before)
     np.testing.assert_array_equal(np.isnan(moved), np.isnan(rows))
     np.testing.assert_array_equal(moved[:, 2:], rows[:, 2:])  # a constant, and codes of categories
@@ -58,14 +58,14 @@ def test_only_coarse_numbers_move_and_by_half_a_resolution_at_most(n, seed):
 
 def test_moved_numbers_fill_the_resolution_evenly():
     marks = np.repeat([[1.0], [2.0], [3.0]], 400, axis=0)
-    offset = (spread(marks, 1, np.random.RandomState(0)) - marks)[:, 0]
+    offset = (jitter(marks, 1, np.random.RandomState(0)) - marks)[:, 0]
     assert np.histogram(offset, bins=4, range=(-0.5, 0.5))[0].min() > 240
     assert abs(offset.mean()) < 0.03
 
 
 def test_the_same_seed_moves_alike():
     marks = np.array([[1.0], [2.0], [2.0]])
-    a, b, c = (spread(marks, 1, np.random.RandomState(seed)) for seed in (0, 0, 1))
+    a, b, c = (jitter(marks, 1, np.random.RandomState(seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, c)
 
@@ -79,27 +79,34 @@ def lattice(n=300, seed=0):
 
 
 def test_a_lattice_does_not_collapse():
-    """Raw, the density finds spikes; spread, it finds the two kinds."""
+    """Without jitter, the density finds narrow peaks; with it, the two kinds."""
     marks, _ = lattice()
     raw = VBMixture(random_state=0).fit(marks).mixture_
-    spread_out = VBMixture(random_state=0).fit(spread(marks, 3, np.random.RandomState(0))).mixture_
-    assert spread_out.n_components <= 4
-    assert spread_out.variances.min() > 1 / 24  # half that of the resolution itself, 1 / 12
-    assert raw.variances.min() < spread_out.variances.min()
+    jittered = VBMixture(random_state=0).fit(jitter(marks, 3, np.random.RandomState(0))).mixture_
+    assert jittered.n_components <= 4
+    assert jittered.variances.min() > 1 / 24  # half that of the resolution itself, 1 / 12
+    assert raw.variances.min() < jittered.variances.min()
 
 
-def test_a_machine_on_a_lattice_stays_sane():
+def test_a_classifier_of_a_lattice():
     marks, y = lattice()
     few = np.where(np.arange(len(y)) < 12, y, -1)
-    machine = MixtureSVC(encoder="passthrough", random_state=0).fit(marks, few)
-    assert machine.mixture_.n_components <= 4
-    assert 0.01 < machine.kernel_.gamma < 10
-    assert machine.score(marks, y) > 0.8
+    classifier = MixtureSVC(encoder="passthrough", random_state=0).fit(marks, few)
+    assert classifier.mixture_.n_components <= 4
+    assert 0.01 < classifier.kernel_.gamma < 10
+    assert classifier.score(marks, y) > 0.8
 
 
 @pytest.mark.parametrize("kernel", ["rwm", "gmm"])
 def test_distances_are_those_of_the_rows_as_they_are(kernel):
-    """Only the density sees moved numbers: equal rows stay equal to the kernel."""
+    """Only the density is fitted to moved numbers: equal rows stay equal to the kernel."""
     marks, y = lattice(60)
-    machine = MixtureSVC(kernel, encoder="passthrough", random_state=0, probability=False).fit(marks, y)
-    np.testing.assert_array_equal(machine.support_vectors_, marks[machine.support_])
+    classifier = MixtureSVC(kernel, encoder="passthrough", random_state=0, probability=False).fit(marks, y)
+    np.testing.assert_array_equal(classifier.support_vectors_, marks[classifier.support_])
+
+
+def test_gaps_are_filled_and_categories_become_columns():
+    mixture = Mixture([1.0], [[2.0, -1.0]], [[[1.0, 0.5], [0.5, 1.0]]], categories=[[[0.2, 0.3, 0.5]]])
+    rows = np.array([[0.0, 1.0, 2.0], [4.0, np.nan, 0.0], [np.nan, np.nan, np.nan]])
+    expected = [[0, 1, 0, 0, 1], [4, 0, 1, 0, 0], [2, -1, 0, 0, 0]]  # given 4, two above the mean, -1 + 0.5 * 2
+    np.testing.assert_allclose(one_hot_rows(mixture, rows), expected, atol=1e-12)

@@ -1,0 +1,74 @@
+"""Threads: how many to use, a pool of them, and linear algebra that keeps to one."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock, Thread
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+def available_threads() -> int:
+    """Give the smallest of the processors granted, ``OMP_NUM_THREADS`` and threadpoolctl's limits.
+
+    >>> available_threads() >= 1
+    True
+    """
+    limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
+    wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if wanted.isdecimal():
+        limits.append(int(wanted))
+    limits += [pool["num_threads"] for pool in _libraries().info() if pool.get("num_threads")]
+    return max(1, min(limits))
+
+
+@contextmanager
+def thread_pool() -> Iterator[ThreadPoolExecutor]:
+    """Give a pool of as many threads as are available; while it is open, linear algebra keeps to one thread."""
+    n_threads = available_threads()  # before the limit on linear algebra is set, which would count
+    with single_threaded_algebra(), ThreadPoolExecutor(n_threads) as pool:
+        yield pool
+
+
+@contextmanager
+def single_threaded_algebra() -> Iterator[None]:
+    """Keep linear algebra to one thread.
+
+    The limit holds for the whole process: of several contexts open at the same time, the first one sets it and the last
+    one lifts it.
+    """
+    with _LOCK:
+        _USERS.append(None)
+        if len(_USERS) == 1:
+            _in_short_thread(lambda: _LIMITS.append(_libraries().limit(limits=1, user_api="blas")))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _USERS.pop()
+            if not _USERS:
+                _in_short_thread(lambda: _LIMITS.pop().restore_original_limits())
+
+
+_LOCK = Lock()
+_USERS: list[None] = []
+_LIMITS: list[Any] = []
+
+
+def _in_short_thread(work: Callable[[], object]) -> None:
+    """Run work in a thread that ends at once.
+
+    While the thread that has set a limit is alive, threadpoolctl ignores limits set by other threads.
+    """
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the thread pools of the libraries in this process, once: it takes milliseconds."""
+    return ThreadpoolController()
