@@ -1,28 +1,158 @@
 import inspect
+import pickle
+import re
+import warnings
 
-from mixkern import errors
+import numpy as np
+import pandas as pd
+import pytest
+
+from mixkern import TableEncoder, errors, load
+from mixkern.errors import MixkernError, MixkernWarning, TableError, hint, warn
+from mixkern.svm import NotConvergedWarning
+
+BRANCH = re.compile(r"^    ((?:│   |    )*)(?:[├└]── )?(\w+)(?: \((\w+)\))?")
 
 
-def classes(base):
-    return [c for _, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, base)]
+def drawn():
+    """Read the drawing of the tree: the parent and the built-in base of each class."""
+    path, found = [], {}
+    for line in errors.__doc__.splitlines():
+        match = BRANCH.match(line)
+        if match:
+            depth = len(match[1]) // 4 + ("──" in line)
+            path[depth:] = [match[2]]
+            found[match[2]] = (path[depth - 1] if depth else None, match[3])
+    return found
 
 
-def test_every_error_is_drawn_in_the_tree():
-    drawn = errors.__doc__
-    for each in [*classes(errors.MixkernError), *classes(errors.MixkernWarning)]:
-        assert each.__name__ in drawn
+def defined():
+    """The same for the classes themselves."""
+    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass)] + [NotConvergedWarning]
+    found = {}
+    for each in classes:
+        if issubclass(each, (MixkernError, MixkernWarning)):
+            parents = [base.__name__ for base in each.__bases__ if issubclass(base, errors.Message)]
+            built_in = [base.__name__ for base in each.__bases__ if base.__module__ == "builtins"]
+            parent = parents[0] if parents != ["Message"] else None
+            found[each.__name__] = (parent, next((name for name in built_in if name != "Exception"), None))
+    return found
+
+
+def test_the_drawing_shows_the_tree_of_classes():
+    assert drawn() == defined()
 
 
 def test_every_error_fits_a_built_in():
-    for each in classes(errors.MixkernError):
-        if each not in (errors.MixkernError, errors.DatasetError):
-            assert issubclass(each, (ValueError, OSError, ImportError)), each
+    for name in defined():
+        each = getattr(errors, name, NotConvergedWarning)
+        if each not in (MixkernError, errors.DatasetError):
+            assert issubclass(each, (ValueError, TypeError, OSError, ImportError, UserWarning)), each
 
 
-def test_listing_counts_what_it_leaves_out():
-    assert errors.listing("abcdefg") == "'a', 'b', 'c', 'd', 'e' and 2 more"
+def test_a_message_has_a_hint_for_each_surface():
+    error = TableError("It is text.", hint=hint(python="Drop it: X.drop().", cli="Drop it: --drop."))
+    assert str(error) == error.on("python") == "It is text. Drop it: X.drop()."
+    assert error.on("cli") == "It is text. Drop it: --drop."
+    assert TableError("It is text.", hint=hint(python="Drop it.")).on("cli") == "It is text."
 
 
-def test_little_is_not_nothing_and_most_is_not_all():
-    shares = (0.0, 1e-9, 0.5, 1 - 1e-9, 1.0)
-    assert [errors.percent(share) for share in shares] == ["0 %", "< 1 %", "50 %", "> 99 %", "100 %"]
+def test_rows_are_counted_from_1_and_moved_by_the_rows_before_them():
+    error = TableError("Text in {row}.", row=0)
+    assert str(error) == error.on("cli") == "Text in row 1 (counted from 1)."
+    moved = error.below(20)
+    assert (type(moved), str(moved)) == (TableError, "Text in row 21 (counted from 1).")
+    assert str(TableError("No row.").below(20)) == "No row."
+
+
+def test_messages_survive_a_pickle():
+    error = pickle.loads(pickle.dumps(TableError("In {row}.", hint=hint(python="a", cli="b"), row=2)))
+    assert (type(error), error.on("python"), error.on("cli")) == (
+        TableError,
+        "In row 3 (counted from 1). a",
+        "In row 3 (counted from 1). b",
+    )
+
+
+def test_a_warning_points_to_the_line_of_the_user():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn("Careful.", MixkernWarning, hint=hint(python="Do X.", cli="Do Y."))
+    assert caught[0].filename == __file__
+    assert caught[0].message.on("cli") == "Careful. Do Y."
+
+
+# ---------------------------------------------------------------- no Python code on the command line
+
+PYTHON = ("pd.", "np.", "X[", "TableEncoder", "encoder.", "encoder=", "mixkern.save", "errors=", "X.")
+
+
+def message(call):
+    """Return the first error or warning of a call as the command line shows it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except MixkernError as error:
+            return error.on("cli")
+    return caught[0].message.on("cli")
+
+
+def fitted(settings=None, **columns):
+    return lambda: TableEncoder(**settings or {}).fit(pd.DataFrame(columns))
+
+
+def test_a_choice_names_the_option():
+    found = message(fitted(code=[1, 2, 3] * 9, flag=[0, 1, 1] * 9))
+    assert found.endswith("--continuous COLUMN or --categorical COLUMN.")
+
+
+def test_numbers_as_text_name_the_options():
+    found = message(fitted(a=[str(i) for i in range(20)] + ["old"]))
+    assert "row 21" in found
+    assert "--gap TEXT" in found
+    assert "--categorical a" in found
+
+
+def test_text_in_a_column_of_numbers():
+    found = message(fitted(town=["Ulm", "Hof"], settings={"continuous": ["town"]}))
+    assert "row 1 " in found
+    assert "--gap TEXT" in found
+    assert "--categorical town" in found
+
+
+def test_infinite_numbers():
+    found = message(fitted(a=[1.5, np.inf, 2.5]))
+    assert "row 2 " in found
+    assert "empty" in found
+
+
+def test_new_categories_are_not_counted_by_a_line_of_python():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": ["x", "y"]}))
+    assert message(lambda: encoder.transform(pd.DataFrame({"a": ["z", "y"]}))).endswith("'a': 'z' (1)")
+
+
+@pytest.mark.parametrize("content", [b"", b"no model", b"\x80\x04."])
+def test_a_file_that_is_no_model_is_replaced_by_a_command(content, tmp_path):
+    path = tmp_path / "a.mixkern"
+    path.write_bytes(content)
+    assert "mixkern fit TABLE --target COLUMN -o MODEL" in message(lambda: load(path))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        fitted(code=[1, 2, 3] * 9, flag=[0, 1, 1] * 9),
+        fitted(a=[str(i) for i in range(9)] * 2),
+        fitted(a=[str(i) for i in range(20)] + ["old"], b=[str(i) for i in range(20)] + ["new"]),
+        fitted(a=[f"2024-05-{day:02}" for day in range(1, 21)]),
+        fitted(town=["Ulm", "Hof"], settings={"continuous": ["town"]}),
+        fitted(a=[1.5, np.inf, 2.5]),
+        lambda: load("/no/such/file"),
+        lambda: load("/"),
+    ],
+)
+def test_no_line_of_python_is_left(call):
+    found = message(call)
+    assert found
+    assert not [each for each in PYTHON if each in found], found

@@ -2,13 +2,13 @@
 
 import sys
 
-STOPPED = 130  # the exit code of shells: 128 and the number of the signal
+STOPPED = 130  # exit code after Ctrl-C, as in shells: 128 and the number of the signal
 
 
 def main() -> None:
-    """Run the command line; an error of mixkern is one sentence, not a traceback.
+    """Run the command line.
 
-    Importing scikit-learn takes a second, in which Ctrl-C must not print a traceback either.
+    Importing scikit-learn takes a second; Ctrl-C during the import prints no traceback either.
     """
     try:
         _run()
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Import the commands and run one; only the extra ``cli`` has the libraries for it."""
+    """Import and run a command; print an error if the extra ``cli`` is not installed."""
     from mixkern.errors import MixkernError
     from mixkern.imports import optional
 
@@ -28,7 +28,7 @@ def _run() -> None:
 
         cli(prog_name="mixkern")
     except MixkernError as error:
-        sys.exit(f"mixkern: {error}")
+        sys.exit(f"mixkern: {error.on('cli')}")
 
 
 if __name__ == "__main__":

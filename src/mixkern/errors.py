@@ -1,4 +1,4 @@
-"""The error tree, one class per cause; a message, and a hint for each surface.
+"""The tree of errors and warnings, one class per cause, and messages with a hint for each surface.
 
 ::
 
@@ -8,7 +8,7 @@
     │   ├── EmptyTableError                no rows or no columns
     │   ├── ColumnNameError                duplicate names, names that are not text
     │   ├── UnknownColumnError             an override names a column that is not there
-    │   ├── ColumnMismatchError            not the columns that the encoder was fitted on
+    │   ├── ColumnMismatchError            columns that are not those at fit time
     │   ├── NotNumericError                text in a column of numbers
     │   ├── InfiniteValueError             infinite numbers
     │   ├── TooLargeError                  finite, but too large to be z-scored
@@ -19,27 +19,27 @@
     │   ├── OneClassError                  every labelled row has the same label
     │   ├── AmbiguousLabelError            the text "-1", "None" or "": a label, or none?
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
-    ├── MixtureError (ValueError)          a density that cannot be, settings that make none, rows that do not fit it
-    ├── KernelError (ValueError)           rows or matrices that a kernel cannot take
-    │   └── NotBoundError                  a kernel that has no mixture, or no rows, yet
-    ├── ModelFileError (ValueError)        a file that is no model, damaged, too new, or not to be trusted
-    ├── StudyError (ValueError)            results that cannot be compared, or a store that is not one
-    ├── OptionError (ValueError)           a setting that an option does not take
-    ├── DatasetError
-    │   ├── UnknownDatasetError (ValueError)
+    ├── MixtureError (ValueError)          invalid parameters of a density, or rows that do not fit it
+    ├── KernelError (ValueError)           invalid rows, parameters or matrices of a kernel
+    │   └── NotBoundError                  a kernel without its mixture, or without its rows
+    ├── ModelFileError (ValueError)        not a model file, damaged, too new, or not to be trusted
+    ├── StudyError (ValueError)            results that cannot be compared, or not a file of results
+    ├── OptionError (ValueError)           a parameter has a value that is not allowed
+    ├── DatasetError                       a data set that cannot be loaded
+    │   ├── UnknownDatasetError (ValueError)   no data set has this name
     │   ├── DamagedDatasetError (OSError)  a packaged file fails its checksum
-    │   ├── DownloadError (OSError)        OpenML cannot be reached, or refuses
-    │   └── NoTargetError (ValueError)     an OpenML data set with nothing to predict
+    │   ├── DownloadError (OSError)        OpenML cannot be reached, or has no such data set
+    │   └── NoTargetError (ValueError)     a data set without a column of labels
     └── MissingExtraError (ImportError)    an optional library is not installed
 
     MixkernWarning (UserWarning)
     ├── ColumnChoiceWarning                a column could be read in two ways
-    ├── UnseenCategoryWarning              categories that were not there at fit time
+    ├── UnseenCategoryWarning              categories that were absent at fit time
     ├── IgnoredValuesWarning               values in a column that was empty at fit time
-    ├── DensityChoiceWarning               the table's shape decided what kind of density was fitted
-    ├── DrawnRowsWarning                   more rows than a machine can take: some were drawn
-    ├── InterruptedWarning                 stopped by the user: what was found so far is used
-    └── NotConvergedWarning                a solver stopped at its limit (in mixkern.svm: it is scikit-learn's, too)
+    ├── DensityChoiceWarning               the kind of density was chosen by the table's shape
+    ├── DrawnRowsWarning                   more rows than an estimator can use: a subsample was drawn
+    ├── InterruptedWarning                 stopped by Ctrl-C: the result so far is used
+    └── NotConvergedWarning                a solver stopped at its limit; defined in mixkern.svm
 """
 
 import inspect
@@ -48,19 +48,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 Surface = Literal["python", "cli"]
-OWN_MODULES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # whose lines a warning never points to
+OWN_MODULES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # a warning points to the first line outside of these
 
 
 @dataclass(frozen=True)
 class Hint:
-    """The next step after an error or a warning, for each surface that may show it. Made by :func:`hint`."""
+    """The next step after an error or a warning, on each surface. Made by :func:`hint`."""
 
     python: str = ""
     cli: str = ""
 
 
 def hint(*, python: str = "", cli: str = "") -> Hint:
-    """Give the next step where it differs between Python and the command line; empty means no further step.
+    """Return the next step for Python and for the command line; an empty text is no step.
 
     >>> print(TableError("Column 'age' holds text.", hint=hint(python="Drop it: X.drop(columns='age').")))
     Column 'age' holds text. Drop it: X.drop(columns='age').
@@ -69,16 +69,16 @@ def hint(*, python: str = "", cli: str = "") -> Hint:
 
 
 class Message:
-    """One text and a hint for each surface: the base of all errors and warnings.
+    """Base of all errors and warnings: one text, and a hint for each surface.
 
     Parameters
     ----------
     text : str
-        What was expected and what was found; the same on every surface. ``{row}`` stands for the row.
+        What was expected and what was found, the same on every surface. ``{row}`` is replaced by the row's number.
     hint : Hint, default=None
-        What to do next, where that differs between surfaces. It follows the text.
+        What to do next on each surface. It follows the text.
     row : int, default=None
-        Position of the row that the text is about. Messages count rows from 1, and say so.
+        Position of the row that the text is about, from 0. The message counts from 1.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Message:
         self.row = row
 
     def on(self, surface: Surface) -> str:
-        """Give the text with the hint for a surface."""
+        """Return the text with the hint for a surface."""
         text, step = str(self.args[0]), getattr(self.hint, surface)
         if self.row is not None:
             text = text.replace("{row}", f"row {self.row + 1} (counted from 1)")
@@ -100,18 +100,18 @@ class Message:
         return f"{text}{separator}{step}"
 
     def below(self, n_rows: int) -> Self:
-        """Give the same message about a table of which this one begins ``n_rows`` further down."""
+        """Return the message for a larger table, in which ``n_rows`` rows precede the first row of this one."""
         return type(self)(self.args[0], hint=self.hint, row=None if self.row is None else self.row + n_rows)
 
     def __str__(self) -> str:
         return self.on("python")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self.args[0], self.hint, self.row)
+        return _rebuild, (type(self), self.args[0], self.hint, self.row)
 
 
-def _remade(category: Any, text: str, hint: Hint, row: int | None) -> Any:
-    """Make a message again in another process."""
+def _rebuild(category: Any, text: str, hint: Hint, row: int | None) -> Any:
+    """Rebuild a message that was pickled."""
     return category(text, hint=hint, row=row)
 
 
@@ -136,11 +136,11 @@ class ColumnNameError(TableError):
 
 
 class UnknownColumnError(TableError):
-    """A column that was asked for is not in the table."""
+    """A column that was named is not in the table."""
 
 
 class ColumnMismatchError(TableError):
-    """A table with other columns than the one that was fitted."""
+    """A table whose columns are not those at fit time."""
 
 
 class NotNumericError(TableError):
@@ -160,7 +160,7 @@ class CellTypeError(TableError):
 
 
 class TableFileError(TableError):
-    """A file that cannot be read as a table: damaged, ragged, of another encoding, not there."""
+    """A file that cannot be read as a table: missing, damaged, ragged, in another encoding."""
 
 
 class LabelError(MixkernError, ValueError):
@@ -176,7 +176,7 @@ class OneClassError(LabelError):
 
 
 class AmbiguousLabelError(LabelError):
-    """A text that could be a label or the absence of one."""
+    """A text that could be a label or mark an unlabelled row."""
 
 
 class LabelTypeError(LabelError):
@@ -184,31 +184,31 @@ class LabelTypeError(LabelError):
 
 
 class MixtureError(MixkernError, ValueError):
-    """A density that cannot be, settings that make none, or rows that do not fit it."""
+    """Invalid parameters of a density, or rows that do not fit it."""
 
 
 class KernelError(MixkernError, ValueError):
-    """Rows, settings or matrices that a kernel cannot take."""
+    """Invalid rows, parameters or matrices of a kernel."""
 
 
 class NotBoundError(KernelError):
-    """A kernel that has no mixture, or no rows for its graph, yet."""
+    """A kernel without its mixture, or without the rows of its graph."""
 
 
 class ModelFileError(MixkernError, ValueError):
-    """A file that is no model, is damaged, comes from a newer version, or holds what is not to be trusted."""
+    """A file that is not a model, is damaged, comes from a newer version, or holds types that are not trusted."""
 
 
 class StudyError(MixkernError, ValueError):
-    """Results that cannot be compared, settings that make no study, or a file that is no store."""
+    """Results that cannot be compared, invalid settings of a study, or a file that holds no results."""
 
 
 class OptionError(MixkernError, ValueError):
-    """A setting, word or number, that an option does not take."""
+    """A parameter has a value that is not allowed."""
 
 
 class DatasetError(MixkernError):
-    """A data set that cannot be had."""
+    """A data set that cannot be loaded."""
 
 
 class UnknownDatasetError(DatasetError, ValueError):
@@ -216,11 +216,11 @@ class UnknownDatasetError(DatasetError, ValueError):
 
 
 class DamagedDatasetError(DatasetError, OSError):
-    """A packaged file is not the one that was packaged."""
+    """A packaged file fails its checksum."""
 
 
 class DownloadError(DatasetError, OSError):
-    """OpenML could not be reached, or has no such data set."""
+    """OpenML cannot be reached, or has no such data set."""
 
 
 class NoTargetError(DatasetError, ValueError):
@@ -232,15 +232,15 @@ class MissingExtraError(MixkernError, ImportError):
 
 
 class MixkernWarning(Message, UserWarning):
-    """Base of all warnings that mixkern gives."""
+    """Base of all warnings that mixkern issues."""
 
 
 class ColumnChoiceWarning(MixkernWarning):
-    """A column could be read in two ways; says which was taken and how to take the other."""
+    """A column could be read in two ways; the message names the one that was chosen."""
 
 
 class UnseenCategoryWarning(MixkernWarning):
-    """Categories that were not there at fit time were coded as "other"."""
+    """Categories that were absent at fit time were encoded as "other"."""
 
 
 class IgnoredValuesWarning(MixkernWarning):
@@ -248,22 +248,22 @@ class IgnoredValuesWarning(MixkernWarning):
 
 
 class DensityChoiceWarning(MixkernWarning):
-    """The shape of the table decided what kind of density was fitted."""
+    """The kind of density was chosen by the shape of the table."""
 
 
 class DrawnRowsWarning(MixkernWarning):
-    """There are more rows than a machine can take, and some were drawn."""
+    """There are more rows than an estimator can use, and a subsample was drawn."""
 
 
 class InterruptedWarning(MixkernWarning):
-    """The user has stopped long work, and what was found so far is used."""
+    """Stopped by Ctrl-C; the result so far is used."""
 
 
 def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> None:
-    """Warn at the user's own line, however deep in a pipeline the code works.
+    """Issue a warning that points to the user's line, even from deep inside a pipeline.
 
-    The line is found on the stack of the process. A worker (joblib with ``n_jobs`` above 1) has no line of the user
-    on its stack: there, the warning points to where the worker was started.
+    The line is the first one on the stack outside of mixkern, scikit-learn and joblib. A worker process (``n_jobs``
+    above 1) has no such line: there, the warning points to where the worker was started.
     """
     level, frame = 1, inspect.currentframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_MODULES:

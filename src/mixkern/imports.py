@@ -1,4 +1,4 @@
-"""Imports when they are needed: public names that load on first use, and optional libraries."""
+"""Imports on demand: public names that load on first use, and optional libraries."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -20,14 +20,14 @@ EXTRA_OF = {
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Give a package's ``__getattr__`` and ``__dir__`` for public names that are imported when first used.
+    """Return a package's ``__getattr__`` and ``__dir__`` for public names that are imported when first used.
 
     Parameters
     ----------
     package : str
         ``__name__`` of the package.
     modules : dict
-        The module of each public name. A module is a public name itself where it is its own value.
+        Full name of the module of each public name. A submodule is a public name where it is mapped to itself.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def optional(module: str, purpose: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
-            raise  # the library is installed, but broken: its own message says more
+            raise  # the library is installed, but broken: its own error is more helpful
         raise MissingExtraError(
             f"{purpose} needs {library}, which is not installed. "
             f"Install it with: pip install 'mixkern[{EXTRA_OF[library]}]'"

@@ -1,4 +1,4 @@
-"""Subsamples of rows, for work that not all rows fit into."""
+"""Random subsamples of rows, for computations that are too slow on all rows."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from mixkern.typing import Ints, Positions, RandomState
 
 
 def subsample(rows: Positions, size: int, random: RandomState) -> Positions:
-    """Draw rows without replacement; all of them, in their order, where there are no more than ``size``.
+    """Draw rows without replacement; return all of them, in their order, if there are at most ``size``.
 
     >>> subsample(np.arange(4), 9, RandomState(0))
     array([0, 1, 2, 3])
@@ -17,26 +17,26 @@ def subsample(rows: Positions, size: int, random: RandomState) -> Positions:
 
 
 def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int = 2) -> Positions:
-    """Draw rows of each class in proportion, at least ``least`` of each class that has as many.
+    """Draw rows stratified by class, at least ``least`` rows of each class that has as many.
 
-    Rows of all classes are shuffled even where all are kept, so that later draws from the same stream do not depend
-    on ``size``.
+    Rows of all classes are shuffled even if all are kept, so that later draws from ``random`` do not depend on
+    ``size``.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n,)
         Class codes of the rows.
     size : int
-        About how many rows to draw; more where ``least`` demands it.
+        Approximate number of rows; more if ``least`` requires it.
     random : RandomState
-        Stream to draw from.
+        Random number generator.
     least : int, default=2
-        Rows of each class that are kept at least.
+        Smallest number of rows of each class.
 
     Returns
     -------
     ndarray of int
-        Positions, sorted.
+        Sorted positions of the rows.
 
     Examples
     --------

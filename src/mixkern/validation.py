@@ -1,4 +1,4 @@
-"""Parameter rules: what a parameter may be, and the error where it is something else."""
+"""Rules for the values of parameters, and the check that raises an error."""
 
 import math
 import numbers
@@ -17,14 +17,14 @@ _Option = TypeVar("_Option", bound=StrEnum)
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter may be.
+    """The values that a parameter may have.
 
     Attributes
     ----------
     description : str
-        For the error: "C must be" ``description``.
+        End of the sentence "C must be ...", for the error.
     accepts : callable
-        Whether a value is allowed.
+        Returns whether a value is allowed.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Rule:
     accepts: Callable[[Any], bool]
 
     def check(self, value: Any, name: str, error: type[MixkernError] = OptionError) -> Any:
-        """Give the value back, or raise an error that names the parameter, the rule and the value."""
+        """Return the value, or raise an error that names the parameter, the rule and the value."""
         if not self.accepts(value):
             raise error(f"{name} must be {self.description}, but it is {value!r}.")
         return value
@@ -65,12 +65,12 @@ def is_whole(value: Any) -> bool:
 
 
 def above(least: float) -> Rule:
-    """Allow numbers above another one."""
+    """Return a rule for numbers above ``least``."""
     return Rule(f"a number above {least:g}", lambda value: is_number(value) and value > least)
 
 
 def at_least(least: int) -> Rule:
-    """Allow whole numbers from some number on."""
+    """Return a rule for whole numbers, ``least`` or larger."""
     return Rule(f"a whole number, {least} or more", lambda value: is_whole(value) and value >= least)
 
 
@@ -85,14 +85,14 @@ NONE = Rule("None", lambda value: value is None)
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule], error: type[MixkernError] = OptionError) -> None:
-    """Check the parameters of an estimator for which there is a rule."""
+    """Check each parameter of an estimator that has a rule."""
     for name, rule in rules.items():
         if hasattr(estimator, name):
             rule.check(getattr(estimator, name), name, error)
 
 
 def one_of(options: type[_Option], given: object, name: str) -> _Option:
-    """Give the member of an enum; the enum is the one place where its values are spelled.
+    """Return the member of an enum for a value of a parameter, or raise an error with the nearest one.
 
     >>> Season = StrEnum("Season", ["SUMMER", "WINTER"])
     >>> one_of(Season, "winter", "season")
@@ -108,7 +108,7 @@ def one_of(options: type[_Option], given: object, name: str) -> _Option:
 
 
 def numbers_to_try(values: Any, name: str, *, zero: bool = False) -> list[float]:
-    """Give the numbers of a search grid, each once; a single number is a grid of one.
+    """Return the distinct numbers of a search grid; a single number is a grid of one.
 
     >>> numbers_to_try([1, 10, 10], "C")
     [1.0, 10.0]

@@ -1,11 +1,11 @@
-"""Numbers, names and lists as they appear in messages and reports."""
+"""Numbers, names and lists in messages and reports."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """End an error message with the known name that a typo was closest to.
+    """Return a question about the known name that is nearest to a typo, or an empty text.
 
     >>> nearest("irsi", ["iris", "wine"])
     " Did you mean 'iris'?"
@@ -20,7 +20,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:
-    """Name the first few items and count the rest, so that no message fills a screen.
+    """Return the first few items and the number of the others.
 
     >>> listing(["a", "b"])
     "'a', 'b'"
@@ -33,7 +33,7 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Write a number and what it counts, one or several.
+    """Return a number with its noun, singular or plural.
 
     >>> counted(1, "row"), counted(1200, "cell")
     ('1 row', '1200 cells')
@@ -42,7 +42,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share; neither what is little is called nothing, nor what is not quite all is called all.
+    """Return a share in per cent; only exact shares are "0 %" and "100 %".
 
     >>> percent(0.184), percent(0.001), percent(0.999), percent(1.0)
     ('18 %', '< 1 %', '> 99 %', '100 %')
@@ -53,7 +53,7 @@ def percent(share: float) -> str:
 
 
 def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
-    """Keep the first few lines, one for each column, and count the rest.
+    """Return the first few lines, one for each column, and the number of the others.
 
     >>> few_lines(["'a': 1 value", "'b': 2 values", "'c': 5 values"], limit=2)
     ["'a': 1 value", "'b': 2 values", 'and 1 more column']
@@ -63,7 +63,7 @@ def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
 
 
 def shortened(text: str, width: int = 40) -> str:
-    """Cut a long text, so that one cell of a table does not fill a message.
+    """Return a text cut to a width, with an ellipsis.
 
     >>> shortened("short"), shortened("a rather long story", width=8)
     ('short', 'a rathe…')
