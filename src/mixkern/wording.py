@@ -36,9 +36,21 @@ def counted(n: int, noun: str) -> str:
     """Return a number with its noun, singular or plural.
 
     >>> counted(1, "row"), counted(1200, "cell")
-    ('1 row', '1200 cells')
+    ('1 row', '1,200 cells')
     """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def joined(items: Sequence[str], most: int = 6) -> str:
+    """Join the first few items as in a sentence, and count the rest.
+
+    >>> joined(["a", "b", "c"]), joined(["a", "b", "c"], most=2), joined(["a"])
+    ('a, b and c', 'a, b and 1 more', 'a')
+    """
+    rest = len(items) - most
+    if rest > 0:
+        return f"{', '.join(items[:most])} and {rest} more"
+    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
 def percent(share: float) -> str:

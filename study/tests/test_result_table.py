@@ -6,8 +6,9 @@ import math
 import re
 from html.parser import HTMLParser
 
+from mixkern.report.table import markdown_escaped
 from mixkern_study import StudyTable
-from mixkern_study.result_table import Cell, is_there, latex_escaped, markdown_escaped
+from mixkern_study.result_table import Cell, is_there, latex_escaped
 
 STRANGE = "A & B <c>"
 TABLE = StudyTable(

@@ -1,16 +1,31 @@
-"""Blocks as an HTML page."""
+"""Blocks as HTML, and a page of them."""
 
+import pytest
 from matplotlib import pyplot as plt
 
-from mixkern.report.block import Mark, Paragraph, Picture, Section
-from mixkern.report.page import page
+from mixkern.plot.theme import DARK, LIGHT
+from mixkern.report.blocks import OTHERS, Card, Cards, Gauge, Paragraph, Section, Share, Tile, Tiles
+from mixkern.report.page import page, render
+from mixkern.report.pictures import Mark, Picture
 
 
-def test_a_page_has_the_title_that_it_is_given_and_no_letter_that_breaks_it():
+def mark(code):
+    """Return the mark of a class beside a share."""
+    written = render(Cards((Card("", "", "", (("", (Share(code, 1.0, "", ""),)),), (), ()),)))
+    return written[written.index("<svg") : written.index("</svg>")]
+
+
+def test_a_page_has_its_title_and_no_letter_that_breaks_it():
     written = page([Section("one", "One", (Paragraph("5 % of `a`, \ud800 and \x00"),))], title="<a & b>")
+    assert written.startswith("<!DOCTYPE html>\n")
     assert written.count("&lt;a &amp; b&gt;") == 2
     assert "5\N{NO-BREAK SPACE}% of <code>a</code>, \N{REPLACEMENT CHARACTER} and \N{REPLACEMENT CHARACTER}" in written
     written.encode()
+
+
+def test_code_and_texts_are_escaped():
+    assert render(Paragraph("<i> & `<b>`")) == "<p>&lt;i&gt; &amp; <code>&lt;b&gt;</code></p>\n"
+    assert render(Paragraph("one ` only")) == "<p>one ` only</p>\n"
 
 
 def test_a_picture_may_have_a_dark_side_and_names():
@@ -21,3 +36,51 @@ def test_a_picture_may_have_a_dark_side_and_names():
     written = page([Section("one", "One", (picture,))], title="T")
     assert '<source srcset="data:image/svg+xml;base64,' in written
     assert "<bdi>&lt;b&gt;</bdi></li></ul>" in written
+
+
+def test_names_are_isolated_and_cut():
+    written = render(Tiles((Tile("5", "rows"), Tile("6", '"' * 500), Tile("7", "x" * 10**6))))
+    assert written.startswith('<dl class="tiles"><div><dt><bdi>rows</bdi></dt><dd>5</dd></div>')
+    assert '<bdi title="&#34;&#34;' in written
+    assert written.count("…") == 3  # the longest is cut in its title, too
+    assert len(written) < 7_000
+
+
+def test_cards_show_shares_and_warnings():
+    shares = (Share(0, 0.75, "<a>", "3"), Share(OTHERS, 0.25, "2 others", "1"))
+    card = Card("Component 1", "4 rows", "No label", (("Labels", shares),), ("Column", "Here"), (("age", "5"),))
+    written = render(Cards((card,)))
+    assert '<i class="c0" style="width:75.00%"></i><i class="others" style="width:25.00%"></i>' in written
+    assert "<bdi>&lt;a&gt;</bdi> (3)" in written
+    assert '<p class="warning">No label</p>' in written
+    assert '<th scope="row"><bdi>age</bdi></th><td><bdi>5</bdi></td>' in written
+    plain = render(Cards((Card("Component 1", "4 rows", "", (), ("Column", "Here"), ()),)))
+    assert "alarmed" not in plain
+    assert "No column sets it apart." in plain
+
+
+def test_a_gauge_has_the_text_that_it_draws():
+    written = render(Gauge(0.8, 0.5, 1.0, "About 80 %"))
+    assert 'role="img" aria-label="About 80 %"' in written
+    assert "left:50.00%;width:50.00%" in written
+    assert "left:80.00%" in written
+
+
+def test_no_two_classes_have_the_same_mark():
+    marks = {mark(code) for code in (OTHERS, *range(49))}
+    assert len(marks) == 50
+
+
+def test_marks_have_the_shapes_and_colours_of_pictures():
+    assert "<circle" in mark(0)
+    assert "M1.5 1.5h9v9" in mark(2)
+    n = len(LIGHT.classes)
+    assert 'class="mark c2"' in mark(n + 2)
+    written = page([], title="T")
+    for theme in (LIGHT, DARK):
+        assert all(f"--c{i}: {each};" in written for i, each in enumerate(theme.classes))
+
+
+def test_an_unknown_block_is_an_error():
+    with pytest.raises(AttributeError):
+        render(Section("a", "A", ()))

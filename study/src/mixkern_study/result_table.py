@@ -1,12 +1,13 @@
 """A table of results and its formats: Markdown, HTML, LaTeX and CSV."""
 
 import csv
-import html
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from mixkern.report.table import TextTable
 
 DASH = "-"  # of a cell that has nothing to say
 PERCENT, RANK, WINS, COUNT, SECONDS, SMALL = ".2f", ".3f", ".1f", ".0f", ".3g", ".2g"
@@ -47,40 +48,32 @@ class Cell:
     is_partial: bool = False
 
     @property
-    def ours(self) -> str:
+    def text(self) -> str:
         """Our value as text."""
         text = _written(self.value, self.spec) + ("*" if self.is_partial else "")
         return f"{text} ± {_written(self.deviation, self.spec)}" if is_there(self.deviation) else text
 
     @property
-    def theirs(self) -> str:
-        """Give the published value as text, empty where there is none."""
+    def note(self) -> str:
+        """The published value as text, empty where there is none."""
         return f"({_written(self.published, self.spec)})" if is_there(self.published) else ""
 
-    def to_text(
-        self, escape: Callable[[str], str] = str, strong: Callable[[str], str] = str, between: str = " "
-    ) -> str:
-        """Write ours and theirs, the best ones marked by ``strong``."""
-        ours, theirs = escape(self.ours), escape(self.theirs)
-        ours = strong(ours) if self.is_best else ours
-        theirs = strong(theirs) if self.is_published_best else theirs
-        return f"{ours}{between}{theirs}" if theirs else ours
+    @property
+    def is_note_best(self) -> bool:
+        """Whether the published value is the best of its row."""
+        return self.is_published_best
+
+    def to_text(self, escape: Callable[[str], str] = str, strong: Callable[[str], str] = str) -> str:
+        """Write our value and the published one, the best ones marked by ``strong``."""
+        text, note = escape(self.text), escape(self.note)
+        text = strong(text) if self.is_best else text
+        note = strong(note) if self.is_published_best else note
+        return f"{text} {note}" if note else text
 
 
 @dataclass(frozen=True)
-class StudyTable:
-    """A table of results that can be written down in several ways.
-
-    Attributes
-    ----------
-    name : str
-        For files and links.
-    title, caption : str
-        What it shows, and what one has to know to read it.
-    columns : tuple of str
-        Headings.
-    rows, footer : tuple of tuple of Cell
-        One cell for each column; the first one says what the row is about.
+class StudyTable(TextTable):
+    """A table of results, which is also written as LaTeX and CSV.
 
     Examples
     --------
@@ -94,44 +87,12 @@ class StudyTable:
     <BLANKLINE>
     """
 
-    name: str
-    title: str
-    caption: str
-    columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     footer: tuple[tuple[Cell, ...], ...] = ()
 
     def text_rows(self) -> list[list[str]]:
         """Give all cells, those of the footer last, as plain text."""
         return [[cell.to_text() for cell in row] for row in (*self.rows, *self.footer)]
-
-    def to_markdown(self) -> str:
-        """Write it as a table of MyST or GitHub; the footer's labels are in italics."""
-        lines = [
-            f"**{markdown_escaped(self.title)}.** {markdown_escaped(self.caption)}".rstrip(),
-            "",
-            _piped(map(markdown_escaped, self.columns)),
-            _piped([":---", *["---:"] * (len(self.columns) - 1)]),
-        ]
-        lines += [_piped(cell.to_text(markdown_escaped, "**{}**".format) for cell in row) for row in self.rows]
-        for label, *cells in self.footer:
-            texts = (cell.to_text(markdown_escaped, "**{}**".format) for cell in cells)
-            lines.append(_piped([f"*{label.to_text(markdown_escaped)}*", *texts]))
-        return "\n".join(lines) + "\n"
-
-    def to_html(self) -> str:
-        """Write it as a figure: the caption, and a box in which a wide table can be scrolled."""
-        title = html.escape(self.title)
-        caption = f" {html.escape(self.caption)}" if self.caption else ""
-        head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in self.columns)
-        body = "".join(map(_html_row, self.rows))
-        foot = f"<tfoot>{''.join(map(_html_row, self.footer))}</tfoot>" if self.footer else ""
-        return (
-            f'<figure class="table" id="table-{html.escape(self.name)}">\n'
-            f"<figcaption><b>{title}.</b>{caption}</figcaption>\n"
-            f'<div class="scroll" role="region" aria-label="{title}" tabindex="0"><table>\n'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\n{foot}</table></div>\n</figure>\n"
-        )
 
     def to_latex(self) -> str:
         """Write it as a float with a plain tabular, which needs no package."""
@@ -162,15 +123,6 @@ class StudyTable:
         return out.getvalue()
 
 
-def markdown_escaped(text: str) -> str:
-    r"""Write text such that Markdown, MyST's dollars included, shows it as it is.
-
-    >>> print(markdown_escaped("A & B <c> | $5"))
-    A \& B \<c\> \| \$5
-    """
-    return "".join("\\" + letter if letter in r"\`*_{}[]<>|$&~#^" else letter for letter in " ".join(text.split()))
-
-
 _LATEX = {
     **{letter: "\\" + letter for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -193,24 +145,8 @@ def latex_escaped(text: str) -> str:
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", escaped)  # a minus is longer than a hyphen
 
 
-def _html_row(row: Sequence[Cell]) -> str:
-    def strong(text: str) -> str:
-        return f"<b>{text}</b>"
-
-    def written(cell: Cell) -> str:
-        text = cell.to_text(html.escape, strong, between='<span class="published">')
-        return f"{text}</span>" if cell.theirs else text
-
-    cells = "".join(f"<td>{written(cell)}</td>" for cell in row[1:])
-    return f'<tr><th scope="row">{written(row[0])}</th>{cells}</tr>\n'
-
-
 def _latex_row(texts: Iterable[str]) -> str:
     return " & ".join(texts) + r" \\"
-
-
-def _piped(texts: Iterable[str]) -> str:
-    return f"| {' | '.join(texts)} |"
 
 
 def is_there(value: float | str | None) -> bool:

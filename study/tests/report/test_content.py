@@ -1,6 +1,6 @@
 """What stands in a report, and where."""
 
-from mixkern.report.block import Picture
+from mixkern.report.pictures import Picture
 from mixkern_study.plot import paper_figures
 from mixkern_study.report.content import sections
 from mixkern_study.result_table import StudyTable

@@ -73,10 +73,10 @@ def test_a_failure_leaves_the_old_page(store, tmp_path, monkeypatch):
     path = tmp_path / "paper.html"
     path.write_text("old")
 
-    def fails(*_):
+    def fails(*_, **__):
         raise RuntimeError("no more ink")
 
-    monkeypatch.setattr("mixkern.report.page._section", fails)
+    monkeypatch.setattr("mixkern_study.report.page.page", fails)
     with pytest.raises(RuntimeError, match="no more ink"):
         write_report(store, path, figures=False)
     assert path.read_text() == "old"

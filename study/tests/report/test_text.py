@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from mixkern.report.block import Bullets, Paragraph
+from mixkern.report.blocks import Bullets, Paragraph
 from mixkern_study.report import text
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from mixkern.report.block import Block, Heading, Paragraph, Picture, Section
+from mixkern.report.blocks import Block, Heading, Paragraph, Section
+from mixkern.report.pictures import Picture
 from mixkern_study import RankTest
 from mixkern_study.plot import critical_difference, paper_figures
 from mixkern_study.protocol import RATED, Experiment

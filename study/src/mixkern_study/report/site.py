@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mixkern.io.atomic import write_whole
-from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph, Picture, Section
-from mixkern.report.picture import png_of
+from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph, Section
+from mixkern.report.pictures import Picture, png_of
+from mixkern.report.table import markdown_escaped
 from mixkern_study.report import text
 from mixkern_study.report.content import sections
-from mixkern_study.result_table import StudyTable, markdown_escaped
+from mixkern_study.result_table import StudyTable
 from mixkern_study.store import Store
 
 FRONT = ("index", "readings")  # sections that stand on the first page

@@ -1,6 +1,6 @@
 """What a report says in words; the numbers speak in tables."""
 
-from mixkern.report.block import Block, Bullets, Code, Heading, Paragraph
+from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph
 
 TITLE = "RWM kernels: the paper's experiments, run again"
 

@@ -46,6 +46,7 @@ def settings_table(store: Store) -> StudyTable:
         caption=f"The key of these settings is {store.protocol.key}; results of other settings are kept apart.",
         columns=("What", "Value"),
         rows=tuple((Cell(name), Cell(value)) for name, value in facts),
+        numbers=frozenset(),
     )
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from mixkern.report.block import Paragraph
-from mixkern.report.model import component
-from mixkern.report.model.component import component_blocks, shown_components, without_label
-from mixkern.report.panel import Cards
+from mixkern.report import components
+from mixkern.report.blocks import Cards, Paragraph
+from mixkern.report.components import component_blocks, shown_components, without_label
 
 
 def cards(facts):
@@ -42,7 +41,7 @@ def test_what_is_typical_stands_beside_all_rows(facts, plain):
 
 
 def test_more_components_than_cards_are_counted(facts, monkeypatch):
-    monkeypatch.setattr(component, "MOST_CARDS", 1)
+    monkeypatch.setattr(components, "MOST_CARDS", 1)
     blocks = component_blocks(facts)
     assert len(blocks[1].cards) == 1
     assert isinstance(blocks[-1], Paragraph)

@@ -1,41 +1,38 @@
-"""One card for each component: how large it is, which labels are in it, what it is like."""
+"""Cards of the components: size, labels, predictions and typical values."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mixkern.report.block import Block, Paragraph
-from mixkern.report.mark import OTHERS
-from mixkern.report.model.fact import ModelFacts
-from mixkern.report.model.feature import Feature
-from mixkern.report.model.word import many, number
-from mixkern.report.panel import Card, Cards, Share
+from mixkern.report.blocks import OTHERS, Block, Card, Cards, Paragraph, Share
+from mixkern.report.columns import Feature
+from mixkern.report.facts import ModelFacts
 from mixkern.typing import Floats, Ints
-from mixkern.wording import percent, shortened
+from mixkern.wording import counted, percent
 
 MOST_CARDS = 18
 MOST_COLUMNS = 4  # of a card
 MOST_SHARES = 4  # classes that are named one by one
-ENOUGH_ROWS = 50_000  # to see what is typical
-LEAST = 0.25  # deviations by which a column sets a component apart
+ENOUGH_ROWS = 50_000  # for typical values
+LEAST = 0.25  # deviations from all rows, for a column to be shown
 
 
 def shown_components(facts: ModelFacts) -> list[int]:
-    """Give the numbers of the largest components, the largest first; those without any row are not there."""
+    """Return the largest components with a row, the largest first."""
     order = np.argsort(-facts.sizes, kind="stable")
     return [int(k) for k in order if facts.sizes[k]][:MOST_CARDS]
 
 
 def component_blocks(facts: ModelFacts) -> tuple[Block, ...]:
-    """Write the cards, and count the components that have none."""
+    """Return the cards, and a count of the components without one."""
     shown = shown_components(facts)
     typical = _Typical.of(facts)
     rest = [k for k in range(len(facts.sizes)) if k not in shown and facts.sizes[k]]
     blocks: list[Block] = [Paragraph(_introduction(facts)), Cards(tuple(_card(facts, typical, k) for k in shown))]
     if rest:
         n_rows, n_labels = facts.sizes[rest].sum(), int(np.isin(facts.components[facts.codes >= 0], rest).sum())
-        more = f"{many(len(rest), 'smaller component')} with {many(int(n_rows), 'row')} and {many(n_labels, 'label')}"
-        blocks.append(Paragraph(f"Not shown: {more} in all."))
+        inside = f"{counted(int(n_rows), 'row')} and {counted(n_labels, 'label')}"
+        blocks.append(Paragraph(f"Not shown: {counted(len(rest), 'smaller component')} with {inside} in all."))
     return tuple(blocks)
 
 
@@ -43,16 +40,16 @@ def _introduction(facts: ModelFacts) -> str:
     n_empty = len(without_label(facts))
     k = int((facts.sizes > 0).sum())
     text = (
-        f"The density has found {many(k, 'component')}: groups of rows that are alike, found without any label. Each "
-        "row counts where it most probably belongs. A range is that of the middle half of a component's rows."
+        f"The density has {counted(k, 'component')}: groups of similar rows, found without labels. Each row is counted "
+        "in its most probable component. A range holds the middle half of a component's rows."
     )
     if facts.n_labels and n_empty:
-        text += f" {many(n_empty, 'component')} {'has' if n_empty == 1 else 'have'} no label yet."
+        text += f" {counted(n_empty, 'component')} {'has' if n_empty == 1 else 'have'} no label yet."
     return text
 
 
 def without_label(facts: ModelFacts) -> list[int]:
-    """Give the components that have rows but no label."""
+    """Return the components that have rows but no label."""
     labelled = np.bincount(facts.components[facts.codes >= 0], minlength=len(facts.sizes))
     return [int(k) for k in np.flatnonzero((labelled == 0) & (facts.sizes > 0))]
 
@@ -62,11 +59,11 @@ def _card(facts: ModelFacts, typical: "_Typical", k: int) -> Card:
     labels = np.bincount(facts.codes[here & (facts.codes >= 0)], minlength=len(facts.classes))
     predicted = np.bincount(facts.predicted[here], minlength=len(facts.classes))
     n_labels = int(labels.sum())
-    lines = [(many(n_labels, "label"), _shares(facts, labels))] if n_labels else []
+    lines = [(counted(n_labels, "label"), _shares(facts, labels))] if n_labels else []
     lines.append(("Predicted", _shares(facts, predicted, as_percent=True)))
     return Card(
         title=f"Component {k}",
-        about=f"{many(int(facts.sizes[k]), 'row')}, {percent(facts.sizes[k] / facts.n_rows)}",
+        about=f"{counted(int(facts.sizes[k]), 'row')}, {percent(facts.sizes[k] / facts.n_rows)}",
         warning="" if n_labels else "No label here",
         lines=tuple(lines),
         columns=("Column", "Here", "In all rows"),
@@ -75,26 +72,26 @@ def _card(facts: ModelFacts, typical: "_Typical", k: int) -> Card:
 
 
 def _shares(facts: ModelFacts, counts: Ints, *, as_percent: bool = False) -> tuple[Share, ...]:
-    """Give the classes by their numbers, the most frequent first; the last ones are counted only."""
+    """Return the shares of the most frequent classes, and of all others together."""
     order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
     total = counts.sum()
 
     def share(code: int) -> Share:
-        amount = percent(counts[code] / total) if as_percent else number(counts[code])
+        amount = percent(counts[code] / total) if as_percent else f"{counts[code]:,}"
         return Share(code, counts[code] / total, facts.classes[code], amount)
 
     others = int(counts[order[MOST_SHARES:]].sum())
-    amount = percent(others / total) if as_percent else number(others)
+    amount = percent(others / total) if as_percent else f"{others:,}"
     more = (Share(OTHERS, others / total, f"{len(order) - MOST_SHARES} others", amount),) if others else ()
     return (*map(share, order[:MOST_SHARES]), *more)
 
 
-# ---------------------------------------------------------------- what is typical
+# ---------------------------------------------------------------- typical values
 
 
 @dataclass(frozen=True, eq=False)
 class _Typical:
-    """What rows of a component are like, beside all rows."""
+    """Typical values of components and of all rows."""
 
     features: tuple[Feature, ...]
     rows: Floats  # (m, d + e): some of all
@@ -106,13 +103,13 @@ class _Typical:
         return cls(facts.features, facts.rows[some], facts.components[some])
 
     def of_component(self, k: int) -> tuple[tuple[str, str, str], ...]:
-        """Give the columns in which a component differs most: what is typical here, and in all rows."""
+        """Return the columns in which a component differs most: name, typical value here, and in all rows."""
         here = self.rows[self.components == k]
-        told = [(*self._said(each, here), each.name) for each in self.features] if len(here) else []
-        told.sort(key=lambda item: -item[0])
-        return tuple((name, own, whole) for far, own, whole, name in told[:MOST_COLUMNS] if far >= LEAST)
+        found = [(*self._compared(each, here), each.name) for each in self.features] if len(here) else []
+        found.sort(key=lambda item: -item[0])
+        return tuple((name, own, whole) for far, own, whole, name in found[:MOST_COLUMNS] if far >= LEAST)
 
-    def _said(self, feature: Feature, here: Floats) -> tuple[float, str, str]:
+    def _compared(self, feature: Feature, here: Floats) -> tuple[float, str, str]:
         own, whole = here[:, feature.position], self.rows[:, feature.position]
         own, whole = own[~np.isnan(own)], whole[~np.isnan(whole)]
         if not len(own):
@@ -127,7 +124,7 @@ def _numbers(feature: Feature, own: Floats, whole: Floats) -> tuple[float, str, 
 
 
 def _range(feature: Feature, values: Floats) -> str:
-    low, high = (feature.say(float(each)) for each in np.quantile(values, [0.25, 0.75]))
+    low, high = (feature.text(float(each)) for each in np.quantile(values, [0.25, 0.75]))
     return low if low == high else f"{low} to {high}"
 
 
@@ -136,6 +133,5 @@ def _categories(feature: Feature, own: Floats, whole: Floats) -> tuple[float, st
     here, share = (np.bincount(each.astype(int), minlength=n) / len(each) for each in (own, whole))
     deviation = np.sqrt(share * (1 - share))
     above = np.divide(here - share, deviation, out=np.zeros(n), where=deviation > 0)
-    best = int(np.argmax(np.where(here >= 0.2, above, -1.0)))  # what hardly any row has is not typical
-    name = shortened(feature.say(float(best)), 24)
-    return float(above[best]), f"{name} {percent(here[best])}", percent(share[best])
+    best = int(np.argmax(np.where(here >= 0.2, above, -1.0)))  # a rare category is not typical
+    return float(above[best]), f"{feature.short_text(best)} {percent(here[best])}", percent(share[best])

@@ -1,13 +1,14 @@
-"""Pictures fit into their files."""
+"""Pictures of a report and their files."""
 
 import io
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.text import Text
 from PIL import Image
 
-from mixkern.report.block import Picture
-from mixkern.report.picture import LARGEST, png_of, svg_of
+from mixkern.report.facts import ModelFacts
+from mixkern.report.pictures import LARGEST, Picture, confidence_picture, map_picture, png_of, svg_of
 
 
 def noise():
@@ -44,3 +45,20 @@ def test_lines_are_the_same_every_time_and_no_figure_stays_open():
     before = plt.get_fignums()
     assert svg_of(picture) == svg_of(picture)
     assert plt.get_fignums() == before
+
+
+def texts(figure):
+    return " ".join(each.get_text() for each in figure.findobj(Text))
+
+
+def test_names_are_in_the_key_and_not_in_the_picture(nasty):
+    facts = ModelFacts.of(*nasty, "label")
+    for picture in (map_picture(facts), confidence_picture(facts)):
+        assert [each.text for each in picture.key] == list(facts.classes)
+        for draw in (picture.draw, picture.draw_dark):
+            assert "script" not in texts(draw().figure)
+
+
+def test_light_and_dark_differ(facts):
+    picture = map_picture(facts)
+    assert picture.draw().figure.get_facecolor() != picture.draw_dark().figure.get_facecolor()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixkern.errors import OptionError
-from mixkern.report.model.fact import ModelFacts
+from mixkern.report.facts import ModelFacts
 
 
 def test_they_agree_with_the_model(facts, plain):
@@ -53,3 +53,9 @@ def test_suggestions_are_no_more_than_there_are_rows(plain):
 def test_what_is_no_model_is_refused(plain):
     with pytest.raises(OptionError, match="model must be a fitted MixtureSVC"):
         ModelFacts.of("model.mixkern", *plain[1:], "level")
+
+
+def test_the_column_that_differs_most_between_components(facts):
+    (best,) = facts.distinct_features(1)
+    assert best.name == "size"
+    assert facts.distinct_features(2) == list(facts.features)

@@ -1,4 +1,4 @@
-"""The report of a model: whatever the table, one page that holds together."""
+"""The report of a model: its chapters, and one page for any table."""
 
 import base64
 import io
@@ -13,6 +13,76 @@ from mixkern import MixtureSVC
 from mixkern.density import VBMixture
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.report import write_model_report
+from mixkern.report.content import sections
+from mixkern.report.facts import ModelFacts
+
+
+@pytest.fixture(scope="module")
+def chapters(facts):
+    found = sections(facts, n_suggestions=4, figures=False, more={"File": "mine.csv"})
+    return {chapter.name: chapter.blocks for chapter in found}
+
+
+def column_table(facts):
+    found = sections(facts, n_suggestions=0, figures=False, more={})
+    return next(chapter.blocks[0] for chapter in found if chapter.name == "columns")
+
+
+def test_suggestions_have_row_numbers_and_values(chapters, facts, plain):
+    (table,) = chapters["next"]
+    assert table.columns == ("Row", "size", "town", "Why")
+    assert len(table.rows) == 4
+    _, X, y = plain
+    for row, size, town, _ in table.rows:
+        i = int(row) - 1
+        assert y[i] is None
+        assert (float(size), town) == (pytest.approx(X["size"][i], rel=1e-8), X["town"][i])
+
+
+def test_the_most_unusual_row_is_first(plain):
+    model, X, y = plain
+    strange = X.copy()
+    strange.loc[100, "size"] = 500.0
+    found = sections(ModelFacts.of(model, strange, y, "level"), n_suggestions=0, figures=False, more={})
+    (table,) = next(chapter.blocks for chapter in found if chapter.name == "unusual")
+    assert table.rows[0][:2] == ("101", "500")
+    assert table.rows[0][-1] == "100 %"
+    assert len(table.rows) == 8
+
+
+def test_each_class_has_a_line(chapters, facts):
+    table = next(block for block in chapters["accuracy"] if getattr(block, "name", "") == "classes")
+    assert [row[:2] for row in table.rows] == [("high", "4"), ("low", "5")]
+    assert sum(int(row[2]) for row in table.rows) == 120
+
+
+def test_each_column_has_a_line(chapters):
+    (table,) = chapters["columns"]
+    assert table.columns[-1] == "Values"
+    assert [row[0] for row in table.rows] == ["size", "town"]
+    assert table.rows[0][1:3] == ("number", "none")
+    assert table.rows[1] == ("town", "2 categories", "none", "Kassel 50 %, Passau 50 %")
+
+
+def test_gaps_are_counted_in_the_table_that_came(plain):
+    model, X, y = plain
+    found = ModelFacts.of(model, X.assign(size=np.where(np.arange(120) < 30, np.nan, X["size"])), y, "level")
+    assert column_table(found).rows[0][2] == "30 (25 %)"
+
+
+def test_remarks_of_the_encoder_are_shown(nasty):
+    model, X, y = nasty
+    table = column_table(ModelFacts.of(model, X, y, "label"))
+    assert any(each.remark for each in model.encoder_.columns_) == (table.columns[-1] == "Remark")
+
+
+def test_settings_come_with_versions_and_what_was_added(chapters):
+    (table,) = chapters["settings"]
+    settings = dict(table.rows)
+    assert settings["File"] == "mine.csv"
+    assert settings["Target"] == "level"
+    assert settings["numpy"] == np.__version__
+    assert "MixtureSVC(random_state=0)" in settings["Model"]
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +143,9 @@ def test_pictures_are_there_for_light_and_dark_pages(page):
 
 def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
     def missing(*_, **__):
-        raise AssertionError("matplotlib was asked for")
+        raise AssertionError("matplotlib was imported")
 
-    monkeypatch.setattr("mixkern.report.picture.optional", missing)
+    monkeypatch.setattr("mixkern.report.pictures.optional", missing)
     monkeypatch.setattr("mixkern.plot.style.optional", missing)
     source = write_model_report(*nasty, tmp_path / "plain.html", figures=False).read_text("utf-8")
     assert "<img" not in source
@@ -89,7 +159,7 @@ def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
     def fails(*_, **__):
         raise RuntimeError("no more ink")
 
-    monkeypatch.setattr("mixkern.report.model.page.page", fails)
+    monkeypatch.setattr("mixkern.report.content.page", fails)
     with pytest.raises(RuntimeError, match="no more ink"):
         write_model_report(*nasty, path, figures=False)
     assert path.read_text() == "old"
@@ -161,17 +231,17 @@ def test_further_cases_that_have_no_labels_or_probabilities(plain, tmp_path, out
     model, X, y = plain
     without = outline_of(write_model_report(model, X, None, tmp_path / "a.html", figures=False, n_suggestions=0))
     assert "None of the rows has a label" in without.text
-    assert "No suggestions were asked for." in without.text
+    assert "No suggestions were requested." in without.text
     silent = MixtureSVC(probability=False, random_state=0).fit(X, y)
     found = outline_of(write_model_report(silent, X, y, tmp_path / "b.html", figures=False, n_suggestions=0))
-    assert "fit it with probability=True" in found.text
+    assert "Fit it with probability=True" in found.text
 
 
 def test_a_density_that_has_seen_the_labels_is_not_judged_by_them(plain, tmp_path, outline_of):
     _, X, y = plain
     model = MixtureSVC(density=VBMixture(use_labels=True), random_state=0).fit(X, y)
     found = outline_of(write_model_report(model, X, y, tmp_path / "a.html", figures=False))
-    assert "has seen the labels" in found.text
+    assert "was fitted with the labels" in found.text
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "ten", True])

@@ -1,4 +1,4 @@
-"""All that a report says of a model and its table, computed once."""
+"""The facts of a model's report: counts, predictions, components and advice, each computed once."""
 
 import warnings
 from copy import copy
@@ -21,7 +21,7 @@ from mixkern.advice.suggest import labels_so_far
 from mixkern.density import one_hot_rows
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.report.model.feature import Feature, features
+from mixkern.report.columns import Feature, features
 from mixkern.typing import Floats, Ints
 
 CONFIDENCE = 0.95
@@ -29,26 +29,26 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class ModelFacts:
-    """A fitted model beside its table.
+    """A fitted model and its table.
 
     Attributes
     ----------
     model : MixtureSVC
-        The same machine, which reads encoded rows: a large table is encoded once.
+        The same model for encoded rows: a large table is encoded once.
     settings : MixtureSVC
-        As the user gave it.
+        The model as the user passed it.
     rows : ndarray of shape (n, d + e)
         The encoded table.
     y : list
         Labels, ``None`` where there is none.
     classes : tuple of str
-        Names of all classes: first those that the model knows, then others that are among the labels.
+        Names of all classes: first those of the model, then others among the labels.
     codes : ndarray of int, shape (n,)
-        The class of each label among them, -1 where there is none.
+        Position of each label among the classes, -1 where there is none.
     features : tuple of Feature
         Columns in the order of the table.
     target : str
-        What is predicted.
+        Name of the column that is predicted.
     """
 
     model: MixtureSVC
@@ -62,13 +62,13 @@ class ModelFacts:
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, target: str) -> Self:
-        """Read a table and its labels."""
+        """Encode a table and its labels."""
         if not isinstance(model, MixtureSVC):
             raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {model!r}.")
         check_is_fitted(model)
         labels = labels_so_far(X, y)
-        known = model.classes_.tolist()
-        classes = [*known, *(label for label in labels.classes.tolist() if label not in known)]
+        own = model.classes_.tolist()
+        classes = [*own, *(label for label in labels.classes.tolist() if label not in own)]
         positions = np.array([*(classes.index(label) for label in labels.classes.tolist()), -1], dtype=np.intp)
         rows = np.asarray(X, dtype=float) if model.encoder_ is None else model.encoder_.transform(X)
         cells = [*labels.classes.tolist(), None]  # a code of -1 finds the last
@@ -87,29 +87,41 @@ class ModelFacts:
 
     @property
     def n_rows(self) -> int:
-        """Rows in all."""
+        """Number of rows."""
         return len(self.rows)
 
     @property
     def n_labels(self) -> int:
-        """Rows with a label."""
+        """Number of rows with a label."""
         return int((self.codes >= 0).sum())
 
     @cached_property
     def label_counts(self) -> Ints:  # (c,)
-        """Labels of each class."""
+        """Number of labels of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
+
+    # ---------------------------------------------------------------- columns
+
+    def distinct_features(self, most: int) -> list[Feature]:
+        """Return the columns that differ most between components, in the order of the table."""
+        if len(self.features) <= most:
+            return list(self.features)
+        mixture = self.model.mixture_
+        spread = mixture.weights @ (mixture.means - mixture.weights @ mixture.means) ** 2  # (d,)
+        shares = [float((mixture.weights @ (each - mixture.weights @ each) ** 2).sum()) for each in mixture.categories]
+        best = set(np.argsort(-np.array([*spread, *shares]), kind="stable")[:most].tolist())
+        return [each for each in self.features if each.position in best]
 
     # ---------------------------------------------------------------- predictions
 
     @cached_property
     def probabilities(self) -> Floats | None:  # (n, c)
-        """How probable each class is; None where the model was fitted without."""
+        """Probability of each class; None where the model was fitted without probabilities."""
         return self.model.predict_proba(self.rows) if self.model.probability and self.model.slope_ is not None else None
 
     @cached_property
     def predicted(self) -> Ints:  # (n,)
-        """The class that is predicted for each row."""
+        """Predicted class of each row."""
         if self.probabilities is not None:
             return self.probabilities.argmax(axis=1)
         scores = self.model.decision_function(self.rows)
@@ -117,7 +129,7 @@ class ModelFacts:
 
     @cached_property
     def predicted_counts(self) -> Ints:  # (c,)
-        """Rows for which each class is predicted."""
+        """Number of rows predicted for each class."""
         return np.bincount(self.predicted, minlength=len(self.classes))
 
     # ---------------------------------------------------------------- the density
@@ -128,31 +140,31 @@ class ModelFacts:
 
     @cached_property
     def components(self) -> Ints:  # (n,)
-        """The component that is most responsible for each row."""
+        """Component with the largest responsibility for each row."""
         return self._responsibilities.argmax(axis=1)
 
     @cached_property
     def sizes(self) -> Ints:  # (k,)
-        """Rows of each component."""
+        """Number of rows of each component."""
         return np.bincount(self.components, minlength=self.model.mixture_.n_components)
 
     @cached_property
     def novelty(self) -> Floats:  # (n,)
-        """How unlike the others each row is."""
+        """Novelty of each row: the share of rows in denser places."""
         return self.model.novelty(self.rows)
 
     # ---------------------------------------------------------------- advice
 
     @property
-    def _is_honest(self) -> bool:
-        """Whether labels can be left out of a density that has not seen them."""
+    def _is_unsupervised(self) -> bool:
+        """Whether the density was fitted without labels, so that labels can be left out."""
         return not getattr(self.settings.density, "use_labels", False)
 
     @cached_property
     def estimate(self) -> AccuracyEstimate | None:
-        """How accurate the model is; None where its density has seen the labels."""
+        """Estimated accuracy of the model; None where its density was fitted with labels."""
         labels = dict(zip(self.classes, self.label_counts.tolist(), strict=True))
-        if not self._is_honest:
+        if not self._is_unsupervised:
             return None
         if (self.label_counts > 0).sum() < 2:
             return AccuracyEstimate(
@@ -162,16 +174,16 @@ class ModelFacts:
 
     @cached_property
     def gain(self) -> Gain | None:
-        """What unlabelled rows add; None where it cannot be told."""
+        """Gain in accuracy by unlabelled rows; None where it cannot be estimated."""
         labelled = np.flatnonzero(self.codes >= 0)
         present, codes = np.unique(self.codes[labelled], return_inverse=True)
-        if not self._is_honest or len(present) < 2 or not is_testable(codes) or len(labelled) == self.n_rows:
+        if not self._is_unsupervised or len(present) < 2 or not is_testable(codes) or len(labelled) == self.n_rows:
             return None
-        machine = copy(self.model).set_params(probability=False)
-        machine.read_labels(self.rows, self.y, None)
-        known = self.rows[labelled]
-        numbers = one_hot_rows(machine.mixture_, known)
-        return cross_validated_gain(machine, known, numbers, codes, check_random_state(0), CONFIDENCE)
+        trainer = copy(self.model).set_params(probability=False)
+        trainer.read_labels(self.rows, self.y, None)
+        rows = self.rows[labelled]
+        numbers = one_hot_rows(trainer.mixture_, rows)
+        return cross_validated_gain(trainer, rows, numbers, codes, check_random_state(0), CONFIDENCE)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -180,21 +192,21 @@ class ModelFacts:
 
     @cached_property
     def purity(self) -> Purity | None:
-        """How labels lie in components; None without labels."""
+        """Purity of the components; None without labels."""
         return purity(self._responsibilities, self.codes) if self.n_labels else None
 
     def suggestions(self, n: int) -> Any:
-        """Give the rows to label next, at most as many as have no label; None where there are none."""
+        """Return at most n rows to label next; None where every row has a label."""
         n = min(n, self.n_rows - self.n_labels)
         if n < 1:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixkernWarning)  # said before, when the model was fitted
+            warnings.simplefilter("ignore", MixkernWarning)  # repeats warnings of the fit
             return suggestion_table(self.rows, n, self.y, model=self.model, random_state=0)
 
 
 def _without_encoder(model: MixtureSVC) -> MixtureSVC:
-    """Give the same machine for rows that are encoded already."""
+    """Return a copy of a model that takes encoded rows."""
     own = copy(model)
     own.encoder_ = None
     if hasattr(own, "feature_names_in_"):

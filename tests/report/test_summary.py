@@ -1,7 +1,7 @@
-"""What is said first."""
+"""The summary of a report."""
 
-from mixkern.report.model.fact import ModelFacts
-from mixkern.report.model.summary import help_of_unlabelled, sentences, steps, tiles
+from mixkern.report.facts import ModelFacts
+from mixkern.report.summary import help_of_unlabelled, sentences, steps, tiles
 
 
 def test_the_figures_are_those_of_the_table(facts):
@@ -17,13 +17,14 @@ def test_the_words_say_what_there_is_and_how_sure_it_is(facts):
     assert text == (
         "The table has 120 rows and 2 columns. 9 of the rows have a label in the column “level”: 5 “low” and 4 “high”."
     )
-    assert "It predicts" in learned
-    assert "of rows like the labelled ones are predicted rightly (95 % interval" in sure
+    assert "The classifier predicts" in learned
+    assert "of rows like the labelled ones" in sure
+    assert "has a probability of 90 % or more for" in sure
 
 
 def test_steps_begin_with_groups_that_have_no_label(facts):
     first, *others = steps(facts, 10)
-    assert first.startswith("Label rows where there is no label yet: component")
+    assert first.startswith("Label rows of components without a label: component")
     assert any("suggested below" in step for step in others)
     assert not any("suggested below" in step for step in steps(facts, 0))
 
@@ -37,7 +38,7 @@ def test_all_labelled_needs_no_more_labels(plain):
 
 def test_help_names_the_interval(facts, plain):
     first, *why = help_of_unlabelled(facts)
-    assert "points of accuracy on labels that were left out (95 % interval" in first
+    assert "one learned from the labelled rows alone (95 % interval" in first
     assert any("components" in reason for reason in why)
     model, X, _ = plain
-    assert help_of_unlabelled(ModelFacts.of(model, X, None, "level")) == ["Without labels nobody can tell."]
+    assert help_of_unlabelled(ModelFacts.of(model, X, None, "level")) == ["This cannot be estimated without labels."]

@@ -6,7 +6,7 @@ import pytest
 
 from mixkern import MixtureSVC
 from mixkern.report import write_model_report
-from mixkern.report.model.fact import ModelFacts
+from mixkern.report.facts import ModelFacts
 
 SCRIPT = "<script>alert(1)</script>"
 HEBREW, LONG, BROKEN = "גיל המטופל", "long" * 80, "nothing \x00 and a bell \x07"

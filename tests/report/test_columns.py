@@ -1,11 +1,11 @@
-"""Encoded values in the table's own words."""
+"""Columns, and encoded values in the table's own units."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mixkern import MixtureSVC
-from mixkern.report.model.feature import GAP, features
+from mixkern.report.columns import GAP, features
 
 X = pd.DataFrame(
     {
@@ -30,10 +30,10 @@ def test_they_stand_in_the_order_of_the_table(model):
 
 def test_values_are_said_as_the_table_has_them(model):
     first = model.encoder_.transform(X)[0]
-    town, age, day, took = (each.say(first[each.position]) for each in features(model))
+    town, age, day, took = (each.text(first[each.position]) for each in features(model))
     assert (town, day, took) == ("Kassel", "2024-01-01", "0 hours")
     assert age == "20"
-    assert [each.exact(first[each.position]) for each in features(model)] == [
+    assert [each.exact_text(first[each.position]) for each in features(model)] == [
         "Kassel",
         "20.123456",
         "2024-01-01",
@@ -43,13 +43,13 @@ def test_values_are_said_as_the_table_has_them(model):
 
 def test_gaps_and_new_categories(model):
     town, age, *_ = features(model)
-    assert town.say(2.0) == "(other)"
-    assert age.say(np.nan) == town.exact(np.nan) == GAP
+    assert town.text(2.0) == "(other)"
+    assert age.text(np.nan) == town.exact_text(np.nan) == GAP
 
 
 def test_rows_that_came_encoded_have_numbers_for_names(model):
     own = MixtureSVC(density=model.mixture_).fit(model.encoder_.transform(X), ["a", "b"] * 4 + [None] * 22)
     found = features(own)
     assert [each.name for each in found] == ["x0", "x1", "x2", "x3"]
-    assert found[0].say(1.23456) == "1.23"
-    assert found[3].say(1.0) == "1"
+    assert found[0].text(1.23456) == "1.23"
+    assert found[3].text(1.0) == "1"

@@ -1,0 +1,271 @@
+"""The report of a model: its chapters, written as one HTML page."""
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixkern.io.atomic import write_whole
+from mixkern.report.blocks import Block, Bullets, Gauge, Heading, Paragraph, Section
+from mixkern.report.columns import GAP, Feature, cells
+from mixkern.report.components import component_blocks
+from mixkern.report.facts import ModelFacts
+from mixkern.report.page import page
+from mixkern.report.pictures import confidence_picture, map_picture
+from mixkern.report.summary import help_of_unlabelled, sentences, steps, tiles
+from mixkern.report.table import TextTable
+from mixkern.typing import Ints
+from mixkern.validation import at_least
+from mixkern.wording import counted, percent
+
+N_UNUSUAL = 8
+MOST_VALUES = 6  # columns shown of a row
+MOST_COLUMNS = 40  # rows of the table of columns
+UNSURE = 0.6  # probability below which a prediction should be checked
+LIBRARIES = ("mixkern", "scikit-learn", "numpy", "scipy", "pandas")
+NUMBERED = "Rows are counted from 1, without the header."
+NO_FIGURES = Paragraph("This was written without figures.")
+
+
+def write_model_report(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | Path,
+    *,
+    target: str = "label",
+    title: str | None = None,
+    n_suggestions: int = 10,
+    figures: bool = True,
+    facts: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write what a model has learned from a table as one self-contained HTML page.
+
+    Parameters
+    ----------
+    model : MixtureSVC or LaplacianSVC
+        A fitted classifier.
+    X : frame or array-like of shape (n, n_columns)
+        The table that the model was fitted on.
+    y : array-like of shape (n,)
+        Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
+    path : str or Path
+        The file; an older one is replaced once the new one is complete.
+    target : str, default="label"
+        Name of the column that is predicted.
+    title : str, default=None
+        Title of the page; by default made of the target's name.
+    n_suggestions : int, default=10
+        Number of rows to suggest for labelling; fewer where fewer rows are unlabelled.
+    figures : bool, default=True
+        Whether to draw pictures, which needs matplotlib.
+    facts : dict, default=None
+        Further lines for the table of settings, such as the name of a file.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Notes
+    -----
+    Counts are over all rows; pictures show at most 4,000 rows and all labelled ones. The 18 largest components have a
+    card. Names and cells of the table are escaped, and the page runs no scripts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern import MixtureSVC, datasets
+    >>> from mixkern.report import write_model_report
+    >>> iris = datasets.load("iris")
+    >>> y = iris.few_labels(per_class=8, random_state=0)
+    >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_model_report(model, iris.X, y, f"{folder}/iris.html", target="species", figures=False).name
+    'iris.html'
+    """
+    at_least(0).check(n_suggestions, "n_suggestions")
+    found = ModelFacts.of(model, X, y, target)
+    chapters = sections(found, n_suggestions=n_suggestions, figures=figures, more=facts or {})
+    return write_whole(Path(path), page(chapters, title=title or f"Predicting {target}"))
+
+
+def sections(facts: ModelFacts, *, n_suggestions: int, figures: bool, more: Mapping[str, Any]) -> list[Section]:
+    """Return all chapters: the summary first, settings last."""
+    return [
+        Section("summary", "In short", _summary(facts, n_suggestions)),
+        Section("map", "Map of the table", (map_picture(facts),) if figures else (NO_FIGURES,)),
+        Section("accuracy", "Accuracy", _accuracy(facts)),
+        Section("confidence", "Confidence", _confidence(facts, figures)),
+        Section("next", "Rows to label next", _suggestions(facts, n_suggestions)),
+        Section("components", "Components", component_blocks(facts)),
+        Section("unusual", "Most unusual rows", _unusual(facts)),
+        Section("columns", "Columns", (_column_table(facts),)),
+        Section("settings", "Settings and versions", (_settings(facts, more),)),
+    ]
+
+
+def _summary(facts: ModelFacts, n_suggestions: int) -> tuple[Block, ...]:
+    todo = steps(facts, n_suggestions)
+    blocks: list[Block] = [tiles(facts), *map(Paragraph, sentences(facts))]
+    return (*blocks, Heading("What to do next"), Bullets(tuple(todo))) if todo else tuple(blocks)
+
+
+# ---------------------------------------------------------------- accuracy
+
+
+def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
+    first, *others = help_of_unlabelled(facts)
+    blocks = [*_estimate(facts), Heading("Do unlabelled rows help?"), Paragraph(first)]
+    return (*blocks, Bullets(tuple(others))) if others else tuple(blocks)
+
+
+def _estimate(facts: ModelFacts) -> list[Block]:
+    estimate = facts.estimate
+    if estimate is None:
+        return [
+            Paragraph("The density of this model was fitted with the labels, so they cannot be left out to test it.")
+        ]
+    if estimate.value is None or estimate.interval is None:
+        return [Paragraph(str(estimate))]
+    how = (
+        f"Labels were left out and predicted from the others, in {estimate.n_folds} parts, "
+        f"{counted(estimate.n_repeats, 'time')} over. The width of the interval follows from "
+        f"{counted(estimate.n_labels, 'label')}. The estimate holds for rows like the labelled ones: where easy rows "
+        "or rare classes were labelled more often, the accuracy on all rows differs."
+    )
+    gauge = Gauge(estimate.value, *estimate.interval, text=str(estimate))
+    return [Paragraph(str(estimate)), gauge, Paragraph(how), _class_table(facts)]
+
+
+def _class_table(facts: ModelFacts) -> TextTable:
+    assert facts.estimate is not None  # checked by the caller
+    right = {str(label): share for label, share in facts.estimate.per_class.items()}
+    rows = tuple(
+        (name, f"{n_labels:,}", f"{n_rows:,}", _share(right.get(name)))
+        for name, n_labels, n_rows in zip(facts.classes, facts.label_counts, facts.predicted_counts, strict=True)
+    )
+    columns = (facts.target, "Labels", "Rows predicted", "Correct when left out")
+    caption = "A dash stands for a class whose only label cannot be left out."
+    return TextTable("classes", "Class by class", caption, columns, rows, classes=tuple(range(len(rows))))
+
+
+def _share(share: float | None) -> str:
+    return GAP if share is None else percent(share)
+
+
+def _confidence(facts: ModelFacts, figures: bool) -> tuple[Block, ...]:
+    if facts.probabilities is None:
+        return (Paragraph("The model was fitted without probabilities. Fit it with `probability=True` to see them."),)
+    n_unsure = int((facts.probabilities.max(axis=1) < UNSURE).sum())
+    text = f"Every predicted label has a probability of {100 * UNSURE:.0f} % or more."
+    if n_unsure:
+        text = (
+            f"For {counted(n_unsure, 'row')} ({percent(n_unsure / facts.n_rows)}) the predicted label has a "
+            f"probability below {100 * UNSURE:.0f} %: check these predictions before you use them."
+        )
+    return (confidence_picture(facts) if figures else NO_FIGURES, Paragraph(text))
+
+
+# ---------------------------------------------------------------- rows and columns
+
+
+def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
+    table = facts.suggestions(n)
+    if table is None:
+        complete = facts.n_labels == facts.n_rows
+        return (Paragraph("Every row has a label." if complete else "No suggestions were requested."),)
+    shown = facts.distinct_features(MOST_VALUES)
+    rows = tuple(
+        (f"{line['position'] + 1:,}", *cells(shown, facts.rows[line["position"]]), line["reason"])
+        for line in table.to_dict("records")
+    )
+    columns = ("Row", *(each.name for each in shown), "Why")
+    caption = f"The most important row first. {NUMBERED}{_choice(facts, len(shown))}"
+    return (TextTable("suggestions", "Rows to label next", caption, columns, rows, numbers=_numeric(shown)),)
+
+
+def _unusual(facts: ModelFacts) -> tuple[Block, ...]:
+    shown = facts.distinct_features(MOST_VALUES)
+    rows = tuple(
+        (
+            f"{i + 1:,}",
+            *cells(shown, facts.rows[i]),
+            facts.classes[facts.predicted[i]],
+            f"component {facts.components[i]}",
+            percent(facts.novelty[i]),
+        )
+        for i in _most_novel(facts)
+    )
+    columns = ("Row", *(each.name for each in shown), "Predicted", "Nearest", "Novelty")
+    caption = (
+        "Novelty is the share of rows in denser places. A row near 100 % may be an error, or belong to a class that "
+        f"has no label yet. {NUMBERED}{_choice(facts, len(shown))}"
+    )
+    numbers = _numeric(shown) | {len(columns) - 1}
+    return (TextTable("unusual", "Rows unlike all others", caption, columns, rows, numbers=numbers),)
+
+
+def _most_novel(facts: ModelFacts) -> Ints:
+    """Return the rows of highest novelty; among equal ones, the least probable first."""
+    n = min(N_UNUSUAL, facts.n_rows)
+    limit = np.partition(facts.novelty, facts.n_rows - n)[facts.n_rows - n]
+    some = np.flatnonzero(facts.novelty >= limit)
+    order = np.lexsort((facts.model.mixture_.log_density(facts.rows[some]), -facts.novelty[some]))
+    return some[order][:n]
+
+
+def _choice(facts: ModelFacts, n_shown: int) -> str:
+    """Return a sentence about the columns that are shown, empty where all are."""
+    if n_shown == len(facts.features):
+        return ""
+    return f" The {n_shown} columns that differ most between components are shown."
+
+
+def _numeric(shown: list[Feature]) -> frozenset[int]:
+    return frozenset({0, *(j for j, each in enumerate(shown, start=1) if each.categories is None)})
+
+
+def _column_table(facts: ModelFacts) -> TextTable:
+    shown = facts.distinct_features(MOST_COLUMNS)
+    caption = "Numbers: smallest to largest, and the median. Categories: the most frequent ones."
+    if len(shown) < len(facts.features):
+        n = f"{len(facts.features):,}"
+        caption = f"The {len(shown)} of {n} columns that differ most between components. {caption}"
+    rows: tuple[tuple[str, ...], ...] = tuple(each.description(facts.rows[:, each.position]) for each in shown)
+    columns: tuple[str, ...] = ("Column", "Kind", "Gaps", "Values", "Remark")
+    if not any(each.remark for each in shown):
+        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    return TextTable("columns", "Values of the columns", caption, columns, rows, numbers=frozenset({2}))
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _settings(facts: ModelFacts, more: Mapping[str, Any]) -> TextTable:
+    model, mixture = facts.settings, facts.model.mixture_
+    gamma = getattr(model.kernel_, "gamma", None)
+    lines = {
+        **{str(name): str(value) for name, value in more.items()},
+        "Target": facts.target,
+        "Model": " ".join(repr(model).split()),
+        "Kernel": type(model.kernel_).__name__,
+        **({} if gamma is None else {"gamma": f"{gamma:.4g}"}),
+        "C": f"{model.C_:.4g}",
+        "Support vectors": f"{len(model.support_vectors_):,}",
+        "Density": f"{counted(mixture.n_components, 'component')}, {mixture.covariance_type} covariances",
+        **{name: found for name in LIBRARIES if (found := _version(name))},
+        "Python": platform.python_version(),
+    }
+    columns = ("Setting", "Value")
+    return TextTable("settings", "Settings of this report", "", columns, tuple(lines.items()), numbers=frozenset())
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # not installed as a distribution
+        return ""
