@@ -1,4 +1,4 @@
-"""How accurate a machine is, by the labels at hand."""
+"""The estimated accuracy and its interval."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def test_wilson_is_that_of_the_textbook(right, n):
     assert wilson(right / n, n, 0.95) == pytest.approx((expected.low, expected.high))
 
 
-def test_it_is_never_surer_than_the_number_of_labels_allows(model, y):
+def test_the_interval_is_never_narrower_than_the_number_of_labels_allows(model, y):
     estimate = estimated_accuracy(model, HEART.X, y)
-    low, high = wilson(estimate.value, 20 - 2, 0.95)  # without one label of each class nobody knows the class
+    low, high = wilson(estimate.value, 20 - 2, 0.95)  # one label of each class is always needed for training
     assert estimate.interval[0] <= low < estimate.value < high <= estimate.interval[1]
     assert (estimate.n_labels, estimate.n_tested, estimate.n_folds, estimate.n_repeats) == (20, 20, 5, 5)
     assert 0.5 < estimate.value < 1
@@ -42,7 +42,7 @@ def test_it_is_never_surer_than_the_number_of_labels_allows(model, y):
     assert np.mean(list(estimate.per_class.values())) == pytest.approx(estimate.value)
 
 
-def test_a_fitted_model_lends_its_structure_and_stays_as_it_is(model, y, monkeypatch):
+def test_the_density_of_a_fitted_model_is_used_as_it_is(model, y, monkeypatch):
     before = model.predict_proba(HEART.X)
 
     def learns(*_, **__):
@@ -85,8 +85,8 @@ def test_a_higher_confidence_is_wider(model, y):
     assert sure[0] < less[0] < less[1] <= sure[1]
 
 
-def test_many_labels_take_part_in_part(model, monkeypatch):
-    monkeypatch.setattr(accuracy, "MOST_LABELS", 40)
+def test_of_many_labels_some_are_drawn(model, monkeypatch):
+    monkeypatch.setattr(accuracy, "MAX_LABELS", 40)
     estimate = estimated_accuracy(model, HEART.X, HEART.y)
     assert 38 <= estimate.n_tested <= 40  # as many of each class, rounded
     assert estimate.n_labels == 270
@@ -98,14 +98,14 @@ def test_too_few_labels_are_no_error(model):
     assert not estimate.is_known
     assert estimate.value is estimate.interval is None
     assert str(estimate) == (
-        "The accuracy cannot be told from 2 labels: an estimate needs two labels or more in at least two classes."
+        "The accuracy cannot be estimated from 2 labels: two labels or more in at least two classes are needed."
     )
 
 
-def test_it_speaks_of_rows_like_the_labelled_ones():
+def test_the_text():
     text = str(AccuracyEstimate(0.84, (0.66, 0.93), 0.95, 25))
     assert text == (
-        "About 84 % of rows like the labelled ones are predicted rightly (95 % interval 66 to 93 %, from 25 labels)."
+        "About 84 % of rows like the labelled ones are predicted correctly (95 % interval 66 to 93 %, from 25 labels)."
     )
 
 
@@ -114,12 +114,12 @@ def test_bent_kernels_are_judged_too(y):
     assert estimated_accuracy(model, HEART.X, y).value > 0.5
 
 
-def test_what_is_wrong_is_refused(model, y):
+def test_wrong_parameters(model, y):
     with pytest.raises(OptionError, match="confidence must be a number between 0 and 1, but it is 1"):
         estimated_accuracy(model, HEART.X, y, confidence=1)
     with pytest.raises(OptionError, match="model must be None, a MixtureSVC or a LaplacianSVC"):
         estimated_accuracy("heart", HEART.X, y)
-    with pytest.raises(LabelError, match="has seen those that are left out"):
+    with pytest.raises(LabelError, match="depends on those that are left out"):
         estimated_accuracy(MixtureSVC(density=VBMixture(use_labels=True)), HEART.X, y)
     with pytest.raises(OneClassError):
         estimated_accuracy(model, HEART.X, [0] * 5 + [-1] * 265)

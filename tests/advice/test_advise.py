@@ -68,7 +68,7 @@ def test_labels_that_ignore_the_clusters_have_no_purity_and_no_gain():
     assert abs(np.mean([each.estimate for each in found])) < 0.1
 
 
-def test_components_are_told_one_by_one():
+def test_components_are_described_one_by_one():
     X, which = islands()
     y = np.where(which % 2, "odd", "even").astype(object)
     y[(which == 4) | (np.arange(len(X)) >= 60)] = None  # one island is never labelled
@@ -98,21 +98,24 @@ def test_too_few_labels_are_no_estimate(counts):
 
 
 @pytest.mark.usefixtures("quick")
-def test_four_labels_are_told_to_be_few():
+def test_four_labels_are_called_few():
     found = advise(MOONS, few(SIDES, [2, 2]))
     assert found.verdict is Verdict.UNCLEAR
     assert found.interval[1] - found.interval[0] > 0.6
-    assert "The interval is wide: 4 labels are few, and each is 25 points of accuracy." in found.reasons
+    assert "The interval is wide because 4 labels are few: each is 25 points of accuracy." in found.reasons
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_only_label_of_a_class_is_told():
+def test_the_only_label_of_a_class_is_mentioned():
     y = few(SIDES, [5, 5])
     y[np.flatnonzero(y < 0)[0]] = 7
     found = advise(MOONS, y)
     assert found.labels == {0: 5, 1: 5, 7: 1}
     assert found.gain.n_tested == 10
-    assert "With one label only, 7 cannot be left out: the estimate is about the other classes." in found.reasons
+    assert (
+        "The only label of a class cannot be left out, so the estimate is about the classes other than 7."
+        in found.reasons
+    )
 
 
 @pytest.mark.usefixtures("quick")
@@ -153,7 +156,7 @@ def test_the_text_is_short_and_fits_a_terminal(name):
 
 
 @pytest.mark.usefixtures("quick")
-def test_another_machine_is_judged_by_its_own_name_and_left_as_it_was():
+def test_another_estimator_is_named_and_left_as_it_was():
     machine = LaplacianSVC()
     found = advise(MOONS, few(SIDES, [6, 6]), estimator=machine)
     assert "LaplacianSVC, all rows" in str(found)
@@ -162,13 +165,13 @@ def test_another_machine_is_judged_by_its_own_name_and_left_as_it_was():
     assert not hasattr(machine, "mixture_")
 
 
-def test_what_cannot_be_asked():
+def test_wrong_parameters():
     y = few(SIDES, [3, 3])
     with pytest.raises(OptionError, match="confidence must be a number between 0 and 1, but it is 95"):
         advise(MOONS, y, confidence=95)
     with pytest.raises(OptionError, match="estimator must be a MixtureSVC or a LaplacianSVC, but it is 3"):
         advise(MOONS, y, estimator=3)
-    with pytest.raises(LabelError, match="has seen those that are left out"):
+    with pytest.raises(LabelError, match="depends on those that are left out"):
         advise(MOONS, y, estimator=MixtureSVC(density=VBMixture(use_labels=True)))
     with pytest.raises(OneClassError):
         advise(MOONS, few(SIDES, [3, 0]))

@@ -4,38 +4,31 @@ import numpy as np
 import pytest
 
 from mixkern import MixtureSVC, datasets
-from mixkern.advice.cross_validation import is_testable, predicted, rounds, taken
+from mixkern.advice.cross_validation import is_testable, left_out_predictions, repeated_folds
 
 
 @pytest.mark.parametrize(
     ("counts", "expected"), [((1, 1), False), ((2, 1), False), ((9, 1), False), ((2, 2), True), ((5, 1, 5), True)]
 )
-def test_labels_of_two_classes_must_be_spared(counts, expected):
+def test_labels_of_two_classes_must_be_left_out(counts, expected):
     assert is_testable(np.repeat(np.arange(len(counts)), counts)) is expected
 
 
-def test_many_labels_are_drawn_from_and_no_class_is_lost():
-    codes = np.repeat([0, 1, 2], [100, 3, 1])
-    counts = np.bincount(codes[taken(codes, 20, np.random.RandomState(0))])
-    np.testing.assert_array_equal(counts, [19, 2, 1])
-    np.testing.assert_array_equal(taken(codes, 1_000, np.random.RandomState(0)), np.arange(104))
-
-
-def test_each_label_is_left_out_once_in_a_round():
+def test_each_label_is_left_out_once_in_a_repeat():
     codes = np.repeat([0, 1], [8, 7])
-    folds = list(rounds(np.zeros((15, 1)), codes, 2, np.random.RandomState(0)))
+    folds = list(repeated_folds(codes, 2, np.random.RandomState(0)))
     left_out = [out for _, out in folds]
     for some in (left_out[: len(folds) // 2], left_out[len(folds) // 2 :]):
         np.testing.assert_array_equal(np.sort(np.concatenate(some)), np.arange(15))
     assert all(not set(kept) & set(out) for kept, out in folds)
 
 
-def test_predictions_are_those_of_a_machine_without_these_labels():
+def test_predictions_are_those_of_an_estimator_without_these_labels():
     X, y = datasets.make_two_moons(200, random_state=0)
-    machine = MixtureSVC(random_state=0, probability=False).fit(X, y)
+    estimator = MixtureSVC(random_state=0, probability=False).fit(X, y)
     kept, out = np.arange(0, 100), np.arange(100, 200)
     own = MixtureSVC(random_state=0, probability=False)
     own.read_labels(X, y, None)
     rows = own.learn_structure(X)
     own.train(rows[kept], y[kept])
-    np.testing.assert_array_equal(predicted(machine, rows, y, kept, out), own.predict(X[out]))
+    np.testing.assert_array_equal(left_out_predictions(estimator, rows, y, kept, out), own.predict(X[out]))

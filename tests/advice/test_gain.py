@@ -1,16 +1,23 @@
-"""The gain by cross-validation: literal formulas, no label that peeks, intervals that are wide enough."""
+"""The gain by cross-validation: literal formulas, no leaked labels, intervals that are wide enough."""
 
 from copy import copy
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import gain as module
-from mixkern.advice.cross_validation import taken
-from mixkern.advice.gain import corrected_variance, cross_validated_gain, paired_variance
+from mixkern.advice.gain import (
+    BASELINE_C,
+    baseline_predictions,
+    corrected_variance,
+    cross_validated_gain,
+    paired_variance,
+)
 from mixkern.density import one_hot_rows
+from mixkern.sampling import class_subsample
 from mixkern.search import SemiSupervisedSplit
 
 MOONS, SIDES = datasets.make_two_moons(400, random_state=0)
@@ -46,12 +53,12 @@ def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_c
 
 
 @pytest.mark.parametrize("machine", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "bent"])
-def test_accuracies_are_those_of_machines_trained_without_the_fold(machine):
-    """The kernel too: a blend that had asked the labels left out would be another one."""
+def test_accuracies_are_those_of_estimators_trained_without_the_fold(machine):
+    """The kernel too: the share of a blend depends on the labels."""
     machine, rows = learned(machine=machine)
     some = some_of_each(SIDES, 4, seed=1)
     random, expected = np.random.RandomState(3), []
-    taken(SIDES[some], module.MOST_LABELS, random)  # takes its share of random numbers
+    class_subsample(SIDES[some], module.MAX_LABELS, random)  # draws random numbers, too
     split = SemiSupervisedSplit(5, random_state=random)
     for _ in range(10):
         for kept, out in split.split(rows[some], SIDES[some]):
@@ -83,8 +90,9 @@ def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
     assert -1 <= wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1] <= 1
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
-    """The truth: both machines with all labels, on all rows without one."""
+    """The true gain: both classifiers with all labels, on all rows without one."""
     monkeypatch.setattr(module, "N_REPEATS", 3)
     machine, rows = learned()
     numbers, hits, draws = one_hot_rows(machine.mixture_, rows), [], 20
@@ -93,7 +101,17 @@ def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
         others = np.setdiff1d(np.arange(len(rows)), some)
         whole = copy(machine).train(rows[some], SIDES[some])
         right = whole.predict(MOONS[others]) == SIDES[others]
-        alone = module.labels_only.predicted(numbers, SIDES, some, others) == SIDES[others]
+        alone = baseline_predictions(numbers, SIDES, some, others) == SIDES[others]
         low, high = gain_of(machine, rows, SIDES, some, seed).interval
         hits.append(low <= right.mean() - alone.mean() <= high)
     assert np.mean(hits) >= 0.85  # by the corrected variance alone it is about two in three
+
+
+def test_the_baseline_is_trained_on_the_kept_rows_alone():
+    random = np.random.RandomState(0)
+    numbers, codes = random.standard_normal((30, 2)), np.arange(30) % 3
+    kept, out = np.arange(20), np.arange(20, 30)
+    expected = SVC(C=BASELINE_C, gamma="scale").fit(numbers[:20], codes[:20]).predict(numbers[20:])
+    np.testing.assert_array_equal(baseline_predictions(numbers, codes, kept, out), expected)
+    hidden = np.where(np.arange(30) < 20, codes, 0)
+    np.testing.assert_array_equal(baseline_predictions(numbers, hidden, kept, out), expected)

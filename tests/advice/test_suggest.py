@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture
 from mixkern.advice import suggest, suggested_rows
+from mixkern.advice.suggest import Pool
 from mixkern.errors import LabelError, NotATableError, OptionError
 
 N_CLUSTERS = 6
@@ -157,7 +158,7 @@ def test_categories_alone():
 
 def test_many_rows_and_many_suggestions(monkeypatch, table):
     X, y, mixture = table
-    for name, limit in {"MOST_ROWS": 50, "MOST_KNOWN": 20, "MOST_PICKED": 10}.items():
+    for name, limit in {"MAX_CANDIDATES": 50, "MAX_KNOWN": 20, "MAX_PICKS": 10}.items():
         monkeypatch.setitem(suggested_rows.__globals__, name, limit)
     rows = suggested_rows(X, mixture, 100, np.where(np.arange(len(X)) < 30, y, -1), random_state=0)
     assert len(set(rows)) == 100
@@ -166,7 +167,7 @@ def test_many_rows_and_many_suggestions(monkeypatch, table):
 
 def test_the_seed_decides_which_rows_are_compared(monkeypatch, table):
     X, _, mixture = table
-    monkeypatch.setitem(suggested_rows.__globals__, "MOST_ROWS", 60)
+    monkeypatch.setitem(suggested_rows.__globals__, "MAX_CANDIDATES", 60)
     first, again, other = (suggested_rows(X, mixture, 8, random_state=seed).tolist() for seed in (0, 0, 1))
     assert first == again
     assert first != other
@@ -213,7 +214,7 @@ def test_a_density_that_uses_labels(table):
     assert (labels[rows] == -1).all()
 
 
-def test_a_laplacian_machine_lends_its_density(table):
+def test_the_density_of_a_laplacian_svc(table):
     X, _, mixture = table
     assert len(suggest(X, 3, model=LaplacianSVC(density=mixture), random_state=0)) == 3
 
@@ -232,7 +233,7 @@ def test_n_must_be_a_count(table, n):
 
 def test_more_suggestions_than_rows_without_a_label(table):
     X, _, mixture = table
-    with pytest.raises(OptionError, match=r"n is 4, but of 5 rows 3 have no label\. Ask for 3 at most"):
+    with pytest.raises(OptionError, match=r"n is 4, but of 5 rows 3 have no label\. At most 3 can be suggested"):
         suggested_rows(X[:5], mixture, 4, [0, 1, -1, -1, -1])
     with pytest.raises(OptionError, match=r"of 2 rows 0 have no label\. There is nothing left"):
         suggest(X[:2], 1, [0, 1])
@@ -252,7 +253,7 @@ def test_what_is_no_table():
 
 
 @pytest.mark.parametrize("model", [SVC(), MixtureSVC, "svc"], ids=["SVC", "class", "text"])
-def test_models_that_know_no_density(table, model):
+def test_models_without_a_density(table, model):
     with pytest.raises(OptionError, match="model must be None, a MixtureSVC or a LaplacianSVC, but it is"):
         suggest(table[0], 1, model=model)
 
@@ -275,3 +276,51 @@ def test_suggested_labels_teach_more_than_random_ones():
 
 def accuracy(X, y, rows):
     return SVC(C=10).fit(X[rows], y[rows]).score(X, y)
+
+
+# ---------------------------------------------------------------- equal rows
+
+GAP = np.nan
+
+
+def pool_of(rows, taken=()):
+    is_taken = np.zeros(len(rows), dtype=bool)
+    is_taken[list(taken)] = True
+    return Pool.of(np.array(rows, dtype=float), is_taken)
+
+
+def test_equal_rows_share_a_group_and_gaps_are_equal_to_gaps():
+    groups = pool_of([[1, GAP], [1, 2], [1, -GAP], [0.0, 1], [-0.0, 1], [GAP, 1]]).groups
+    assert groups[0] == groups[2]
+    assert groups[3] == groups[4]
+    assert len(set(groups)) == 4
+
+
+def test_rows_that_differ_in_the_last_digit_are_different():
+    assert len(set(pool_of([[1e9, 1.0], [1e9, np.nextafter(1.0, 2)]]).groups)) == 2
+
+
+def test_fresh_rows_are_equal_to_none_that_is_taken_and_copies_are():
+    pool = pool_of([[1], [1], [2], [2], [3]], taken=[0])
+    assert pool.fresh.tolist() == [2, 3, 4]
+    assert pool.copies.tolist() == [1]
+
+
+def test_taking_rows_makes_another_pool():
+    pool = pool_of([[1], [2], [2]])
+    smaller = pool.without(np.array([1]))
+    assert smaller.fresh.tolist() == [0]
+    assert smaller.copies.tolist() == [2]
+    assert pool.fresh.tolist() == [0, 1, 2]
+
+
+def test_a_group_is_drawn_once_and_counts_as_often_as_it_has_rows():
+    rows, counts = pool_of([[2], [1], [2], [3], [2]], taken=[3]).candidates(100, np.random.RandomState(0))
+    assert rows.tolist() == [0, 1]
+    assert counts.tolist() == [3, 1]
+
+
+def test_no_more_rows_are_drawn_than_the_limit():
+    rows, counts = pool_of(np.arange(50.0)[:, None]).candidates(7, np.random.RandomState(0))
+    assert len(set(rows)) == 7
+    assert counts.sum() == 7

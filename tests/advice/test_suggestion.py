@@ -49,7 +49,7 @@ def test_component_and_novelty_are_those_of_the_density(rings):
 
 
 @pytest.mark.parametrize("fit_first", [True, False])
-def test_predictions_are_those_of_the_machine(rings, fit_first):
+def test_predictions_are_those_of_the_model(rings, fit_first):
     X, few = rings
     fitted = MixtureSVC(random_state=0).fit(X, few)
     table = suggestion_table(X, 5, few, model=fitted if fit_first else None, random_state=0)
@@ -83,13 +83,13 @@ def test_frames_keep_the_type_of_their_labels():
     assert set(table["prediction"]) <= set(iris.y)
 
 
-def test_a_machine_without_probabilities_has_no_margin(rings):
+def test_a_model_without_probabilities_has_no_margin(rings):
     X, few = rings
     model = MixtureSVC(probability=False, random_state=0).fit(X, few)
-    with pytest.raises(OptionError, match="fit it with probability=True"):
+    with pytest.raises(OptionError, match="Fit it with probability=True"):
         suggestion_table(X, 2, few, model=model)
 
 
 def test_too_many_suggestions_are_refused_before_any_work(rings):
-    with pytest.raises(OptionError, match="Ask for 200 at most"):
+    with pytest.raises(OptionError, match="At most 200 can be suggested"):
         suggestion_table(rings[0], 201)

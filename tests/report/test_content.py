@@ -209,7 +209,7 @@ def test_tables_of_all_kinds(name, tmp_path, outline_of):
     assert found.open == []
     assert "nan" not in re.sub(r"<style>.*</style>|data:[^\"]*", "", found.source, flags=re.DOTALL).lower().split()
     assert ("Every row has a label." in found.text) == (share == 1.0)
-    assert ("The accuracy cannot be told" in found.text) == (share == 0.0)
+    assert ("The accuracy cannot be estimated" in found.text) == (share == 0.0)
 
 
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")

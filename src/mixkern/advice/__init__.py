@@ -1,4 +1,4 @@
-"""Advice before and between labels."""
+"""Advice on labelling: rows to label next, whether unlabelled rows help, and how accurate a classifier is."""
 
 from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.advice import Advice, Verdict

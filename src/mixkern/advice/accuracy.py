@@ -1,51 +1,57 @@
-"""How accurate a machine is, as far as the labels at hand can tell."""
+"""Accuracy of a classifier, estimated from its labels, with an interval."""
 
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mixkern.advice.cross_validation import is_testable, predicted, rounds, taken
+from mixkern.advice.cross_validation import (
+    CONFIDENCE,
+    check_density,
+    is_testable,
+    left_out_predictions,
+    n_repeats_of,
+    repeated_folds,
+)
 from mixkern.advice.gain import corrected_variance
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import LabelError, OptionError
+from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import as_read_by
-from mixkern.estimators.setting import POSITIVE
-from mixkern.typing import Floats, Ints
+from mixkern.sampling import class_subsample
+from mixkern.typing import Bools, Floats, Ints, RandomState
 from mixkern.wording import counted
 
 N_REPEATS = 5
-FEWEST = 2  # labels that an interval is made of, however many classes there are
-MOST_LABELS = 1_000  # that take part: their interval is some five points wide
-MOST_TRAININGS = 2_500  # labels times repeats: with many labels, one round of folds says enough
+LEAST_FREE = 2  # labels that Wilson's interval is computed for at least, however many classes there are
+MAX_LABELS = 1_000  # labels that are used: their interval is some five points wide
+MAX_TRAININGS = 2_500  # labels times repeats: with many labels, folds need not be repeated
 
 
 @dataclass(frozen=True)
 class AccuracyEstimate:
-    """How accurate a machine is on rows like the labelled ones, and how sure that is. ``print`` it.
+    """Estimated accuracy of a classifier on rows like the labelled ones. ``print`` gives a sentence.
 
     Attributes
     ----------
     value : float or None
-        Share of labels that were predicted rightly while they were left out; ``None`` where too few can be.
+        Share of labels that were predicted correctly while they were left out; ``None`` where there are too few.
     interval : tuple of float or None
-        Where the accuracy of the machine that is trained on all labels lies.
+        Confidence interval of the accuracy of the classifier that is trained on all labels.
     confidence : float
-        How often such an interval should be right.
+        Its level.
     n_labels, n_tested : int
-        Labels in all, and those that were left out at some time: all but the only ones of their class.
+        Number of labels, and of those that were left out: all but the only ones of their class.
     n_folds, n_repeats : int
-        In how many parts they were left out, how many times over; 0 where there is no estimate.
+        Number of folds, and how often these were repeated; 0 where there is no estimate.
     labels : dict
         Number of labels of each class.
     per_class : dict
-        The same share for each class; ``None`` for a class whose only label cannot be left out.
+        ``value`` for each class; ``None`` for a class whose only label cannot be left out.
     """
 
     value: float | None
@@ -60,18 +66,18 @@ class AccuracyEstimate:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were labels enough for an estimate."""
+        """Whether there were enough labels for an estimate."""
         return self.value is not None
 
     def __str__(self) -> str:
         if self.value is None or self.interval is None:
             return (
-                f"The accuracy cannot be told from {counted(self.n_labels, 'label')}: an estimate needs two labels or "
-                "more in at least two classes."
+                f"The accuracy cannot be estimated from {counted(self.n_labels, 'label')}: two labels or more in at "
+                "least two classes are needed."
             )
         low, high = (100 * end for end in self.interval)
         return (
-            f"About {100 * self.value:.0f} % of rows like the labelled ones are predicted rightly "
+            f"About {100 * self.value:.0f} % of rows like the labelled ones are predicted correctly "
             f"({100 * self.confidence:g} % interval {low:.0f} to {high:.0f} %, from {counted(self.n_labels, 'label')})."
         )
 
@@ -79,47 +85,48 @@ class AccuracyEstimate:
 def estimated_accuracy(
     model: MixtureSVC | None, X: Any, y: Any, *, confidence: float = 0.95, random_state: Any = 0
 ) -> AccuracyEstimate:
-    """Estimate from the labels at hand how accurate a machine is, with an interval that few labels make wide.
+    """Estimate the accuracy of a classifier from its labels, with a confidence interval.
 
-    The structure of the table is learned once, without labels. Then labels are left out, fold by fold and several
-    times over, and predicted from the others.
+    The density of the table is fitted once, without labels. Then labels are left out in repeated cross-validation, and
+    predicted from the others. Few labels give a wide interval.
 
     Parameters
     ----------
     model : MixtureSVC or None
-        A fitted one lends its density, and nothing but its last step is repeated. One that is not fitted says how to
-        learn; ``None`` is ``MixtureSVC()``.
+        Classifier to judge. The density of a fitted one is used as it is; one that is not fitted is cloned and
+        fitted. ``None`` is ``MixtureSVC()``.
     X : frame or array-like of shape (n, n_columns)
         The table: numbers, categories, gaps.
     y : array-like of shape (n,)
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
     confidence : float, default=0.95
-        How often the interval should hold the accuracy.
+        Level of the interval.
     random_state : int, RandomState or None, default=0
-        Which labels are left out together.
+        Controls the folds.
 
     Returns
     -------
     AccuracyEstimate
-        ``print`` it, or read ``value``, ``interval``, ``per_class``; ``value`` is ``None`` where there are too few.
+        Its ``value`` is ``None`` where there are too few labels.
 
     Notes
     -----
-    It is about rows like the labelled ones. Where rare classes were labelled as often as frequent ones, each class
-    counts as much as its labels; where labels were chosen because they are hard, or easy, so is the estimate.
+    The estimate holds for rows like the labelled ones. Where rare classes were labelled as often as frequent ones, each
+    class counts as much as its labels; where labelled rows are harder or easier than others, the estimate is too low or
+    too high.
 
-    The interval reaches as far as the wider of two does: Wilson's for as many labels less one for each class, and that
-    of the corrected resampled t-test (Nadeau and Bengio, 2003). A label that is the only one of its class cannot be
-    left out; it counts as wrong for the lower end and as right for the upper one. With more than 1,000 labels, 1,000
-    take part.
+    Each end of the interval is the wider of two: Wilson's interval for the number of labels less one for each class,
+    and that of the corrected resampled t-test (Nadeau and Bengio, 2003). A label that is the only one of its class
+    cannot be left out; it counts as wrong for the lower end and as right for the upper one. Of more than 1,000 labels,
+    about 1,000 are drawn.
 
     Measured on eight tables (heart, credit_a, iris, wine, glass, pima, clouds, page_blocks), 40 draws each of some 8,
     16, 30 and 60 labels, half of them at random and half as many of each class: intervals of 95 % held the accuracy of
-    the machine trained on all labels, on hidden rows weighted by class as the labels are, in 95.3 % of 1,231 draws
+    the classifier trained on all labels, on hidden rows weighted by class as the labels are, in 95.3 % of 1,231 draws
     (96.5, 94.6, 94.9 and 95.3 % by the number of labels; by table 91.8 % on pima to 98.1 % on iris). They were 63, 45,
-    30 and 20 points wide. The estimate was 0.4 points too low on average: machines that are trained on four of five
-    labels are a little worse. Where classes had been labelled evenly that are not equally frequent, the plain accuracy
-    on all hidden rows lay inside less often: in 86 % of the draws on glass, in 88 % on page_blocks.
+    30 and 20 points wide. The estimate was 0.4 points too low on average, because folds are trained on four of five
+    labels. Where classes of unequal frequency had been labelled evenly, the plain accuracy on all hidden rows lay
+    inside less often: in 86 % of the draws on glass, in 88 % on page_blocks.
 
     Examples
     --------
@@ -130,34 +137,33 @@ def estimated_accuracy(
     >>> estimate.interval[0] < estimate.value < estimate.interval[1]
     True
     >>> print(estimated_accuracy(None, iris.X, iris.few_labels(per_class=1, random_state=0)))
-    The accuracy cannot be told from 3 labels: an estimate needs two labels or more in at least two classes.
+    The accuracy cannot be estimated from 3 labels: two labels or more in at least two classes are needed.
     """
-    if not POSITIVE[1](confidence) or confidence >= 1:
-        raise OptionError(f"confidence must be a number between 0 and 1, but it is {confidence!r}.")
-    machine, rows, codes = _structure(model, X, y)
+    CONFIDENCE.check(confidence, "confidence")
+    estimator, rows, codes = _structure(model, X, y)
     random = check_random_state(random_state)
-    counts = np.bincount(codes, minlength=len(machine.classes_))
-    labels = dict(zip(machine.classes_.tolist(), counts.tolist(), strict=True))
+    counts = np.bincount(codes, minlength=len(estimator.classes_))
+    labels = dict(zip(estimator.classes_.tolist(), counts.tolist(), strict=True))
     if not is_testable(codes):
         return AccuracyEstimate(None, None, confidence, len(codes), labels=labels, per_class=dict.fromkeys(labels))
-    some = taken(codes, MOST_LABELS, random)
-    trial = _tried(machine, rows[some], codes[some], random)
-    shares = [None if np.isnan(share) else float(share) for share in trial.per_class(len(labels))]
+    some = class_subsample(codes, MAX_LABELS, random)
+    result = _cross_validated(estimator, rows[some], codes[some], random)
+    shares = [None if np.isnan(share) else float(share) for share in result.per_class(len(labels))]
     return AccuracyEstimate(
-        value=trial.value,
-        interval=trial.interval(confidence),
+        value=result.value,
+        interval=result.interval(confidence),
         confidence=confidence,
         n_labels=len(codes),
-        n_tested=int(trial.is_tested.sum()),
-        n_folds=len(trial.accuracies) // trial.n_repeats,
-        n_repeats=trial.n_repeats,
+        n_tested=int(result.is_tested.sum()),
+        n_folds=len(result.accuracies) // result.n_repeats,
+        n_repeats=result.n_repeats,
         labels=labels,
         per_class=dict(zip(labels, shares, strict=True)),
     )
 
 
 def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
-    r"""Where a probability lies of which so large a share was seen among n (Wilson, 1927).
+    """Compute Wilson's interval (1927) of a probability from the share seen among n.
 
     >>> [round(end, 2) for end in wilson(1.0, 8, 0.95)]
     [0.68, 1.0]
@@ -168,63 +174,56 @@ def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
-# ---------------------------------------------------------------- the structure, without labels
-
-
 def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Floats, Ints]:
-    """Give a machine that knows the density, the labelled rows as it reads them, and their classes."""
+    """Give an estimator with a fitted density, the labelled rows as its kernel takes them, and their classes."""
     if model is not None and not isinstance(model, MixtureSVC):
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {model!r}.")
-    if model is not None and getattr(model.density, "use_labels", False):
-        raise LabelError(
-            "A density that uses labels has seen those that are left out to judge it by. Ask with a density that does "
-            "not: MixtureSVC(density=VBMixture())."
-        )
     is_fitted = hasattr(model, "mixture_")
-    machine = MixtureSVC(random_state=0) if model is None else copy(model) if is_fitted else clone(model)
-    machine.set_params(probability=False)  # nobody asks for it, and it takes most of the time
-    codes, _ = machine.read_labels(X, y, None)
+    if model is None:
+        estimator = MixtureSVC(random_state=0)
+    else:
+        check_density(model)
+        estimator = copy(model) if is_fitted else clone(model)
+    estimator.set_params(probability=False)  # not needed here, and most of the time
+    codes, _ = estimator.read_labels(X, y, None)
     labelled = np.flatnonzero(codes != UNLABELLED)
-    rows = _read(machine, X) if is_fitted else machine.learn_structure(X)
-    return machine, rows[labelled], codes[labelled]
+    rows = _encoded(estimator, X) if is_fitted else estimator.learn_structure(X)
+    return estimator, rows[labelled], codes[labelled]
 
 
-def _read(machine: MixtureSVC, X: Any) -> Floats:
-    """Give all rows as the kernel of a fitted machine reads them."""
-    rows = np.asarray(X, dtype=float) if machine.encoder_ is None else machine.encoder_.transform(X)
-    return as_read_by(machine.kernel_, machine.mixture_, rows)
-
-
-# ---------------------------------------------------------------- labels left out
+def _encoded(estimator: MixtureSVC, X: Any) -> Floats:
+    """Give all rows as the kernel of a fitted estimator takes them."""
+    rows = np.asarray(X, dtype=float) if estimator.encoder_ is None else estimator.encoder_.transform(X)
+    return as_read_by(estimator.kernel_, estimator.mixture_, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
-    """What became of labels that were left out."""
+class _CrossValidation:
+    """Predictions of labels that were left out."""
 
     codes: Ints  # (n,)
-    n_right: Floats  # (n,) rounds in which each was predicted rightly
-    is_tested: NDArray[np.bool_]  # (n,)
-    accuracies: Floats  # one for each fold of each round
-    ratio: float  # tested labels per label that was trained on
+    n_right: Floats  # (n,), repeats in which each was predicted correctly
+    is_tested: Bools  # (n,)
+    accuracies: Floats  # one for each fold of each repeat
+    ratio: float  # tested labels per training label
     n_repeats: int
 
     @property
     def value(self) -> float:
-        """Share of the tested labels that were predicted rightly."""
+        """Share of the tested labels that were predicted correctly."""
         return float(self.n_right[self.is_tested].mean() / self.n_repeats)
 
     def per_class(self, n_classes: int) -> Floats:  # (c,)
-        """Give the same share class by class, NaN where none was tested."""
-        known = self.codes[self.is_tested]
-        right = np.bincount(known, self.n_right[self.is_tested], n_classes) / self.n_repeats
-        n_tested = np.bincount(known, minlength=n_classes)
+        """Compute the same share for each class, NaN where none was tested."""
+        tested = self.codes[self.is_tested]
+        right = np.bincount(tested, self.n_right[self.is_tested], n_classes) / self.n_repeats
+        n_tested = np.bincount(tested, minlength=n_classes)
         return np.divide(right, n_tested, out=np.full(n_classes, np.nan), where=n_tested > 0)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Give the wider interval; labels that were not tested are wrong below and right above."""
+        """Compute the wider interval; labels that were not tested are wrong for its lower end, right for its upper."""
         n, right = len(self.codes), self.n_right.sum() / self.n_repeats
-        free = max(FEWEST, n - len(np.unique(self.codes)))  # without one label of each class nobody knows the class
+        free = max(LEAST_FREE, n - len(np.unique(self.codes)))  # one label of each class is always needed for training
         low = wilson(right / n, free, confidence)[0]
         high = wilson((right + (~self.is_tested).sum()) / n, free, confidence)[1]
         quantile = stats.t.ppf((1 + confidence) / 2, len(self.accuracies) - 1)
@@ -232,15 +231,15 @@ class _Trial:
         return max(0.0, min(low, self.value - half)), min(1.0, max(high, self.value + half))
 
 
-def _tried(machine: MixtureSVC, rows: Floats, codes: Ints, random: np.random.RandomState) -> _Trial:
-    """Leave labels out again and again, and predict them."""
-    n_repeats = int(np.clip(MOST_TRAININGS // len(codes), 1, N_REPEATS))
+def _cross_validated(estimator: MixtureSVC, rows: Floats, codes: Ints, random: RandomState) -> _CrossValidation:
+    """Predict each label from others, in repeated cross-validation."""
+    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_TRAININGS)
     n_right, is_tested = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)
     accuracies, ratios = [], []
-    for kept, out in rounds(rows, codes, n_repeats, random):
-        is_right = predicted(machine, rows, codes, kept, out) == codes[out]
+    for kept, out in repeated_folds(codes, n_repeats, random):
+        is_right = left_out_predictions(estimator, rows, codes, kept, out) == codes[out]
         n_right[out] += is_right
         is_tested[out] = True
         accuracies.append(is_right.mean())
         ratios.append(len(out) / len(kept))
-    return _Trial(codes, n_right, is_tested, np.array(accuracies), float(np.mean(ratios)), n_repeats)
+    return _CrossValidation(codes, n_right, is_tested, np.array(accuracies), float(np.mean(ratios)), n_repeats)

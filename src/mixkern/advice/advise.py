@@ -1,4 +1,4 @@
-"""Whether unlabelled rows help on this table, asked before anyone relies on them."""
+"""Estimate whether unlabelled rows improve a classifier on a table."""
 
 from typing import Any
 
@@ -6,16 +6,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mixkern.advice.advice import Advice
-from mixkern.advice.cross_validation import is_testable
+from mixkern.advice.advice import Advice, next_steps, reasons, verdict
+from mixkern.advice.cross_validation import CONFIDENCE, check_density, is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
-from mixkern.advice.reason import next_steps, reasons, verdict
 from mixkern.density import component_table, one_hot_rows
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import LabelError, OptionError
+from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.setting import POSITIVE
 from mixkern.imports import optional
 
 
@@ -28,11 +26,11 @@ def advise(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Advice:
-    """Say in words and numbers whether unlabelled rows help on this table.
+    """Estimate whether unlabelled rows improve the accuracy on this table, and by how much.
 
-    The density of all rows is learned once, without a label. Then some of the labels are left out, again and again,
-    and predicted from the others: by a machine that knows all rows, and by scikit-learn's ``SVC``, which is given the
-    labelled ones alone. The difference of their accuracies is the gain.
+    The density of all rows is fitted once, without labels. Then labels are left out in repeated cross-validation and
+    predicted from the others: by the estimator, with the density of all rows, and by scikit-learn's ``SVC``, with the
+    labelled rows alone. The difference of their accuracies is the gain.
 
     Parameters
     ----------
@@ -43,27 +41,27 @@ def advise(
     X_unlabelled : frame or array-like of shape (m, n_columns), default=None
         Further rows without labels.
     estimator : MixtureSVC, default=None
-        Whose gain is asked for; ``None`` is ``MixtureSVC()``.
+        The estimator to judge; ``None`` is ``MixtureSVC()``.
     confidence : float, default=0.95
-        How often the interval should hold the true gain.
+        Level of the interval.
     random_state : int, RandomState or None, default=0
-        Which start the density has, and which labels are left out together.
+        Controls the start of the density and the folds.
 
     Returns
     -------
     Advice
-        ``print`` it, or read its attributes: ``verdict``, ``estimate``, ``interval``, ``accuracies``, ``components``,
-        ``reasons``, ``next_steps``.
+        ``print`` shows it as a text; its attributes are ``verdict``, ``estimate``, ``interval``, ``accuracies``,
+        ``components``, ``reasons``, ``next_steps`` and others.
 
     Notes
     -----
     The interval is that of the corrected resampled t-test (Nadeau and Bengio, 2003), and never narrower than the number
-    of labels allows (Agresti and Min, 2005). Few labels give wide intervals, and "no clear difference" is then a
-    statement about the labels rather than about the table.
+    of labels allows (Agresti and Min, 2005). Few labels give wide intervals, and "no clear difference" then means that
+    the labels are too few to show one.
 
-    Accuracies are about rows like the labelled ones: where rare classes were labelled as often as frequent ones, each
-    class counts as much as its labels. Each machine is trained on four of five labels, so with all of them it will be
-    somewhat better. ``SVC`` too is given z-scores, and gaps filled, by means of all rows; its ``C`` is 10, untuned.
+    Accuracies hold for rows like the labelled ones: where rare classes were labelled as often as frequent ones, each
+    class counts as much as its labels. Both classifiers are trained on four of five labels; with all of them they are
+    somewhat better. The columns of ``SVC`` are z-scored and their gaps filled by means of all rows; its ``C`` is 10.
 
     Examples
     --------
@@ -78,52 +76,48 @@ def advise(
     >>> list(advice.components.columns)
     ['share', 'labels', 'majority', 'purity', 'distinct_1', 'distinct_2']
     """
-    machine = _machine(estimator, random_state)
-    if not POSITIVE[1](confidence) or confidence >= 1:
-        raise OptionError(f"confidence must be a number between 0 and 1, but it is {confidence!r}.")
+    judged = _estimator(estimator, random_state)
+    CONFIDENCE.check(confidence, "confidence")
     pandas = optional("pandas", purpose="mixkern.advise")
-    known, _ = machine.read_labels(X, y, None)
-    rows = machine.learn_structure(X, X_unlabelled, known)
-    codes = np.append(known, np.full(len(rows) - len(known), UNLABELLED))
+    given, _ = judged.read_labels(X, y, None)
+    rows = judged.learn_structure(X, X_unlabelled, given)
+    codes = np.append(given, np.full(len(rows) - len(given), UNLABELLED))
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
-        numbers = one_hot_rows(machine.mixture_, rows[labelled])
+        numbers = one_hot_rows(judged.mixture_, rows[labelled])
         random = check_random_state(random_state)
-        gain = cross_validated_gain(machine, rows[labelled], numbers, codes[labelled], random, confidence)
+        gain = cross_validated_gain(judged, rows[labelled], numbers, codes[labelled], random, confidence)
     tables = [X] if X_unlabelled is None else [X, X_unlabelled]
-    found = purity(np.vstack([machine.responsibilities(table) for table in tables]), codes)
-    labels = dict(zip(machine.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
-    answer = verdict(gain, is_complete=len(labelled) == len(rows))
+    found = purity(np.vstack([judged.responsibilities(table) for table in tables]), codes)
+    labels = dict(zip(judged.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
+    found_verdict = verdict(gain, is_complete=len(labelled) == len(rows))
     return Advice(
-        verdict=answer,
+        verdict=found_verdict,
         gain=gain,
         purity=found,
-        components=_components(pandas, machine, found, list(labels)),
+        components=_components(pandas, judged, found, list(labels)),
         reasons=reasons(gain, found, labels),
-        next_steps=next_steps(answer, gain, found, len(rows), type(machine).__name__),
+        next_steps=next_steps(found_verdict, gain, found, len(rows), type(judged).__name__),
         n_rows=len(rows),
         labels=labels,
-        machine=type(machine).__name__,
+        machine=type(judged).__name__,
     )
 
 
-def _machine(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
+def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
+    """Give a copy of the estimator to judge."""
     if estimator is not None and not isinstance(estimator, MixtureSVC):
         raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {estimator!r}.")
-    machine = MixtureSVC() if estimator is None else clone(estimator)
-    if getattr(machine.density, "use_labels", False):
-        raise LabelError(
-            "A density that uses labels has seen those that are left out to judge it by. Ask with a density that does "
-            "not: estimator=MixtureSVC(density=VBMixture())."
-        )
-    if machine.random_state is None:
-        machine.set_params(random_state=random_state)
-    return machine.set_params(probability=False)  # nobody asks for it, and it takes most of the time
+    judged = MixtureSVC() if estimator is None else clone(estimator)
+    check_density(judged)
+    if judged.random_state is None:
+        judged.set_params(random_state=random_state)
+    return judged.set_params(probability=False)  # not needed here, and most of the time
 
 
-def _components(pandas: Any, machine: MixtureSVC, found: Purity, classes: list[Any]) -> Any:
-    """Put labels beside what is special about each component."""
+def _components(pandas: Any, estimator: MixtureSVC, found: Purity, classes: list[Any]) -> Any:
+    """Make a table of the components: their labels, and the columns in which they differ most from others."""
     majorities = [
         None if empty else classes[code] for code, empty in zip(found.majorities, found.is_empty, strict=True)
     ]
@@ -135,6 +129,6 @@ def _components(pandas: Any, machine: MixtureSVC, found: Purity, classes: list[A
             "purity": np.where(found.is_empty, np.nan, found.of_components),
         }
     )
-    words = component_table(machine.mixture_, machine.encoder_, n_columns=2).drop(columns="weight")
+    words = component_table(estimator.mixture_, estimator.encoder_, n_columns=2).drop(columns="weight")
     frame.index.name = words.index.name
     return frame.join(words).sort_values("share", ascending=False, kind="stable")

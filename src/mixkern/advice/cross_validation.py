@@ -1,4 +1,4 @@
-"""Labels left out and predicted from the others: what estimates of a machine are made from."""
+"""Labels left out and predicted from the others."""
 
 import warnings
 from collections.abc import Iterator
@@ -6,19 +6,22 @@ from copy import copy
 
 import numpy as np
 
+from mixkern.errors import LabelError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.kernels import LaplacianKernel
 from mixkern.search import SemiSupervisedSplit
 from mixkern.svm.dual import NotConvergedWarning
 from mixkern.svm.one_vs_one import chosen, class_scores
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, Positions, RandomState
+from mixkern.validation import Rule, is_number
 
 N_FOLDS = 5
-LEAST_TESTED = 4  # labels that can be left out; below, there is nothing to estimate from
+LEAST_TESTED = 4  # labels that can be left out; with fewer there is no estimate
+CONFIDENCE = Rule("a number between 0 and 1", lambda value: is_number(value) and 0 < value < 1)
 
 
 def is_testable(codes: Ints) -> bool:
-    """Tell whether labels can be left out of two classes, and enough of them to be worth it.
+    """Whether labels of at least two classes can be left out, and enough of them for an estimate.
 
     >>> is_testable(np.array([0, 0, 1])), is_testable(np.array([0, 0, 1, 1]))
     (False, True)
@@ -27,33 +30,49 @@ def is_testable(codes: Ints) -> bool:
     return bool((counts > 1).sum() > 1 and counts[counts > 1].sum() >= LEAST_TESTED)
 
 
-def taken(codes: Ints, most: int, random: np.random.RandomState) -> Ints:
-    """Give positions of labels, fewer where they are too many, two or more of each class that has them.
+def check_density(estimator: MixtureSVC) -> None:
+    """Refuse a density that is fitted with labels: it depends on those that are left out."""
+    if getattr(estimator.density, "use_labels", False):
+        raise LabelError(
+            "The density is fitted with labels, so it depends on those that are left out to test it.",
+            hint=hint(python="Use a density that does not: MixtureSVC(density=VBMixture())."),
+        )
 
-    >>> taken(np.array([0, 0, 0, 0, 1, 1]), 3, np.random.RandomState(0))
-    array([2, 3, 4, 5])
+
+def n_repeats_of(codes: Ints, most: int, most_trainings: int) -> int:
+    """Give how often the folds are repeated: fewer times where there are many labels.
+
+    >>> n_repeats_of(np.zeros(8), 10, 5_000), n_repeats_of(np.zeros(2_000), 10, 5_000)
+    (10, 2)
     """
-    share = min(1.0, most / len(codes))
-    shuffled = [random.permutation(np.flatnonzero(codes == label)) for label in range(codes.max() + 1)]
-    return np.sort(np.concatenate([rows[: max(2, int(share * len(rows)))] for rows in shuffled]))
+    return int(np.clip(most_trainings // len(codes), 1, most))
 
 
-def rounds(rows: Floats, codes: Ints, n: int, random: np.random.RandomState) -> Iterator[tuple[Ints, Ints]]:
-    """Give which labels are kept and which are left out, fold by fold, n times over."""
-    split = SemiSupervisedSplit(N_FOLDS, random_state=random)  # each round takes other folds from the same generator
-    for _ in range(n):
-        yield from split.split(rows, codes)
+def repeated_folds(codes: Ints, n_repeats: int, random: RandomState) -> Iterator[tuple[Positions, Positions]]:
+    """Give the labels that are kept and those that are left out, fold by fold, with other folds in each repeat."""
+    split = SemiSupervisedSplit(N_FOLDS, random_state=random)
+    for _ in range(n_repeats):
+        yield from split.split(codes, codes)
 
 
-def predicted(machine: MixtureSVC, rows: Floats, codes: Ints, kept: Ints, out: Ints) -> Ints:
-    """Train on what is kept, and give the classes of what is left out.
+def left_out_predictions(estimator: MixtureSVC, rows: Floats, codes: Ints, kept: Positions, out: Positions) -> Ints:
+    """Train on the labels that are kept, and predict the classes of the others.
 
-    The machine has learned the structure of the table, and only its last step is repeated.
+    Parameters
+    ----------
+    estimator : MixtureSVC
+        Its ``learn_structure`` has been called; only ``train`` is repeated.
+    rows : ndarray of shape (n, d + e)
+        Labelled rows, as ``learn_structure`` returns them.
+    codes : ndarray of int, shape (n,)
+        Their classes.
+    kept, out : ndarray of int
+        Positions of the rows to train on and of those to predict.
     """
-    with warnings.catch_warnings():  # the machine says it again when it is trained in earnest
+    with warnings.catch_warnings():  # the final training gives the same warning
         warnings.simplefilter("ignore", NotConvergedWarning)
-        own = copy(machine).train(rows[kept], codes[kept])
-    # Labels may change a kernel, but never a bent one, which keeps large matrices: those need not be made again.
-    kernel = machine.kernel_ if isinstance(machine.kernel_, LaplacianKernel) else own.kernel_
-    values = kernel(rows[out], own.support_vectors_) @ own.dual_coef_ + own.intercept_
-    return np.asarray(chosen(class_scores(values, len(machine.classes_))), dtype=np.intp)
+        trained = copy(estimator).train(rows[kept], codes[kept])
+    # Training may change a kernel, but not a Laplacian one, of which the estimator keeps the large matrices.
+    kernel = estimator.kernel_ if isinstance(estimator.kernel_, LaplacianKernel) else trained.kernel_
+    values = kernel(rows[out], trained.support_vectors_) @ trained.dual_coef_ + trained.intercept_
+    return np.asarray(chosen(class_scores(values, len(estimator.classes_))), dtype=np.intp)

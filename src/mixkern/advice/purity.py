@@ -1,28 +1,27 @@
-"""How well the components of a density keep the classes apart, judged by few labels."""
+"""Purity: how well the components of a density separate the classes, by few labels."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Bools, Floats, Ints
 
-PRIOR = 2.0  # labels that each component is given beforehand, with the classes as frequent as among all labels
-LEAST_LABEL = 0.5  # a component that holds less than half a label has none
+PRIOR = 2.0  # pseudo-labels of each component, with the classes as frequent as among all labels
+LEAST_LABEL = 0.5  # a component with less than half a label counts as having none
 
 
 @dataclass(frozen=True, eq=False)
 class Purity:
-    """Labels inside components; a label counts in each as much as the component is responsible for its row.
+    """Labels in components, each label weighted by the component's responsibility for its row.
 
     Attributes
     ----------
     shares : ndarray of shape (k,)
-        How much of all rows each component holds.
+        Share of all rows in each component.
     counts : ndarray of shape (k, c)
-        Labels of each class inside each component.
-    same_pairs, pairs : float
-        How many pairs of labelled rows lie in one component, and how many of those have the same label.
+        Number of labels of each class in each component.
+    pairs, same_pairs : float
+        Number of pairs of labelled rows in the same component, and of those with the same label.
     chance : float
         Share of pairs with the same label among all pairs of labelled rows.
     """
@@ -35,53 +34,54 @@ class Purity:
 
     @property
     def labels(self) -> Floats:  # (k,)
-        """Number of labels inside each component."""
+        """Number of labels in each component."""
         return self.counts.sum(axis=1)
 
     @property
-    def is_empty(self) -> NDArray[np.bool_]:  # (k,)
+    def is_empty(self) -> Bools:  # (k,)
         """Mask of the components without a label."""
         return self.labels < LEAST_LABEL
 
     @property
     def majorities(self) -> Ints:  # (k,)
-        """Class with most labels in each component; of those without a label, the class with most labels at all."""
+        """Most frequent class in each component; without a label, the most frequent class of all labels."""
         return self._posterior.argmax(axis=1)
 
     @property
     def of_components(self) -> Floats:  # (k,)
-        """Expected share of the majority in each component: a single label does not make it one."""
+        """Expected share of the most frequent class in each component, shrunk towards its share of all labels."""
         return self._posterior.max(axis=1)
 
     @property
     def overall(self) -> float:
-        """Probability that two labelled rows of one component have the same label; near ``chance`` without pairs."""
+        """Probability that two labelled rows of one component have the same label; ``chance`` without pairs."""
         return float((self.same_pairs + PRIOR * self.chance) / (self.pairs + PRIOR))
 
     @property
     def lift(self) -> float:
-        """How far from chance, 0, to perfect, 1, the components are; may be negative."""
+        """Overall purity on a scale from chance, 0, to perfect, 1; may be negative."""
         return (self.overall - self.chance) / (1 - self.chance) if self.chance < 1 else 0.0
 
     @property
     def _posterior(self) -> Floats:  # (k, c)
+        """Expected shares of the classes in each component."""
         frequent = self.counts.sum(axis=0) / self.counts.sum()
         return (self.counts + PRIOR * frequent) / (self.labels[:, None] + PRIOR)
 
 
 def purity(responsibilities: Floats, codes: Ints) -> Purity:
-    r"""Count labels, and pairs of them, inside components.
+    r"""Count labels, and pairs of labels, in components.
 
-    Two rows i and j lie in one component with probability :math:`\sum_k \rho_{ik} \rho_{jk}`. Pairs, unlike the
-    share of the majority, do not look purer where labels are fewer: for labels that have nothing to do with the
-    components, the expectation is chance.
+    Two rows i and j lie in one component with probability :math:`\sum_k \rho_{ik} \rho_{jk}`. The purity of pairs,
+    unlike the share of the majority, does not grow where labels are fewer: for labels that are independent of the
+    components, its expectation is chance.
 
     Parameters
     ----------
     responsibilities : ndarray of shape (n, k)
-        Of all rows.
+        Responsibilities of the components for all rows.
     codes : ndarray of int, shape (n,)
-        Class of each, -1 where unlabelled.
+        Classes, -1 where unlabelled.
 
     Examples
     --------
@@ -92,10 +92,10 @@ def purity(responsibilities: Floats, codes: Ints) -> Purity:
     array([0.75, 0.75])
     """
     labelled = codes >= 0
-    rho, known = responsibilities[labelled], codes[labelled]
-    counts = np.eye(int(known.max()) + 1)[known].T @ rho  # (c, k)
-    alone = float((rho**2).sum())  # each row with itself, which is no pair
-    per_class, n = np.bincount(known), len(known)
+    rho, classes = responsibilities[labelled], codes[labelled]
+    counts = np.eye(int(classes.max()) + 1)[classes].T @ rho  # (c, k)
+    alone = float((rho**2).sum())  # each row with itself, which is not a pair
+    per_class, n = np.bincount(classes), len(classes)
     return Purity(
         shares=responsibilities.mean(axis=0),
         counts=counts.T,

@@ -1,6 +1,7 @@
-"""Which rows to label next."""
+"""Choose rows to label next."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,32 +9,31 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mixkern.advice.design import central_rows, greedy_design, uncertainty
-from mixkern.advice.pool import Pool
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
-from mixkern.errors import LabelError, NotATableError, OptionError
+from mixkern.errors import LabelError, NotATableError, OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
-from mixkern.estimators.setting import COUNT
 from mixkern.kernels import BlendKernel
+from mixkern.sampling import subsample
 from mixkern.svm.gaussian_process import posterior_covariance
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
+from mixkern.validation import COUNT
 from mixkern.wording import counted
 
-MOST_ROWS = 1_500  # that are compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
-MOST_KNOWN = 1_000  # rows with a label, or suggested already, that these are compared with
-MOST_PICKED = 200  # before other rows are drawn
-SHARE = 0.9  # of the kernel that is the mixture's: without labels, it is all that is known of the table's structure
-SHARPER = 4.0  # times as local is the kernel that says where the middle of a group is
+MAX_CANDIDATES = 1_500  # rows compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
+MAX_KNOWN = 1_000  # labelled or suggested rows that candidates are compared with
+MAX_PICKS = 200  # suggestions before other candidates are drawn
+SHARE = 0.9  # of the mixture in the kernel: higher than in classifiers, because there may be no labels to set it by
+CENTRE_SCALE = 4.0  # factor of gamma for the more local kernel that finds the middle of a group
 
 
 def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: Any = None) -> Ints:
-    """Give the rows to label next: those that say most about all the others.
+    """Choose the rows whose labels are most informative about all others.
 
-    Without labels, the mixture alone decides: rows in the middle of dense places, spread over all that the table holds.
-    With labels, rows near them have less to say, and those that the labels leave undecided are worth up to twice as
-    much as others. Rows with gaps are worth less. Ask for all the rows that you can label in one go, or for some, label
-    them, and ask again.
+    Without labels, rows in the middle of dense regions are chosen, spread over the whole table. With labels, rows near
+    labelled ones count less, and rows whose class is uncertain count up to twice as much as others. Rows with gaps
+    count less. Either label all suggested rows at once, or label a few and call the function again.
 
     Parameters
     ----------
@@ -45,24 +45,24 @@ def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: A
         Labels so far; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none. Rows that have one are
         not suggested.
     model : MixtureSVC or LaplacianSVC, default=None
-        How to read the table and to learn its density. A fitted one, which knows the columns of ``X`` already, lends
-        its density and nothing is learned again. ``None`` is ``MixtureSVC()``.
+        How to encode the table and to fit its density. Encoder and density of a fitted one, with the same columns as
+        ``X``, are used as they are. ``None`` is ``MixtureSVC()``.
     random_state : int, RandomState or None, default=None
-        Which start the density has, and which rows are compared where there are many.
+        Controls the start of the density, and which rows are compared where there are many.
 
     Returns
     -------
     ndarray of int, shape (n,)
-        Positions of rows, the most important one first. Of equal rows one is suggested, as long as there are others.
+        Positions of rows, the most important one first. Of equal rows one is suggested, as long as others are left.
 
     See Also
     --------
-    mixkern.advice.suggestion_table : says why.
+    mixkern.advice.suggestion_table : the same rows with reasons.
 
     Notes
     -----
-    At most 1,500 rows are compared with each other, and with at most 1,000 that have labels, so memory does not grow
-    with the square of the table. Where there are more, they are drawn at random, and drawn anew after every 200
+    At most 1,500 rows are compared with each other, and with at most 1,000 labelled ones, so that memory does not grow
+    with the square of the number of rows. Where there are more, they are drawn at random, anew after every 200
     suggestions.
 
     Examples
@@ -71,26 +71,26 @@ def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: A
     >>> from mixkern.advice import suggest
     >>> X, y = datasets.make_two_rings(random_state=0)
     >>> rows = suggest(X, 8, random_state=0)
-    >>> few = [label if i in rows else None for i, label in enumerate(y)]  # asked of somebody who knows
+    >>> few = [label if i in rows else None for i, label in enumerate(y)]  # labelled by a person
     >>> more = suggest(X, 8, few, random_state=0)
     >>> len(set(rows) | set(more))
     16
     """
     labels = labels_so_far(X, y)
-    check_room(n, labels.codes)
-    machine, rows = structure(X, y, labels, model, random_state)
-    return suggested_rows(rows, machine.mixture_, n, labels.codes, random_state)
+    check_n_suggestions(n, labels.codes)
+    estimator, rows = learned_structure(X, y, labels, model, random_state)
+    return suggested_rows(rows, estimator.mixture_, n, labels.codes, random_state)
 
 
 def suggested_rows(
     rows: ArrayLike, mixture: Mixture, n: int, codes: ArrayLike | None = None, random_state: Any = None
 ) -> Ints:
-    """Give the rows to label next, where the density is known: what :func:`suggest` does with encoded rows.
+    """Choose rows to label next from encoded rows and their density; see :func:`suggest`.
 
     Parameters
     ----------
     rows : array-like of shape (n_rows, d + e)
-        Rows as :class:`~mixkern.TableEncoder` gives them; NaN is a gap.
+        Rows as :class:`~mixkern.TableEncoder` encodes them; NaN is a gap.
     mixture : Mixture
         Their density.
     n : int
@@ -98,7 +98,7 @@ def suggested_rows(
     codes : array-like of int, shape (n_rows,), default=None
         Classes, -1 where unlabelled; ``None`` where all are.
     random_state : int, RandomState or None, default=None
-        Which rows are compared where there are more than 1,500.
+        Controls which rows are compared where there are more than 1,500.
 
     Returns
     -------
@@ -119,18 +119,18 @@ def suggested_rows(
     classes = np.full(len(values), UNLABELLED) if codes is None else np.asarray(codes)
     if len(values) != len(classes):
         raise LabelError(f"There are {counted(len(values), 'row')}, but {counted(len(classes), 'code')}.")
-    check_room(n, classes)
+    check_n_suggestions(n, classes)
     random = check_random_state(random_state)
     kernel = similarity(values, mixture, random)
     labelled = np.flatnonzero(classes != UNLABELLED)
     pool = Pool.of(values, classes != UNLABELLED)
     found = np.empty(0, dtype=np.intp)
     while len(found) < n and len(pool.fresh):
-        candidates, counts = pool.drawn(MOST_ROWS, random)
-        judges = _some(labelled, random)
-        known = _some(np.append(judges, found), random)
-        worth = _worth(kernel, values[candidates], values[judges], classes[judges])
-        n_picks = min(n - len(found), len(candidates), MOST_PICKED)
+        candidates, counts = pool.candidates(MAX_CANDIDATES, random)
+        some = subsample(labelled, MAX_KNOWN, random)
+        known = subsample(np.append(some, found), MAX_KNOWN, random)
+        worth = _worth(kernel, values[candidates], values[some], classes[some])
+        n_picks = min(n - len(found), len(candidates), MAX_PICKS)
         picks = candidates[_picked(kernel, values[candidates], values[known], counts, worth, n_picks)]
         found, pool = np.append(found, picks), pool.without(picks)
     if len(found) < n:
@@ -138,29 +138,29 @@ def suggested_rows(
     return found
 
 
-def similarity(rows: Floats, mixture: Mixture, random: np.random.RandomState) -> BlendKernel:
-    """Give the kernel by which rows tell of each other: that of machines, with more of the mixture in it."""
+def similarity(rows: Floats, mixture: Mixture, random: RandomState) -> BlendKernel:
+    """Give the kernel that rows are compared by: the default one, with a larger share of the mixture."""
     kernel = BlendKernel(mixture, share=SHARE)
     scaled: BlendKernel = replaced(kernel, gamma=gamma_of(Scale.SCALE, kernel, rows, random))
     return scaled
 
 
-def structure(X: Any, y: Any, labels: Labels, model: Any, random_state: Any) -> tuple[MixtureSVC, Floats]:
-    """Give a machine that knows the density of a table, and the encoded rows."""
+def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: Any) -> tuple[MixtureSVC, Floats]:
+    """Give an estimator with a fitted density of the table, and the encoded rows."""
     if model is not None and not isinstance(model, MixtureSVC):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {name}. Pass an instance.")
     if model is not None and hasattr(model, "mixture_"):
         return model, np.asarray(X, dtype=float) if model.encoder_ is None else model.encoder_.transform(X)
-    machine = MixtureSVC() if model is None else clone(model)
-    if machine.random_state is None:
-        machine.set_params(random_state=random_state)
-    codes = machine.read_labels(X, y, None)[0] if labels.n_classes > 1 else None
-    return machine, machine.learn_structure(X, None, codes)
+    estimator = MixtureSVC() if model is None else clone(model)
+    if estimator.random_state is None:
+        estimator.set_params(random_state=random_state)
+    codes = estimator.read_labels(X, y, None)[0] if labels.n_classes > 1 else None
+    return estimator, estimator.learn_structure(X, None, codes)
 
 
 def labels_so_far(X: Any, y: Any) -> Labels:
-    """Read labels, of which there may be none."""
+    """Encode labels, where all rows may be unlabelled."""
     if not (hasattr(X, "shape") or hasattr(X, "__len__")):
         raise NotATableError(f"X must be a table, such as a frame or an array, but it is of type {type(X).__name__}.")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -169,31 +169,26 @@ def labels_so_far(X: Any, y: Any) -> Labels:
     labels = encode_labels(y, min_classes=0)
     if len(labels.codes) != n_rows:
         raise LabelError(
-            f"X has {counted(n_rows, 'row')}, but y has {len(labels.codes)}. Give one label per row, None where there "
-            "is none."
+            f"X has {counted(n_rows, 'row')}, but y has {len(labels.codes)}.",
+            hint=hint(python="Give one label per row, None where there is none."),
         )
     return labels
 
 
-def check_room(n: Any, codes: Any) -> None:
+def check_n_suggestions(n: Any, codes: Any) -> None:
     """Refuse to suggest more rows than there are without a label."""
-    if not COUNT[1](n):
-        raise OptionError(f"n must be {COUNT[0]}, but it is {n!r}.")
+    COUNT.check(n, "n")
     n_open = int((np.asarray(codes) == UNLABELLED).sum())
     if n > n_open:
         raise OptionError(
             f"n is {n}, but of {counted(len(codes), 'row')} {n_open} {'has' if n_open == 1 else 'have'} no label. "
-            + (f"Ask for {n_open} at most." if n_open else "There is nothing left to suggest.")
+            + (f"At most {n_open} can be suggested." if n_open else "There is nothing left to suggest.")
         )
 
 
-def _some(rows: Ints, random: np.random.RandomState) -> Ints:
-    return rows if len(rows) <= MOST_KNOWN else random.choice(rows, MOST_KNOWN, replace=False)
-
-
-def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int) -> Ints:
-    """Pick rows that say most about all of them, beyond what known ones say."""
-    apart, near = kernel.pair_terms(rows), SHARPER * kernel.gamma
+def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int) -> Positions:
+    """Pick the rows that reduce the uncertainty about all of them most, given labels of the known ones."""
+    apart, near = kernel.pair_terms(rows), CENTRE_SCALE * kernel.gamma
     covariance, to_known = apart.kernel(kernel.gamma), np.empty((len(rows), 0))
     if len(known):
         apart_known = kernel.pair_terms(rows, known)
@@ -202,9 +197,70 @@ def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, wo
     return central_rows(apart.kernel(near), to_known, counts, worth, greedy_design(covariance, counts, worth, n))
 
 
-def _worth(kernel: BlendKernel, rows: Floats, judges: Floats, codes: Ints) -> Floats:
-    """Say what rows are worth, besides being among many others: more if labels leave them undecided, less with gaps."""
-    there = 1 - np.isnan(rows).mean(axis=1)
-    if not len(judges):
-        return there
-    return there * (1 + uncertainty(kernel(rows, judges), kernel(judges), codes)) / 2
+def _worth(kernel: BlendKernel, rows: Floats, labelled: Floats, codes: Ints) -> Floats:
+    """Compute a factor for each row: larger where its class is uncertain, smaller where it has gaps."""
+    complete = 1 - np.isnan(rows).mean(axis=1)
+    if not len(labelled):
+        return complete
+    return complete * (1 + uncertainty(kernel(rows, labelled), kernel(labelled), codes)) / 2
+
+
+# ---------------------------------------------------------------- rows that may be suggested
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Rows in groups of equal rows, and which of them are taken: labelled, or suggested already.
+
+    Attributes
+    ----------
+    groups : ndarray of int, shape (n,)
+        Number of each row's group.
+    is_taken : ndarray of bool, shape (n,)
+        Mask of the rows that are taken.
+    """
+
+    groups: Ints
+    is_taken: Bools
+
+    @classmethod
+    def of(cls, rows: Floats, is_taken: Bools) -> Self:
+        """Group equal rows; gaps are equal to gaps."""
+        return cls(_groups(rows), is_taken)
+
+    @property
+    def fresh(self) -> Positions:
+        """Positions of the rows that are not equal to any taken row."""
+        has_taken = np.zeros(self.groups.max(initial=0) + 1, dtype=bool)
+        has_taken[self.groups[self.is_taken]] = True
+        return np.flatnonzero(~has_taken[self.groups])
+
+    @property
+    def copies(self) -> Positions:
+        """Positions of the rows that are not taken, but equal to a taken row."""
+        return np.setdiff1d(np.flatnonzero(~self.is_taken), self.fresh)
+
+    def without(self, rows: Positions) -> Self:
+        """Give a pool in which these rows are taken, too."""
+        is_taken = self.is_taken.copy()
+        is_taken[rows] = True
+        return replace(self, is_taken=is_taken)
+
+    def candidates(self, limit: int, random: RandomState) -> tuple[Positions, Floats]:
+        """Draw at most ``limit`` fresh rows; give one position for each group, and the number of its rows drawn.
+
+        >>> pool = Pool.of(np.array([[1.0], [2.0], [1.0], [3.0]]), np.array([False, False, False, True]))
+        >>> pool.candidates(10, RandomState(0))
+        (array([0, 1]), array([2., 1.]))
+        """
+        some = np.sort(subsample(self.fresh, limit, random))
+        _, first, counts = np.unique(self.groups[some], return_index=True, return_counts=True)
+        by_position = np.argsort(first)
+        return some[first[by_position]], counts[by_position].astype(float)
+
+
+def _groups(rows: Floats) -> Ints:
+    """Give each row the number of its group of equal rows, which are compared byte by byte."""
+    values = np.where(np.isnan(rows), np.nan, rows) + 0.0  # one kind of gap, one kind of zero
+    cells = np.ascontiguousarray(values).view(f"V{values.itemsize * values.shape[1]}").ravel()
+    return np.unique(cells, return_inverse=True)[1].astype(np.intp).ravel()

@@ -1,4 +1,4 @@
-"""Why these rows should be labelled next."""
+"""Rows to label next, with reasons."""
 
 from typing import Any
 
@@ -6,41 +6,47 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mixkern.advice.suggest import check_room, labels_so_far, similarity, structure, suggested_rows
+from mixkern.advice.suggest import (
+    check_n_suggestions,
+    labels_so_far,
+    learned_structure,
+    similarity,
+    suggested_rows,
+)
 from mixkern.density import Mixture
 from mixkern.encoding import Labels
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
 from mixkern.imports import optional
 from mixkern.kernels import BlendKernel
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, Positions, RandomState
 from mixkern.wording import counted, percent
 
-BLOCK = 4_096  # rows at a time
-NARROW = 0.2  # a margin below which a row is called undecided
-REMOTE = 0.95  # a novelty above which a row is called unusual
+BLOCK = 4_096  # rows compared at a time
+NARROW = 0.2  # margin below which a row is called undecided
+SPARSE = 0.95  # novelty above which a row is said to lie in a sparse region
 
 
 def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: Any = None) -> Any:
-    """Give the rows to label next, and say why.
+    """Choose rows to label next, and give reasons.
 
     Parameters
     ----------
     X, n, y, model, random_state
-        As in :func:`mixkern.advice.suggest`, which gives the same rows where ``random_state`` is a number. With labels
-        of two classes or more, a model that is not fitted is trained; a fitted one predicts as it is.
+        As in :func:`mixkern.advice.suggest`, which returns the same rows where ``random_state`` is a number. With
+        labels of two classes or more, predictions are added; a model that is not fitted is trained for them.
 
     Returns
     -------
     pandas.DataFrame
         One row per suggestion, the most important one first; the index counts from 1.
 
-        - ``position``: of the row in ``X``,
-        - ``component``: which component of the density is most responsible for it,
-        - ``stands_for``: how many rows are more like it than like any other suggested or labelled row,
+        - ``position``: position of the row in ``X``,
+        - ``component``: the component of the density that is most responsible for it,
+        - ``stands_for``: number of rows that are more similar to it than to any other suggested or labelled row,
         - ``share``: the same as a share of all rows,
-        - ``novelty``: share of rows in denser places,
+        - ``novelty``: share of rows in denser regions,
         - ``prediction``, ``margin``: the most probable label, and by how much it is more probable than the next one;
           only with labels of two classes or more,
         - ``reason``: a sentence.
@@ -58,24 +64,24 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     """
     pandas = optional("pandas", purpose="suggestion_table")
     labels = labels_so_far(X, y)
-    check_room(n, labels.codes)
-    machine, rows = structure(X, y, labels, model, random_state)
-    picks = suggested_rows(rows, machine.mixture_, n, labels.codes, random_state)
-    columns = _facts(rows, machine.mixture_, picks, labels, check_random_state(random_state))
+    check_n_suggestions(n, labels.codes)
+    estimator, rows = learned_structure(X, y, labels, model, random_state)
+    picks = suggested_rows(rows, estimator.mixture_, n, labels.codes, random_state)
+    columns = _density_columns(rows, estimator.mixture_, picks, labels, check_random_state(random_state))
     if labels.n_classes > 1:
-        if machine is not model:
-            machine = machine.set_params(probability=True).train(rows, labels.codes)
-        columns |= _opinion(machine, X, picks)
+        if estimator is not model:
+            estimator = estimator.set_params(probability=True).train(rows, labels.codes)
+        columns |= _prediction_columns(estimator, X, picks)
     table = pandas.DataFrame(columns, index=pandas.RangeIndex(1, n + 1, name="rank"))
     rivals = table.pop("rival") if "rival" in table else [None] * n
     table["reason"] = [_reason(row, rival) for row, rival in zip(table.to_dict("records"), rivals, strict=True)]
     return table
 
 
-def _facts(
-    rows: Floats, mixture: Mixture, picks: Ints, labels: Labels, random: np.random.RandomState
+def _density_columns(
+    rows: Floats, mixture: Mixture, picks: Positions, labels: Labels, random: RandomState
 ) -> dict[str, NDArray[Any]]:
-    """Give what the density says about suggested rows."""
+    """Compute the columns that depend on the density alone."""
     kernel = similarity(rows, mixture, random)
     known = np.append(picks, np.flatnonzero(labels.is_labelled))
     stands_for = _followers(kernel, rows, known)[: len(picks)]
@@ -88,8 +94,8 @@ def _facts(
     }
 
 
-def _followers(kernel: BlendKernel, rows: Floats, leaders: Ints) -> Ints:
-    """Count the rows that are more like one leader than like any other."""
+def _followers(kernel: BlendKernel, rows: Floats, leaders: Positions) -> Ints:
+    """Count, for each leader, the rows that are more similar to it than to any other leader."""
     counts = np.zeros(len(leaders), dtype=np.intp)
     for start in range(0, len(rows), BLOCK):
         nearest = kernel(rows[start : start + BLOCK], rows[leaders]).argmax(axis=1)
@@ -97,26 +103,27 @@ def _followers(kernel: BlendKernel, rows: Floats, leaders: Ints) -> Ints:
     return counts
 
 
-def _opinion(machine: MixtureSVC, X: Any, picks: Ints) -> dict[str, NDArray[Any]]:
-    """Give what a trained machine takes suggested rows for."""
-    if not machine.probability:
+def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict[str, NDArray[Any]]:
+    """Predict the labels of suggested rows."""
+    if not estimator.probability:
         raise OptionError(
-            "The margin is one of probabilities, but the model was fitted without: fit it with probability=True."
+            "The margin is a difference of probabilities, but the model was fitted without them.",
+            hint=hint(python="Fit it with probability=True."),
         )
-    probabilities = machine.predict_proba(X)[picks]
+    probabilities = estimator.predict_proba(X)[picks]
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :2]
     ranked = np.take_along_axis(probabilities, order, axis=1)
-    first, second = machine.classes_[order].T
+    first, second = estimator.classes_[order].T
     return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "rival": second}
 
 
 def _reason(row: dict[str, Any], rival: Any) -> str:
-    """Say in a sentence what a label of a row would be good for."""
+    """Write the reason for a suggestion as a sentence."""
     stands = f"stands for {counted(row['stands_for'], 'row')} ({percent(row['share'])}), component {row['component']}"
-    if row["novelty"] > REMOTE:
-        stands += ", in a place where few rows are"
+    if row["novelty"] > SPARSE:
+        stands += ", in a sparse region"
     if rival is None:
         return f"{stands.capitalize()}."
     if row["margin"] < NARROW:
         return f"Undecided between {row['prediction']!r} and {rival!r}; {stands}."
-    return f"So far taken for {row['prediction']!r}; {stands}."
+    return f"Predicted as {row['prediction']!r}; {stands}."

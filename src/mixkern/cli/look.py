@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.advice.reason import LEAST_SHARE
+from mixkern.advice.advice import LEAST_SHARE
 from mixkern.cli.option import column_options, json_option, reading_options, repeat_options, seed_option, target_option
 from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts, training_table

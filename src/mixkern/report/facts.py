@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.advice import suggestion_table
 from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
-from mixkern.advice.advice import Verdict
+from mixkern.advice.advice import Verdict, verdict
 from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
-from mixkern.advice.reason import verdict
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import one_hot_rows
 from mixkern.errors import MixkernWarning, OptionError

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from mixkern.advice.advice import ANSWERS, Verdict
-from mixkern.advice.reason import next_steps, reasons
+from mixkern.advice.advice import ANSWERS, Verdict, next_steps, reasons
 from mixkern.report.blocks import Tile, Tiles
 from mixkern.report.components import without_label
 from mixkern.report.facts import ModelFacts
