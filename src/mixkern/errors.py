@@ -68,7 +68,7 @@ def hint(*, python: str = "", cli: str = "") -> Hint:
     return Hint(python, cli)
 
 
-class Message:
+class Message(Exception):  # noqa: N818 -- the base of warnings, too
     """Base of all errors and warnings: one text, and a hint for each surface.
 
     Parameters
@@ -115,7 +115,7 @@ def _rebuild(category: Any, text: str, hint: Hint, row: int | None) -> Any:
     return category(text, hint=hint, row=row)
 
 
-class MixkernError(Message, Exception):
+class MixkernError(Message):
     """Base of all errors that mixkern raises on purpose."""
 
 

@@ -32,7 +32,7 @@ def test_few_labels_depends_on_the_seed_alone():
 
 
 def test_few_labels_wants_at_least_one():
-    with pytest.raises(ValueError, match="per_class must be a whole number, at least 1, but it is 0"):
+    with pytest.raises(ValueError, match="per_class must be a whole number, 1 or more, but it is 0"):
         datasets.load("iris").few_labels(per_class=0)
 
 
@@ -43,7 +43,7 @@ def test_repr_is_short():
 def test_few_labels_refuses_a_class_that_means_unlabelled():
     data = datasets.load("ripley")
     signed = dataclasses.replace(data, y=data.y.replace(0, -1))
-    with pytest.raises(LabelError, match="-1 is a class here, but means unlabelled"):
+    with pytest.raises(LabelError, match="-1 is a class here, but it marks unlabelled rows"):
         signed.few_labels()
 
 

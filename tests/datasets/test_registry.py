@@ -76,7 +76,7 @@ def test_what_load_returns_can_be_changed_without_harm():
 
 def test_an_unknown_name_is_met_with_the_nearest():
     with pytest.raises(
-        UnknownDatasetError, match=r"no data set 'irsi'\. Did you mean 'iris'\? mixkern\.datasets\.names\(\)"
+        UnknownDatasetError, match=r"no data set 'irsi'\. Did you mean 'iris'\? .* mixkern\.datasets\.names\(\)"
     ):
         datasets.load("irsi")
 
@@ -87,12 +87,12 @@ def test_index_holds_no_table_that_is_not_there():
 
 @pytest.mark.parametrize("bad", [None, 61])
 def test_a_name_is_a_text(bad):
-    with pytest.raises(UnknownDatasetError, match=f"loaded by its name, a text, but {bad} came"):
+    with pytest.raises(UnknownDatasetError, match=f"must be a text, but it is {bad}"):
         datasets.load(bad)
 
 
 def test_raw_is_for_satimage():
-    with pytest.raises(ValueError, match="raw=True is for 'satimage' alone; 'iris' has no other form"):
+    with pytest.raises(ValueError, match="raw=True is for 'satimage' only, not for 'iris'"):
         datasets.load("iris", raw=True)
 
 

@@ -1,6 +1,7 @@
-"""The twenty data sets of the paper, offline, and generators of its artificial ones."""
+"""The twenty data sets of the paper, generators of artificial ones, tables from files and from OpenML."""
 
 from mixkern.datasets.dataset import Dataset
+from mixkern.datasets.external import read_table
 from mixkern.datasets.generators import (
     make_adidas,
     make_clouds,
@@ -12,7 +13,6 @@ from mixkern.datasets.generators import (
     make_two_moons,
     make_two_rings,
 )
-from mixkern.datasets.own import read_table
 from mixkern.datasets.registry import load, names
 
 __all__ = [

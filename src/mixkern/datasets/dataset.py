@@ -1,4 +1,4 @@
-"""A data set: a table, its labels, and where they come from."""
+"""A data set: a table with labels and their origin."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, hint
+from mixkern.validation import COUNT
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table with its labels and what is known of both.
+    """A table with labels and their origin.
 
     Attributes
     ----------
     name : str
-        As in ``load(name)``.
+        Name in ``load(name)``.
     title : str
-        As the paper writes it.
+        Name in the paper.
     X : pandas.DataFrame
         Features: numbers as float, categories as pandas categories, gaps as NaN.
     y : pandas.Series
@@ -27,7 +28,7 @@ class Dataset:
     continuous, categorical : tuple of str
         Names of the two kinds of columns.
     description, creators, source, licence : str
-        What the table shows, who made it, where it was taken from, and under which terms.
+        Content of the table, its authors, where it was taken from, and its licence.
     """
 
     name: str
@@ -53,10 +54,10 @@ class Dataset:
 
     @property
     def key(self) -> str:
-        """A short name for the content: another table has another.
+        """A short hash of the content.
 
-        Numbers count to eight digits, so that what is computed on another machine, as Satimage's principal components
-        are, is the same table there.
+        Numbers are rounded to eight digits, so that a computed table, such as Satimage's principal components, has the
+        same key on every computer.
 
         >>> from mixkern import datasets
         >>> datasets.load("iris").key == datasets.load("iris").key != datasets.load("wine").key
@@ -76,14 +77,14 @@ class Dataset:
         return {label: 100 * float(share) for label, share in shares.items()}
 
     def few_labels(self, per_class: int = 4, random_state: Any = None) -> Any:
-        """Hide all labels but a few: the situation that mixkern is made for.
+        """Return the labels with all but a few per class hidden.
 
         Parameters
         ----------
         per_class : int, default=4
-            How many rows of each class keep their label (all of a class that has fewer).
+            Number of labels to keep of each class; all of a class that has fewer.
         random_state : int, RandomState or None, default=None
-            Which ones.
+            Seed or generator that draws the labels to keep.
 
         Returns
         -------
@@ -97,10 +98,12 @@ class Dataset:
         >>> y.value_counts(dropna=False).to_dict()
         {nan: 144, 'setosa': 2, 'versicolor': 2, 'virginica': 2}
         """
-        if int(per_class) != per_class or per_class < 1:
-            raise ValueError(f"per_class must be a whole number, at least 1, but it is {per_class}.")
+        COUNT.check(per_class, "per_class")
         if -1 in self.classes:
-            raise LabelError("-1 is a class here, but means unlabelled. Recode it first: y.replace(-1, 0).")
+            raise LabelError(
+                "-1 is a class here, but it marks unlabelled rows.",
+                hint=hint(python="Rename the class first: y.replace(-1, 0)."),
+            )
         random = check_random_state(random_state)
         keep = np.zeros(len(self.y), dtype=bool)
         for label in self.classes:

@@ -1,24 +1,25 @@
-"""Artificial two-dimensional problems, drawn afresh.
+"""Generators of artificial two-dimensional data sets.
 
 Every generator takes the number of rows ``n``, the ``noise`` (standard deviation of Gaussian noise added to both
 coordinates) and a ``random_state``, and returns ``(X, y)`` as NumPy arrays in shuffled order. Class sizes are exact,
-not drawn: the shares of the classes, to within one row. Streams come from NumPy's frozen ``RandomState``,
-so a seed gives the same points with every NumPy version.
+not random: the shares of the classes, to within one row. Random numbers come from ``RandomState``, so that a seed
+gives the same rows with every NumPy version.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-Points = NDArray[np.float64]
-Codes = NDArray[np.intp]
-Sampler = Callable[[int, np.random.RandomState], Points]  # (how many, stream) -> (how many, 2)
+from mixkern.typing import Floats, Ints, RandomState
+from mixkern.validation import NOT_NEGATIVE, at_least
+
+Sampler = Callable[[int, RandomState], Floats]  # number of rows n, random numbers -> rows (n, 2)
 
 
-def make_two_moons(n: int = 800, *, noise: float = 0.11, random_state: Any = None) -> tuple[Points, Codes]:
+def make_two_moons(n: int = 800, *, noise: float = 0.11, random_state: Any = None) -> tuple[Floats, Ints]:
     """Two interleaved half ellipses, as in Melacci's LapSVM package: class 0 is the upper moon.
 
     >>> X, y = make_two_moons(n=6, random_state=0)
@@ -30,7 +31,7 @@ def make_two_moons(n: int = 800, *, noise: float = 0.11, random_state: Any = Non
     return _draw([upper, lower], [1, 1], n, noise, random_state)
 
 
-def make_clouds(n: int = 5000, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_clouds(n: int = 5000, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Clouds of the ELENA project: three Gaussians of class 0 around and inside one wide Gaussian of class 1.
 
     The error of the Bayes rule is 9.65 %.
@@ -45,7 +46,7 @@ def make_clouds(n: int = 5000, *, noise: float = 0.0, random_state: Any = None) 
     return _draw([class_0, class_1], [1, 1], n, noise, random_state)
 
 
-def make_concentric(n: int = 2500, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_concentric(n: int = 2500, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Concentric of the ELENA project: a disc (class 0) in a ring (class 1).
 
     Both are evenly filled and do not overlap. Of 2500 rows, 921 lie in the disc, as in the published set.
@@ -53,7 +54,7 @@ def make_concentric(n: int = 2500, *, noise: float = 0.0, random_state: Any = No
     return _draw([_ring(0.0, 0.3), _ring(0.3, 0.5)], [921, 1579], n, noise, random_state)
 
 
-def make_ripley(n: int = 1250, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_ripley(n: int = 1250, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Ripley's mixture: two classes, each of two round Gaussians of variance 0.03."""
     spread = [0.03 * np.eye(2)] * 2
     class_0 = _mixture([0.5, 0.5], [(-0.7, 0.3), (0.3, 0.3)], spread)
@@ -61,8 +62,8 @@ def make_ripley(n: int = 1250, *, noise: float = 0.0, random_state: Any = None) 
     return _draw([class_0, class_1], [1, 1], n, noise, random_state)
 
 
-def make_two_rings(n: int = 800, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
-    """Draw the paper's introduction example: a narrow Gaussian (class 0) at the centre of a wide one (class 1).
+def make_two_rings(n: int = 800, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
+    """Two Gaussians of the paper's introduction: a narrow one (class 0) at the centre of a wide one (class 1).
 
     Variances are 0.07 and 1.93 in every direction, so the best decision boundary is a circle.
     """
@@ -71,7 +72,7 @@ def make_two_rings(n: int = 800, *, noise: float = 0.0, random_state: Any = None
     return _draw([narrow, wide], [1, 1], n, noise, random_state)
 
 
-def make_cross(n: int = 800, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_cross(n: int = 800, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Two long Gaussians, one per class, that cross at right angles.
 
     The paper shows this set but does not give its parameters; these give a set of the same shape.
@@ -83,7 +84,7 @@ def make_cross(n: int = 800, *, noise: float = 0.0, random_state: Any = None) ->
     return _draw([along, across], [1, 1], n, noise, random_state)
 
 
-def make_three_moons(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_three_moons(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Three interleaved moons, one per class, each a chain of seven round Gaussians.
 
     The paper shows this set but does not give its parameters; these give a set of the same shape.
@@ -94,7 +95,7 @@ def make_three_moons(n: int = 900, *, noise: float = 0.0, random_state: Any = No
     return _draw([first, second, third], [1, 1, 1], n, noise, random_state)
 
 
-def make_adidas(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_adidas(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Three slanted stripes of growing length, one per class, close enough to touch.
 
     The paper shows this set but does not give its parameters; these give a set of the same shape.
@@ -106,7 +107,7 @@ def make_adidas(n: int = 900, *, noise: float = 0.0, random_state: Any = None) -
     return _draw(stripes, [1, 1, 1], n, noise, random_state)
 
 
-def make_five_processes(n: int = 1000, *, noise: float = 0.0, random_state: Any = None) -> tuple[Points, Codes]:
+def make_five_processes(n: int = 1000, *, noise: float = 0.0, random_state: Any = None) -> tuple[Floats, Ints]:
     """Five Gaussian processes in three classes: two processes each for classes 0 and 1, one for class 2.
 
     The paper shows this set but does not give its parameters; these give a set of the same shape.
@@ -119,12 +120,10 @@ def make_five_processes(n: int = 1000, *, noise: float = 0.0, random_state: Any 
 
 def _draw(
     classes: Sequence[Sampler], shares: Sequence[float], n: int, noise: float, random_state: Any
-) -> tuple[Points, Codes]:
-    """Draw each class's part of n points, add the noise, shuffle."""
-    if int(n) != n or n < len(classes):
-        raise ValueError(f"n must be a whole number, at least {len(classes)}, one row for each class, but it is {n}.")
-    if not noise >= 0:
-        raise ValueError(f"noise is a standard deviation and must not be negative, but it is {noise}.")
+) -> tuple[Floats, Ints]:
+    """Draw the rows of each class, add noise and shuffle."""
+    at_least(len(classes)).check(n, "n")  # one row of each class
+    NOT_NEGATIVE.check(noise, "noise")
     random = check_random_state(random_state)
     sizes = _class_sizes(shares, n)
     X = np.concatenate([sample(size, random) for sample, size in zip(classes, sizes, strict=True)])
@@ -135,38 +134,38 @@ def _draw(
     return X[order], y[order]
 
 
-def _class_sizes(shares: Sequence[float], n: int) -> Codes:
-    """Round cumulative shares, so that the sizes add up to n."""
+def _class_sizes(shares: Sequence[float], n: int) -> Ints:
+    """Return the class sizes: cumulative shares are rounded, so that the sizes add up to n."""
     edges = np.rint(n * np.cumsum(shares) / np.sum(shares)).astype(np.intp)
-    sizes: Codes = np.diff(edges, prepend=0)
+    sizes: Ints = np.diff(edges, prepend=0)
     return sizes
 
 
-def _mixture(weights: Sequence[float], means: ArrayLike, covariances: Sequence[Points]) -> Sampler:
+def _mixture(weights: Sequence[float], means: ArrayLike, covariances: Sequence[Floats]) -> Sampler:
     centres = np.asarray(means, dtype=float)
     factors = np.linalg.cholesky(np.asarray(covariances))  # (k, 2, 2)
 
-    def sample(n: int, random: np.random.RandomState) -> Points:
+    def sample(n: int, random: RandomState) -> Floats:
         k = random.choice(len(weights), size=n, p=weights)
-        points: Points = centres[k] + np.einsum("nij,nj->ni", factors[k], random.standard_normal((n, 2)))
+        points: Floats = centres[k] + np.einsum("nij,nj->ni", factors[k], random.standard_normal((n, 2)))
         return points
 
     return sample
 
 
 def _arc(centre: tuple[float, float], radii: tuple[float, float]) -> Sampler:
-    """Sample half an ellipse evenly in its angle."""
+    """Return a sampler of half an ellipse, uniform in the angle."""
 
-    def sample(n: int, random: np.random.RandomState) -> Points:
+    def sample(n: int, random: RandomState) -> Floats:
         return _on_arc(centre, radii, np.pi * random.uniform(size=n))
 
     return sample
 
 
 def _ring(inner: float, outer: float) -> Sampler:
-    """Sample a ring around (0.5, 0.5) evenly in its area."""
+    """Return a sampler of a ring around (0.5, 0.5), uniform in the area."""
 
-    def sample(n: int, random: np.random.RandomState) -> Points:
+    def sample(n: int, random: RandomState) -> Floats:
         radius = np.sqrt(random.uniform(inner**2, outer**2, size=n))
         angle = 2 * np.pi * random.uniform(size=n)
         return 0.5 + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
@@ -175,22 +174,22 @@ def _ring(inner: float, outer: float) -> Sampler:
 
 
 def _chain(centre: tuple[float, float], radii: tuple[float, float], k: int = 7, deviation: float = 0.12) -> Sampler:
-    """Sample round Gaussians threaded on half an ellipse."""
-    beads = _on_arc(centre, radii, np.pi * (np.arange(k) + 0.5) / k)
-    return _mixture([1 / k] * k, beads, [deviation**2 * np.eye(2)] * k)
+    """Return a sampler of round Gaussians along half an ellipse."""
+    means = _on_arc(centre, radii, np.pi * (np.arange(k) + 0.5) / k)
+    return _mixture([1 / k] * k, means, [deviation**2 * np.eye(2)] * k)
 
 
-def _on_arc(centre: tuple[float, float], radii: tuple[float, float], angle: Points) -> Points:
+def _on_arc(centre: tuple[float, float], radii: tuple[float, float], angle: Floats) -> Floats:
     return np.column_stack([centre[0] + radii[0] * np.cos(angle), centre[1] + radii[1] * np.sin(angle)])
 
 
-def _diagonal(first: float, second: float) -> Points:
+def _diagonal(first: float, second: float) -> Floats:
     return np.diag([first, second]).astype(float)
 
 
-def _tilted(length: float, width: float, degrees: float) -> Points:
-    """Give a covariance from standard deviations along and across an axis."""
+def _tilted(length: float, width: float, degrees: float) -> Floats:
+    """Return the covariance with these standard deviations along and across an axis."""
     angle = np.deg2rad(degrees)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    covariance: Points = turn @ _diagonal(length**2, width**2) @ turn.T
+    covariance: Floats = turn @ _diagonal(length**2, width**2) @ turn.T
     return covariance

@@ -1,4 +1,4 @@
-"""The tables that travel inside the package."""
+"""The tables that are packaged with mixkern."""
 
 import gzip
 import hashlib
@@ -10,24 +10,22 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from sklearn.decomposition import PCA
-
 from mixkern.datasets.dataset import Dataset
 from mixkern.errors import DamagedDatasetError
 from mixkern.imports import optional
 
-N_SATIMAGE = 5  # the paper reduces Satimage's 36 attributes to 5, and does not say how
+N_SATIMAGE = 5  # the paper reduces Satimage's 36 attributes to 5 by a method that it does not name
 
 
 @cache
 def index() -> dict[str, Any]:
-    """Give what is known of each packaged table."""
+    """Return the description of each packaged table, by name."""
     facts: dict[str, Any] = json.loads(_folder().joinpath("index.json").read_text("utf-8"))
     return facts
 
 
 def load_packaged(name: str) -> Dataset:
-    """Read a packaged table, verified by its checksum."""
+    """Read a packaged table and verify its checksum."""
     pandas = optional("pandas", purpose="mixkern.datasets")
     facts = index()[name]
     text = verified_text(_folder().joinpath(f"{name}.csv.gz").read_bytes(), facts["sha256"], name)
@@ -55,9 +53,11 @@ def load_packaged(name: str) -> Dataset:
 
 
 def principal_components(dataset: Dataset, n_components: int) -> Dataset:
-    """Replace the attributes, all of one unit, by their first principal components; no label is read."""
+    """Replace the columns, which must have one unit, by their first principal components; labels are not used."""
+    from sklearn.decomposition import PCA
+
     pandas = optional("pandas", purpose="mixkern.datasets")
-    # A full decomposition: the randomised one, which PCA may pick by itself, differs from call to call.
+    # A full decomposition: the randomised one, which PCA may choose by default, differs from call to call.
     scores = PCA(n_components=n_components, svd_solver="full").fit_transform(dataset.X)
     columns = tuple(f"pc{i + 1}" for i in range(n_components))
     remark = f"First {n_components} principal components of {dataset.X.shape[1]} attributes."
@@ -70,7 +70,7 @@ def principal_components(dataset: Dataset, n_components: int) -> Dataset:
 
 
 def verified_text(compressed: bytes, sha256: str, name: str) -> bytes:
-    """Decompress a table and compare it with the checksum that it was packaged with."""
+    """Decompress a table, or raise an error if its checksum is not the one of the packaged table."""
     try:
         text = gzip.decompress(compressed)
     except (OSError, EOFError) as error:

@@ -1,17 +1,17 @@
-"""Every data set by its name."""
+"""Data sets by name."""
 
 from collections.abc import Callable
 from typing import Any
 
 from mixkern.datasets import generators
 from mixkern.datasets.dataset import Dataset
-from mixkern.datasets.openml import PREFIX, load_openml
+from mixkern.datasets.external import OPENML, load_openml
 from mixkern.datasets.packaged import N_SATIMAGE, index, load_packaged, principal_components
-from mixkern.errors import UnknownDatasetError
+from mixkern.errors import OptionError, UnknownDatasetError, hint
 from mixkern.imports import optional
 from mixkern.wording import nearest
 
-_SEED = 2015  # of the one draw of each artificial set that load() always gives
+_SEED = 2015  # load() returns the same rows of an artificial data set every time
 
 _GENERATED: dict[str, tuple[str, Callable[..., Any]]] = {
     "clouds": ("Clouds", generators.make_clouds),
@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def load(name: str, *, raw: bool = False, data_home: str | None = None) -> Dataset:
-    """Load a data set: one of :func:`names`, from the package itself, or any one of OpenML.
+    """Load a data set: a packaged one (see :func:`names`), or one of OpenML.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def load(name: str, *, raw: bool = False, data_home: str | None = None) -> Datas
     raw : bool, default=False
         For ``"satimage"``: the 36 attributes instead of their first five principal components.
     data_home : str, default=None
-        For OpenML: where copies are kept; by default scikit-learn's own folder.
+        For OpenML: folder of the copies; by default scikit-learn's own.
 
     Returns
     -------
@@ -53,17 +53,17 @@ def load(name: str, *, raw: bool = False, data_home: str | None = None) -> Datas
     ((690, 15), ('+', '-'), ('A1', 'A4', 'A5'))
     """
     if not isinstance(name, str):
-        raise UnknownDatasetError(f"A data set is loaded by its name, a text, but {name!r} came.")
+        raise UnknownDatasetError(f"The name of a data set must be a text, but it is {name!r}.")
     if raw and name != "satimage":
-        raise ValueError(f"raw=True is for 'satimage' alone; {name!r} has no other form.")
-    if name.startswith(PREFIX):
+        raise OptionError(f"raw=True is for 'satimage' only, not for {name!r}.")
+    if name.startswith(OPENML):
         return load_openml(name, data_home)
     if name in _GENERATED:
         return _load_generated(name)
     if name not in index():
         raise UnknownDatasetError(
-            f"There is no data set {name!r}.{nearest(name, names())} "
-            f"mixkern.datasets.names() lists all, and 'openml:<number or name>' fetches others."
+            f"There is no data set {name!r}.{nearest(name, names())} 'openml:<number or name>' loads one of OpenML.",
+            hint=hint(python="List all names: mixkern.datasets.names().", cli="List all names: mixkern datasets."),
         )
     dataset = load_packaged(name)
     return principal_components(dataset, N_SATIMAGE) if name == "satimage" and not raw else dataset

@@ -1,4 +1,4 @@
-"""OpenML, on answers that were recorded from it: scikit-learn ships them with its own tests."""
+"""Table files and OpenML as data sets; answers of OpenML were recorded, and are part of scikit-learn's own tests."""
 
 import gzip
 import io
@@ -12,7 +12,73 @@ import pandas as pd
 import pytest
 
 from mixkern import datasets
-from mixkern.errors import DownloadError, NoTargetError
+from mixkern.errors import DownloadError, NoTargetError, TableError
+
+
+def write(tmp_path, text, name="mine.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+MIXED = "age,colour,kind\n1,red,a\n2,,b\n,blue,a\n4,red,\n5,blue,b\n"
+
+
+def test_kinds_of_columns_gaps_and_rows_without_a_label(tmp_path):
+    data = datasets.read_table(write(tmp_path, MIXED), "kind")
+    assert (data.name, data.title, data.continuous, data.categorical) == ("mine", "mine", ("age",), ("colour",))
+    assert data.X.shape == (4, 2)
+    assert data.y.tolist() == ["a", "b", "a", "b"]
+    assert data.X.isna().sum().tolist() == [1, 1]
+    assert list(data.X.index) == [0, 1, 2, 3]
+
+
+def test_the_last_column_is_the_target(tmp_path):
+    assert datasets.read_table(write(tmp_path, MIXED)).y.name == "kind"
+
+
+def test_any_column_may_be_the_target(tmp_path):
+    data = datasets.read_table(write(tmp_path, MIXED), "colour")
+    assert data.classes == ("blue", "red")
+    assert data.continuous == ("age",)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "why"),
+    [
+        (MIXED, "knid", "has no column 'knid'. Did you mean 'kind'?"),
+        ("", None, "mine.csv is empty"),
+        ("a,b\n1\n", None, "line 2: 1 field, but the header has 2"),
+        ("a\n1\n2\n", None, "needs a column of labels and at least one other"),
+        ("a,b\n1,x\n2,x\n", None, "at least two classes, but it holds 1"),
+        ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 rows rather than classes"),
+        ("a,b\n1,0.5\n2,0.25\n3,0.5\n", None, "rather than classes"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path, text, target, why):
+    with pytest.raises(TableError, match=why.replace("?", r"\?")):
+        datasets.read_table(write(tmp_path, text), target)
+
+
+def test_row_numbers_and_whole_numbers_with_gaps(tmp_path):
+    data = datasets.read_table(write(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
+    assert list(data.X) == ["age"]
+    assert data.classes == (1.0, 2.0, 3.0)
+
+
+def test_dates_are_categories_and_other_delimiters_are_found(tmp_path):
+    data = datasets.read_table(write(tmp_path, "since;size;kind\n2024-05-01;1,5;a\n;2,5;b\n2024-05-02;3;a\n"))
+    assert (data.continuous, data.categorical) == (("size",), ("since",))
+    assert data.X["since"].tolist()[0] == "2024-05-01"
+    assert data.X["size"].tolist() == [1.5, 2.5, 3.0]
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(TableError, match=r"no\.csv cannot be read"):
+        datasets.read_table(tmp_path / "no.csv")
+
+
+# ---------------------------------------------------------------- OpenML
 
 RECORDED = files("sklearn.datasets.tests.data.openml")
 
@@ -40,18 +106,18 @@ INACTIVE = {"/data/list/data_name/glass2/limit/2/status/active/": "id_40675/api-
 
 
 class Recorder(urllib.request.BaseHandler):
-    """Answers like OpenML where an answer was recorded, and like a missing network where not."""
+    """Answers as OpenML where an answer was recorded; fails as without a network elsewhere."""
 
     def __init__(self, answers):
         self.answers = answers
-        self.asked = []
+        self.requests = []
 
     def https_open(self, request):
-        self.asked.append(request.full_url)
+        self.requests.append(request.full_url)
         for ending, recording in self.answers.items():
             if request.full_url.endswith(ending):
                 body = gzip.decompress((RECORDED / recording).read_bytes())
-                if b'"error"' in body[:50]:  # OpenML's way to say no
+                if b'"error"' in body[:50]:  # OpenML's way to refuse
                     raise HTTPError(request.full_url, 412, "Precondition failed", Message(), io.BytesIO(body))
                 return addinfourl(io.BytesIO(body), Message(), request.full_url, 200)
         raise URLError("no network")
@@ -96,11 +162,11 @@ def test_the_second_time_needs_no_network(answer, tmp_path):
     offline = answer({})
     second = datasets.load("openml:61", data_home=str(tmp_path))
     pd.testing.assert_frame_equal(first.X, second.X)
-    assert offline.asked == []
+    assert offline.requests == []
 
 
 @pytest.mark.filterwarnings("ignore:A network error occurred:UserWarning")
-def test_without_a_network_the_error_says_what_needs_none(answer, tmp_path):
+def test_without_a_network_the_error_names_what_needs_none(answer, tmp_path):
     answer({})
     with pytest.raises(DownloadError, match=r"OpenML could not be reached for 'openml:61' .*names\(\) need none"):
         datasets.load("openml:61", data_home=str(tmp_path))
@@ -118,7 +184,7 @@ def test_a_table_of_all_kinds_of_columns(answer, tmp_path):
 
 def test_a_set_with_several_targets_is_refused(answer, tmp_path):
     answer(EMOTIONS)
-    with pytest.raises(NoTargetError, match="'openml:40589' does not say which one column holds the labels"):
+    with pytest.raises(NoTargetError, match="'openml:40589' does not define a single column of labels"):
         datasets.load("openml:40589", data_home=str(tmp_path))
 
 
@@ -129,5 +195,5 @@ def test_a_name_has_to_follow():
 
 def test_a_name_without_an_active_version_is_refused(answer, tmp_path):
     answer(INACTIVE)
-    with pytest.raises(DownloadError, match="OpenML gives no table for 'openml:glass2': No active dataset glass2"):
+    with pytest.raises(DownloadError, match="OpenML has no table for 'openml:glass2': No active dataset glass2"):
         datasets.load("openml:glass2", data_home=str(tmp_path))
