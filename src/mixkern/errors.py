@@ -21,7 +21,9 @@
     │   └── LabelTypeError                 mixed, continuous or unsupported labels
     ├── MixtureError (ValueError)          invalid parameters of a density, or rows that do not fit it
     ├── KernelError (ValueError)           invalid rows, parameters or matrices of a kernel
-    │   └── NotBoundError                  a kernel without its mixture, or without its rows
+    │   ├── NotBoundError                  a kernel without its mixture, or without its rows
+    │   └── EngineError                    arrays or numbers that the engine cannot compute with
+    │       └── EngineTypeError (TypeError)  arguments of another type than the engine takes
     ├── ModelFileError (ValueError)        not a model file, damaged, too new, or not to be trusted
     ├── StudyError (ValueError)            results that cannot be compared, or not a file of results
     ├── OptionError (ValueError)           a parameter has a value that is not allowed
@@ -193,6 +195,14 @@ class KernelError(MixkernError, ValueError):
 
 class NotBoundError(KernelError):
     """A kernel without its mixture, or without the rows of its graph."""
+
+
+class EngineError(KernelError):
+    """Arrays or numbers that the engine cannot compute with."""
+
+
+class EngineTypeError(EngineError, TypeError):
+    """Arguments of another type than the engine takes."""
 
 
 class ModelFileError(MixkernError, ValueError):

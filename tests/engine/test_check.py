@@ -1,4 +1,4 @@
-"""What the verbs refuse, in which words, and that nothing brings down the interpreter."""
+"""Which arguments are refused and by which message; no argument crashes the interpreter."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixkern import engine
+from mixkern.errors import EngineError
 
 from .mixtures import case
 
@@ -37,7 +38,7 @@ def changed(array, value):
         ),
         ({"A": ROWS.A.astype(">f8")}, TypeError, "A must have dtype float64, but it has >f8"),
         ({"A": ROWS.A[0]}, ValueError, "A must have the shape (rows, 2), but its shape is (2,)."),
-        ({"A": np.ones((6, 3))}, ValueError, "A has 3 continuous features, but the whiteners are made for 2."),
+        ({"A": np.ones((6, 3))}, ValueError, "A has 3 continuous columns, but the whiteners have 2."),
         ({"A": changed(ROWS.A, np.nan)}, ValueError, "A contains NaN."),
         ({"B": changed(ROWS.B, np.inf)}, ValueError, "B contains values that are infinite or too large to be squared."),
         ({"A": changed(ROWS.A, 1e141)}, ValueError, "A is too large for whiteners of this size"),
@@ -72,7 +73,7 @@ def changed(array, value):
         (
             {"codes_A": np.zeros((6, 1), dtype=np.int32), "codes_B": np.zeros((4, 2), dtype=np.int32)},
             ValueError,
-            "codes_A has 1 categorical features, but codes_B has 2.",
+            "codes_A has 1 categorical columns, but codes_B has 2.",
         ),
         ({"gamma": -1.0}, ValueError, "gamma must be finite and at least 0, but it is -1.0."),
         ({"gamma": np.nan}, ValueError, "gamma must be finite and at least 0, but it is nan."),
@@ -96,10 +97,11 @@ def changed(array, value):
         ({"_isa": "z80"}, ValueError, "isa 'z80' is not one that this machine has"),
     ],
 )
-def test_errors_say_what_was_expected_and_what_came(arguments, error, sentence):
+def test_errors_name_the_rule_and_the_value(arguments, error, sentence):
     with pytest.raises(error) as caught:
         call(**arguments)
     assert sentence in str(caught.value)
+    assert "_isa" in arguments or isinstance(caught.value, EngineError)
 
 
 def test_out_must_not_overlap_with_an_input():

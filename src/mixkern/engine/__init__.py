@@ -1,15 +1,15 @@
 """Distances and kernels of mixtures, compiled.
 
-Four verbs, pure functions of NumPy arrays:
+Four pure functions of NumPy arrays:
 
-- ``distance``: how far rows are apart, in the units of the components that are responsible for them
-- ``kernel``: the same under a Gaussian, with a count of differing categories
-- ``kernel_times``: a kernel matrix times other columns, without the matrix
-- ``count``: how many categories differ; NumPy is fast enough for what is computed once
+- ``distance``: distances of rows in the units of the components that are responsible for them
+- ``kernel``: a Gaussian of these distances, with a count of differing categories
+- ``kernel_times``: a kernel matrix times other columns, without storing the matrix
+- ``count``: how many categories differ; always in NumPy, because it is computed once
 
-The first three run in C++ (``core/``), in the fastest of three builds that the processor has, or in NumPy
-(``reference.py``) where the extension was not built. ``check.py`` refuses what is not meant, ``plan.py`` decides what
-can be skipped.
+The first three run in C++ (``core/``), in the fastest of three builds that the processor supports, or in NumPy
+(``reference.py``) where the extension was not built. ``check.py`` checks the arguments, ``plan.py`` decides what can be
+skipped.
 """
 
 from mixkern.engine.reference import count

@@ -1,4 +1,4 @@
-r"""What the compiled core may skip, and in which order it takes the rows.
+r"""Which components the compiled core may skip, and the order of the rows.
 
 Component k stretches any difference at most kappa_k times as much as the component that stretches it least:
 
@@ -21,18 +21,18 @@ from mixkern.typing import Floats
 
 # Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
 WORTHWHILE = 0.7
-# Large tiles whiten less often, which matters for many features; small ones hold rows of fewer components, which
+# Large tiles whiten less often, which matters for many columns; small ones hold rows of fewer components, which
 # matters for skipping. Multiples of 32.
 LARGE_TILE, TILE, SMALL_TILE = 288, 192, 96
-# A matrix from this size on, of rows with more than so many features, is cut into large tiles.
+# A matrix from this size on, of rows with more than so many columns, is cut into large tiles.
 LARGE, MANY_FEATURES = 2**22, 8
-# Whitened coordinates of both sides of a tile that are held at a time: half of a second cache of one megabyte.
+# Whitened coordinates of both sides of a tile that are held at a time: half of a second-level cache of one megabyte.
 WHITENED = 2**16
 
 
 @dataclass(frozen=True)
 class Order:
-    """The order in which the rows of one side are taken, and what each tile of them keeps."""
+    """The order of the rows of one side, and the components that each tile of them keeps."""
 
     rows: NDArray[np.int64]  # (n)
     keep: NDArray[np.uint8]  # (tiles, k)
@@ -40,7 +40,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the core goes through the matrix."""
+    """Tiles, chunks and orders for one matrix."""
 
     tile: int  # rows of a tile, a multiple of 32
     chunk: int  # components whitened at a time
@@ -52,7 +52,7 @@ def stretches(whiteners: Floats) -> Floats:
     """Give kappa, one for each component, from above: Frobenius norms instead of spectral ones."""
     if whiteners.ndim == 2:
         sizes = np.abs(whiteners)
-        with np.errstate(all="ignore"):  # a metric that ignores a feature bounds no other: infinite
+        with np.errstate(all="ignore"):  # a metric that ignores a column bounds no other: infinite
             return np.asarray((sizes / sizes.min(axis=0)).max(axis=1))
     kappa = np.ones(len(whiteners))
     for other in whiteners:
@@ -65,15 +65,15 @@ def stretches(whiteners: Floats) -> Floats:
 
 
 def kept(side: Side, kappa: Floats, rtol: float) -> NDArray[np.bool_]:
-    """Tell which components each row, or the one row that stands for all, may not drop."""
+    """Mark the components that a row must keep, for each row or for the one that stands for all."""
     shares = side.shares
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite allowances and stretches compare as they should
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite allowances and stretches compare correctly
         allowance = rtol / (2 * len(kappa)) * shares.sum(axis=1, keepdims=True)
         return np.asarray(~(shares * kappa <= allowance))
 
 
 def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
-    """Bring rows with the same main component together, and collect what each tile of them keeps."""
+    """Sort rows by their main component, and collect the components that each tile of them keeps."""
     n = len(side.rows)
     main = side.shares.argmax(axis=1)
     # Sixteen bits where they suffice: NumPy then sorts in linear time.
@@ -85,13 +85,13 @@ def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
 
 
 def share_of_work(a: Order, b: Order) -> float:
-    """Give the share of components that a pair of tiles goes through, on average."""
+    """Give the mean share of components that a pair of tiles keeps."""
     first, second = a.keep.mean(axis=0), b.keep.mean(axis=0)
     return float(np.mean(first + second - first * second))
 
 
 def plan(pairs: Pairs, rtol: float) -> Plan:
-    """Choose tiles, and what to skip where that pays."""
+    """Choose the size of tiles, and the components to skip where that saves time."""
     orders, (n, m), d = skipping(pairs, rtol), pairs.shape, pairs.whiteners.shape[1]
     tile = SMALL_TILE if orders else LARGE_TILE if n * m >= LARGE and d > MANY_FEATURES else TILE
     chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(d, 1))))
@@ -100,7 +100,7 @@ def plan(pairs: Pairs, rtol: float) -> Plan:
 
 
 def skipping(pairs: Pairs, rtol: float) -> tuple[Order, Order] | None:
-    """Order both sides so that tiles can skip components, or find that it does not pay."""
+    """Order both sides so that tiles can skip components; None where that saves too little."""
     k = pairs.n_components
     if rtol == 0 or k == 1 or 0 in pairs.shape or pairs.whiteners.shape[1] == 0:
         return None

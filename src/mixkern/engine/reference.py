@@ -1,4 +1,4 @@
-"""The engine in plain NumPy: what the tests trust, and what runs where the extension was not built.
+"""The engine in NumPy: the reference of the tests, and the fallback where the extension was not built.
 
 Differences of rows first, then the metric, then the weights; as slow as it is short. Arguments are those of the verbs
 in ``verbs.py``, unchecked.
@@ -6,8 +6,7 @@ in ``verbs.py``, unchecked.
 
 import numpy as np
 
-from mixkern.engine.check import Codes
-from mixkern.typing import Floats
+from mixkern.typing import Codes, Floats
 
 # Differences of some rows with all others are held at a time: this many numbers.
 _AT_A_TIME = 2**22
@@ -16,7 +15,7 @@ _AT_A_TIME = 2**22
 def distance(
     A: Floats, shares_A: Floats, B: Floats | None = None, shares_B: Floats | None = None, *, whiteners: Floats
 ) -> Floats:
-    """Average the distances of all components by how responsible they are for either row."""
+    """Give the distances of all components, averaged by their responsibilities for either row."""
     if B is None:
         upper = np.triu(distance(A, shares_A, A, shares_A, whiteners=whiteners), 1)
         return upper + upper.T
@@ -55,7 +54,7 @@ def kernel(
     codes_A: Codes | None = None,
     codes_B: Codes | None = None,
 ) -> Floats:
-    """Put the distance, and the count of differing categories, under a Gaussian."""
+    """Give the Gaussian of the distance and of the count of differing categories."""
     exponent = gamma * alpha * distance(A, shares_A, B, shares_B, whiteners=whiteners) ** 2
     if codes_A is not None:
         exponent += gamma * beta * count(codes_A, codes_B) ** 2

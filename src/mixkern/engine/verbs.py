@@ -1,4 +1,4 @@
-"""The verbs of the engine, each checked, planned and then run by the compiled core or by the reference."""
+"""The functions of the engine: arguments are checked, the work is planned, the compiled core or NumPy computes."""
 
 import logging
 from functools import cache
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern.engine import check, reference
-from mixkern.engine.check import Codes, Pairs
+from mixkern.engine.check import Pairs
 from mixkern.engine.plan import Order, plan
+from mixkern.errors import EngineError, EngineTypeError
 from mixkern.threads import available_threads
-from mixkern.typing import Floats
+from mixkern.typing import Codes, Floats
 
 # Below this many squares of differences, starting a thread takes longer than the work.
 _WORTH_A_THREAD = 200_000
@@ -22,12 +23,12 @@ _AT_A_TIME = 2**16
 
 @cache
 def core() -> ModuleType | None:
-    """Import the compiled core, or say once that it is missing."""
+    """Import the compiled core; where it is missing, log that once and give None."""
     try:
         from mixkern.engine import _core
     except ImportError as error:
         logging.getLogger("mixkern.engine").warning(
-            "The compiled engine is missing (%s); NumPy does its work, some hundred times slower.", error
+            "The compiled engine is missing (%s); NumPy is used instead, which is some hundred times slower.", error
         )
         return None
     return _core
@@ -46,14 +47,14 @@ def distance(
     n_threads: int | None = None,
     _isa: str | None = None,
 ) -> NDArray[Any]:
-    r"""Average the distances of all components by how responsible they are for either row.
+    r"""Give the distances of all components, averaged by their responsibilities for either row.
 
     .. math:: D_{ij} = \sum_k \tfrac12 (\rho_{ik} + \rho_{jk})\, \|W_k (x_i - x_j)\|
 
     Parameters
     ----------
     A : array of float64, shape (n, d)
-        Rows of continuous features.
+        Rows of continuous columns.
     shares_A : array of float64, shape (n, k) or (k,)
         Responsibilities of the components for the rows. One row of them stands for all rows: the weights of a mixture
         give the GMM distance.
@@ -66,7 +67,7 @@ def distance(
     rtol : float, default=1e-12
         Components that change a distance by less than this share may be skipped. 0 skips none.
     out : array of float64 or float32, shape (n, m), optional
-        Where to put the result. Fresh memory is a large part of the time of a large result.
+        Array to write the result to. Allocating memory is a large part of the time of a large result.
     dtype : float64 or float32, default=float64
         Type of the result where no `out` is given. The sums are in float64 either way.
     n_threads : int, optional
@@ -76,8 +77,8 @@ def distance(
     Returns
     -------
     array of shape (n, m)
-        Equal rows have exactly zero; rows further apart than 1e-3 of the spread are right to 1e-12, closer ones too as
-        far as the metric itself is well conditioned, because they are computed again from raw differences.
+        The distance of equal rows is exactly zero. Distances above 1e-3 of the spread are right to 1e-12. So are
+        smaller ones as far as the metric is well conditioned: they are computed again from raw differences.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def kernel(
     n_threads: int | None = None,
     _isa: str | None = None,
 ) -> NDArray[Any]:
-    r"""Put the distance, and the count of differing categories, under a Gaussian; written once.
+    r"""Give the Gaussian of the distance and of the count of differing categories.
 
     .. math:: K_{ij} = \exp\{-\gamma\, (\alpha D_{ij}^2 + \beta C_{ij}^2)\}
 
@@ -118,7 +119,7 @@ def kernel(
     A, shares_A, B, shares_B, whiteners, rtol, out, dtype, n_threads
         As in :func:`distance`. Skipping by `rtol` changes a value by at most 0.37 `rtol`, whatever `gamma` is.
     gamma, alpha, beta : float
-        Decay, and the parts of the two kinds of features in it; not negative.
+        Decay, and the shares of continuous and categorical columns in it; not negative.
     codes_A, codes_B : array of int32, shapes (n, e) and (m, e), optional
         Categories, compared for equality. A negative code is a gap, and gaps are a category of their own.
 
@@ -156,14 +157,14 @@ def kernel_times(
     Parameters
     ----------
     A, shares_A, B, shares_B, whiteners, gamma, alpha, beta, codes_A, codes_B, rtol, n_threads
-        As in :func:`kernel`; B is needed.
+        As in :func:`kernel`, but B is required.
     V : array of float64, shape (m, q) or (m,)
-        Dual coefficients, say.
+        Dual coefficients, for example.
 
     Returns
     -------
     array of shape (n, q) or (n,)
-        ``kernel(A, shares_A, B, shares_B, ...) @ V``. Which other rows are asked for changes a row by no more than
+        ``kernel(A, shares_A, B, shares_B, ...) @ V``. Other rows of A change the result of a row by no more than
         rounding and `rtol`.
 
     Examples
@@ -173,12 +174,12 @@ def kernel_times(
     array([8., 4.])
     """
     if B is None:
-        raise ValueError("kernel_times needs B. For A against itself, give A twice.")
+        raise EngineError("kernel_times needs B. For A against itself, pass A twice.")
     pairs = check.pairs(A, shares_A, B, shares_B, whiteners, codes_A, codes_B)
     n, m = pairs.shape
     values: Floats = check.array("V", V, np.float64, f"({m}, q) or ({m},)", (1, 2))
     if len(values) != m:
-        raise ValueError(f"V has {len(values)} rows, but B has {m}.")
+        raise EngineError(f"V has {len(values)} rows, but B has {m}.")
     check.length("V", values)
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     columns = values.reshape(m, 1) if values.ndim == 1 else values
@@ -190,24 +191,24 @@ def kernel_times(
 
 
 def _per_square(gamma: float, alpha: float, beta: float) -> tuple[float, float]:
-    """Give what a squared distance and a squared count add to the exponent."""
+    """Give the factors of a squared distance and of a squared count in the exponent."""
     gamma = check.number("gamma", gamma)
     return gamma * check.number("alpha", alpha), gamma * check.number("beta", beta)
 
 
 def _threads(n_threads: int | None) -> int:
-    """Check the number of threads, or find it."""
+    """Check the number of threads; where it is None, use those available."""
     if n_threads is None:
         return available_threads()
     if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
-        raise TypeError(f"n_threads must be an int or None, but it is a {type(n_threads).__name__}.")
+        raise EngineTypeError(f"n_threads must be an int or None, but it is a {type(n_threads).__name__}.")
     if not 1 <= n_threads <= 4096:
-        raise ValueError(f"n_threads must lie between 1 and 4096, but it is {n_threads}.")
+        raise EngineError(f"n_threads must lie between 1 and 4096, but it is {n_threads}.")
     return int(n_threads)
 
 
 def _threads_worth(pairs: Pairs, n_threads: int) -> int:
-    """One thread for small matrices."""
+    """Give the number of threads, 1 for small matrices."""
     (n, m), (k, d) = pairs.shape, pairs.whiteners.shape[:2]
     return n_threads if n * m * k * (d + 4) > _WORTH_A_THREAD else 1
 
@@ -279,12 +280,12 @@ def _fill_product(
 
 
 def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
-    """One side, as the core takes it."""
+    """Give one side as the core takes it."""
     return (side.rows, side.shares, side.codes, order.rows if order else None, order.keep if order else None)
 
 
 def _metrics(pairs: Pairs) -> dict[str, Floats]:
-    """Give metrics and origin, as the core takes them. Centred on the columns: blocks of A share one origin."""
+    """Give metrics and origin as the core takes them; the origin is the mean of B, so that blocks of A share it."""
     columns = pairs.columns.rows
     return {
         "whiteners": pairs.whiteners,
@@ -294,7 +295,7 @@ def _metrics(pairs: Pairs) -> dict[str, Floats]:
 
 
 def _reference(pairs: Pairs, per_square: tuple[float, float] | None) -> Floats:
-    """Do the same in NumPy."""
+    """Give distances or kernel values by the NumPy reference."""
     a, b = pairs.a, pairs.b
     rows = (a.rows, a.shares, None if b is None else b.rows, None if b is None else b.shares)
     if per_square is None:
