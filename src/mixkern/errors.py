@@ -36,6 +36,7 @@
 
     MixkernWarning (UserWarning)
     ├── ColumnChoiceWarning                a column could be read in two ways
+    ├── FileFormatWarning                  a file, or a column of it, could be read in two ways
     ├── UnseenCategoryWarning              categories that were absent at fit time
     ├── IgnoredValuesWarning               values in a column that was empty at fit time
     ├── DensityChoiceWarning               the kind of density was chosen by the table's shape
@@ -104,6 +105,14 @@ class Message(Exception):  # noqa: N818 -- the base of warnings, too
     def below(self, n_rows: int) -> Self:
         """Return the message for a larger table, in which ``n_rows`` rows precede the first row of this one."""
         return type(self)(self.args[0], hint=self.hint, row=None if self.row is None else self.row + n_rows)
+
+    def prefixed(self, start: str) -> Self:
+        """Return the message with a text before it.
+
+        >>> print(TableError("it is empty.").prefixed("people.csv: "))
+        people.csv: it is empty.
+        """
+        return type(self)(f"{start}{self.args[0]}", hint=self.hint, row=self.row)
 
     def __str__(self) -> str:
         return self.on("python")
@@ -247,6 +256,10 @@ class MixkernWarning(Message, UserWarning):
 
 class ColumnChoiceWarning(MixkernWarning):
     """A column could be read in two ways; the message names the one that was chosen."""
+
+
+class FileFormatWarning(MixkernWarning):
+    """A file, or a column of it, could be read in two ways; see ``TableFile.notes``."""
 
 
 class UnseenCategoryWarning(MixkernWarning):

@@ -120,7 +120,7 @@ def test_moments_beyond_the_calendar_come_back_as_gaps():
 
 
 def test_infinite_values():
-    message = r"'a' holds 2 infinite values, the first in row 1\. Replace them by numbers, or by gaps: X\.replace"
+    message = r"'a' holds 2 infinite values, the first in row 2 .*\. Replace them by numbers, or by gaps: X\.replace"
     with pytest.raises(InfiniteValueError, match=message):
         ContinuousColumn.fit(column([1.0, np.inf, -np.inf]))
     with pytest.raises(InfiniteValueError, match=message):
@@ -145,15 +145,15 @@ def test_a_number_whose_distances_overflow_is_refused_before_any_is_computed():
 @pytest.mark.parametrize(
     ("fitted", "came", "message"),
     [
-        ([1.0, 2.0], [dt.date(2020, 1, 1)], "fitted as number and now comes as date"),
-        ([dt.date(2020, 1, 1)], [18262.0], "fitted as date and now comes as number"),
-        ([dt.timedelta(1)], [dt.date(2020, 1, 1)], "fitted as duration and now comes as date"),
-        ([dt.timedelta(1)], [1], "fitted as duration and now comes as integer"),
+        ([1.0, 2.0], [dt.date(2020, 1, 1)], "fitted as number, but is date"),
+        ([dt.date(2020, 1, 1)], [18262.0], "fitted as date, but is number"),
+        ([dt.timedelta(1)], [dt.date(2020, 1, 1)], "fitted as duration, but is date"),
+        ([dt.timedelta(1)], [1], "fitted as duration, but is integer"),
     ],
 )
 def test_moments_and_numbers_are_not_confused(fitted, came, message):
     learned = ContinuousColumn.fit(column(fitted))
-    with pytest.raises(CellTypeError, match=rf"{message}\. Convert it to the type that it had\.$"):
+    with pytest.raises(CellTypeError, match=rf"{message} now\. Convert it to the type that it had\.$"):
         learned.encode(column(came))
 
 
@@ -166,7 +166,7 @@ def test_moments_and_numbers_are_not_confused(fitted, came, message):
     ],
 )
 def test_moments_that_come_as_text(fitted, came, kind, converter):
-    message = rf"was fitted as {kind} and now comes as .* that it had: X\['a'\] = pd\.{converter}\(X\['a'\]\)\.$"
+    message = rf"was fitted as {kind}, but is .* that it had: X\['a'\] = pd\.{converter}\(X\['a'\]\)\.$"
     with pytest.raises(CellTypeError, match=message):
         ContinuousColumn.fit(column(fitted)).encode(column(came))
 
@@ -180,7 +180,7 @@ def test_other_types_of_numbers_will_do():
 
 def test_text_where_numbers_were():
     learned = ContinuousColumn.fit(column([1.0, 3.0]))
-    with pytest.raises(NotNumericError, match="'a' is a column of numbers, but row 1 holds 'high'"):
+    with pytest.raises(NotNumericError, match=r"'a' is a column of numbers, but row 2 .* holds 'high'"):
         learned.encode(column(["1", "high"]))
 
 

@@ -53,7 +53,7 @@ def test_numbered_columns_are_positions_even_where_numbers_are_names():
     ],
 )
 def test_other_columns(frame, names, message):
-    with pytest.raises(ColumnMismatchError, match=r"columns of encoder\.get_feature_names_out\(\), " + message):
+    with pytest.raises(ColumnMismatchError, match=r"columns of the encoded table, " + message):
         encoded_rows(frame, names)
 
 

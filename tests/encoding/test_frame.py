@@ -248,8 +248,8 @@ def test_texts(X, texts):
         (pl.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
         (np.zeros((2, 2, 2)), "but it has 3"),
         ([], "but it has 1"),
-        ([[1, 2], [3]], r"X is not a table: row 0 has 2 cells, row 1 has 1\."),
-        ([[1, 2], 3], "row 0 has 2 cells, row 1 has 0"),
+        ([[1, 2], [3]], r"X is not a table: its first row has 2 cells, but row 2 .* has 1\."),
+        ([[1, 2], 3], "first row has 2 cells, but row 2 .* has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
     ],
     ids=lambda value: type(value).__name__,
@@ -284,16 +284,16 @@ def test_empty_table(X, message):
         (np.array([[b"a"]]), r"X is an array of \|S1\..*bytes"),
         (
             [[1j]],
-            r"Column 'x0' holds a cell of type complex in row 0\..* Convert them: X\[:, 0\]\.astype\(str\), or drop",
+            r"Column 'x0' holds a cell of type complex in row 1 .*\..* Convert them: X\[:, 0\]\.astype\(str\), or drop",
         ),
-        ([["a"], [b"a"]], "Column 'x0' holds a cell of type bytes in row 1"),
+        ([["a"], [b"a"]], "Column 'x0' holds a cell of type bytes in row 2"),
         (
             pd.DataFrame({"a": [None, [1, 2]]}),
-            r"'a' holds a cell of type list in row 1\. Expected .* Convert them: X\['a'\]\.astype\(str\), or drop",
+            r"'a' holds a cell of type list in row 2 .*\. Expected .* Convert them: X\['a'\]\.astype\(str\), or drop",
         ),
-        (pd.DataFrame({"a": [{"b": 1}]}), "Column 'a' holds a cell of type dict in row 0"),
-        (pd.DataFrame({"a": [1, np.array([1, 2])]}), "Column 'a' holds a cell of type ndarray in row 1"),
-        (pd.DataFrame({"a": [1, object(), 2, [3]]}), "Column 'a' holds a cell of type object in row 1"),
+        (pd.DataFrame({"a": [{"b": 1}]}), "Column 'a' holds a cell of type dict in row 1"),
+        (pd.DataFrame({"a": [1, np.array([1, 2])]}), "Column 'a' holds a cell of type ndarray in row 2"),
+        (pd.DataFrame({"a": [1, object(), 2, [3]]}), "Column 'a' holds a cell of type object in row 2"),
         (pd.DataFrame({"a": pd.period_range("2020", periods=1, freq="D")}), "Column 'a' holds a cell of type Period"),
         (pl.DataFrame({"a": [[1]]}), "Column 'a' holds a cell of type list"),
         (pl.DataFrame({"a": [{"b": 1}]}), "Column 'a' holds a cell of type dict"),
@@ -331,8 +331,8 @@ def test_column_names_of_several_types():
 def test_text_that_is_not_a_number():
     column = RawColumn("a", Kind.TEXT, ["1", "one", None, "two"], "X['a']")
     message = (
-        r"'a' is a column of numbers, but row 1 holds 'one' \(and 1 more row like it\)\. Correct these cells, or make "
-        r"gaps of them: X\['a'\] = pd\.to_numeric\(X\['a'\], errors='coerce'\)\. Or read .*categorical=\['a'\]"
+        r"'a' is a column of numbers, but row 2 .* holds 'one' \(and 1 more row like it\)\. Correct these cells, or "
+        r"make gaps of them: X\['a'\] = pd\.to_numeric\(X\['a'\], errors='coerce'\)\. Or read .*categorical=\['a'\]"
     )
     with pytest.raises(NotNumericError, match=message):
         column.numbers()
@@ -340,7 +340,9 @@ def test_text_that_is_not_a_number():
 
 def test_dates_where_numbers_should_be():
     column = RawColumn("a", Kind.TEXT, ["2024-05-01", None, "2024-05-02"], "X['a']")
-    message = r"row 0 holds '2024-05-01' .* become dates so: X\['a'\] = pd\.to_datetime\(X\['a'\]\)\. Or read .*categor"
+    message = (
+        r"row 1 .* holds '2024-05-01' .* look like dates: X\['a'\] = pd\.to_datetime\(X\['a'\]\)\. Or read .*categor"
+    )
     with pytest.raises(NotNumericError, match=message):
         column.numbers()
 
@@ -383,7 +385,7 @@ def test_an_opened_table_is_a_frame_or_an_array():
 
 @pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.CATEGORY, Kind.TEXT])
 def test_integers_that_no_float_can_hold(kind):
-    with pytest.raises(TooLargeError, match=r"Column 'a' holds a number beyond 1.8e308 in row 1, too large"):
+    with pytest.raises(TooLargeError, match=r"Column 'a' holds a number beyond 1.8e308 in row 2 .*, too large"):
         RawColumn("a", kind, [1, -(10**400)]).numbers()
 
 

@@ -87,8 +87,8 @@ def test_what_could_be_read_in_two_ways(cells, column_type, reason):
 @pytest.mark.parametrize(
     ("cells", "advice"),
     [
-        (["1", "2"], "for numbers: X['a'] = pd.to_numeric(X['a'], errors='coerce')"),
-        (DAYS, "convert them: X['a'] = pd.to_datetime(X['a'])"),
+        (["1", "2"], "X['a'] = pd.to_numeric(X['a'], errors='coerce')"),
+        (DAYS, "X['a'] = pd.to_datetime(X['a'])"),
         ([1, 2], ""),
     ],
 )
@@ -96,9 +96,9 @@ def test_advice(cells, advice):
     assert read(cells).advice == advice
 
 
-NOT_NUMERIC = """Some texts are numbers for the most part.
-  'a': 12 of 14 distinct values are numbers. Not a number: 'none', 'missing', first in row 3.
-  'b': 12 of 13 distinct values are numbers. Not a number: 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…', first in row 12.
+NOT_NUMERIC = """Some columns of texts are numbers for the most part; rows are counted from 1.
+  'a': 12 of 14 distinct values are numbers. Not a number: 'none', 'missing', first in row 4.
+  'b': 12 of 13 distinct values are numbers. Not a number: 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…', first in row 13.
 Convert them, with gaps in place of the rest:
   X['a'] = pd.to_numeric(X['a'], errors='coerce')
   X['b'] = pd.to_numeric(X['b'], errors='coerce')

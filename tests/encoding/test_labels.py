@@ -123,7 +123,7 @@ def test_one_column_of_a_frame():
 def test_texts_that_could_mean_unlabelled(text, wrap):
     message = (
         rf"y holds the text '{text}', which could be a class or an unlabelled row\. Mark unlabelled rows with None"
-        rf".* If it really is a class, rename it, say to 'class {text or 'empty'}'\.$"
+        rf".* If it is a class, rename it, for example to 'class {text or 'empty'}'\.$"
     )
     with pytest.raises(AmbiguousLabelError, match=message):
         encode_labels(wrap(["a", text, "b"]))
@@ -160,7 +160,7 @@ def test_one_class(y, label):
         ([0.0, np.inf], r"y holds inf: continuous values"),
         (
             ["a", 1],
-            r"types: number, text\. Make .*: y = pd\.Series\(y, dtype=object\); y\.where\(y\.isna\(\), y\.ast",
+            r"types: number, text\. Convert .*: y = pd\.Series\(y, dtype=object\); y\.where\(y\.isna\(\), y\.ast",
         ),
         (pd.Series(["a", 1]), r"keep the gaps: y\.where\(y\.isna\(\), y\.astype\(str\)\)\.$"),
         (pd.Series(["a", 1, -1]), r"y\.where\(y\.isna\(\) \| \(y == -1\), y\.astype\(str\)\)\.$"),
@@ -223,8 +223,8 @@ def test_any_labels_are_encoded_or_refused(y):
         ),
         (pd.Series([0, -1]), r"np\.where\(y == -1, 1, y\)\.$"),
         (np.array([-1, -1]), r"2 rows hold -1, .*np\.where\(y == -1, 0, y\)\.$"),
-        ([5, 5, None], r"use a one-class machine\.$"),
-        (["a", -1], r"use a one-class machine\.$"),
+        ([5, 5, None], r"use MixtureOneClassSVM\.$"),
+        (["a", -1], r"use MixtureOneClassSVM\.$"),
     ],
 )
 def test_minus_one_that_may_have_been_meant_as_a_class(y, hint):

@@ -12,13 +12,13 @@ def test_names_are_stripped_and_row_numbers_left_out():
     for first in ("", "Unnamed: 0"):
         numbered = header_of([first, "age"], 1, "a.csv")
         assert (numbered.names, numbered.is_numbered, numbered.width) == (("age",), True, 2)
-        assert "row numbers" in numbered.notes[0]
+        assert "row numbers" in str(numbered.notes[0])
 
 
 def test_columns_without_a_name_are_called_by_their_place():
     found = header_of(["age", "", "town", ""], 1, "a.csv")
     assert found.names == ("age", "column 2", "town", "column 4")
-    assert "'column 2', 'column 4'" in found.notes[0]
+    assert "'column 2', 'column 4'" in str(found.notes[0])
     assert header_of(["", "age", ""], 1, "a.csv").names == ("age", "column 3")
 
 

@@ -60,7 +60,7 @@ def test_line_numbers_are_remembered_where_they_jump():
         (b'a,b\n1,"2"x\n', "line 2: text follows a closing quote"),
         (b"a,b\n1,2\rx\n", "line 2: a carriage return inside a row"),
         (b"a,b\n1,2\n3,\0\n", "line 3: holds a NUL byte, which no text does"),
-        (b"a,b\n1,2\n3,caf\xe9\n", "line 3: byte 0xe9 is not text in utf-8.*--encoding cp1252"),
+        (b"a,b\n1,2\n3,caf\xe9\n", "line 3: byte 0xe9 is not text in utf-8.*encoding='cp1252'"),
         (b"a,b\n1,caf\xc3", "line 2: byte 0xc3 is not text in utf-8"),
         (b"a,b\n1," + b"x" * 200_000 + b"\n", "line 2: a field of more than 131,072 characters"),
         (b'a,b\n1,2\n3,"' + b"x,y\n" * 100_000, "line 3: a quote opens that is not closed"),
@@ -78,7 +78,7 @@ def test_a_line_without_an_end(monkeypatch):
 
 
 def test_other_encodings_name_utf_8():
-    with pytest.raises(TableFileError, match=r"is not text in cp1252.*--encoding utf-8"):
+    with pytest.raises(TableFileError, match=r"is not text in cp1252.*encoding='utf-8'"):
         rows_of(b"a,b\n1,\x81\n", encoding="cp1252")
 
 

@@ -95,13 +95,17 @@ def test_texts_where_numbers_were_learned(tmp_path):
     file = table_file(tmp_path / "a.parquet")
     _, kinds = fitted(pd.DataFrame({"age": [1.5, 2.5, 3.0]}))
     np.testing.assert_array_equal(file.frame(kinds=kinds)["age"], [1.0, np.nan, 2.5])
+    pq.write_table(pa.table({"age": ["1", None, "2.5", "old"]}), tmp_path / "a.parquet")
+    message = r"a\.parquet: column 'age' was fitted as numbers, but holds 'old' in row 4 \(counted from 1\)\."
+    with pytest.raises(TableFileError, match=message):
+        list(table_file(tmp_path / "a.parquet").blocks(kinds, n_rows=2))
 
 
 def test_row_numbers_of_pandas_are_left_out(tmp_path):
     pd.DataFrame({"a": [1, 2]}, index=["x", "y"]).to_parquet(tmp_path / "a.parquet")
     file = table_file(tmp_path / "a.parquet")
     assert file.columns == tuple(file.frame()) == ("a",)
-    assert "row numbers" in file.notes[0]
+    assert "row numbers" in str(file.notes[0])
 
 
 def test_what_is_refused(tmp_path, written):

@@ -74,19 +74,19 @@ def test_iso_dates_become_dates():
         (["1", "2", "x", "3"], ".", r"'a' holds numbers, but also 'x' \(line 4\): all were read as text"),
         (["2024-05-01", "2024-05-02", "soon"], ".", r"'a' holds dates, but also 'soon' \(line 4\)"),
         (["00123", "20095"], ".", "'a' has numbers with leading zeros such as 00123"),
-        (["1,234", "2"], ".", "'a': 1,234 was read as 1234.* --decimal ,"),
-        (["1.234", "2,5"], ",", r"'a': 1.234 was read as 1234.* --decimal \."),
+        (["1,234", "2"], ".", "'a': 1,234 was read as 1234.* decimal=','"),
+        (["1.234", "2,5"], ",", r"'a': 1.234 was read as 1234.* decimal='\.'"),
         (["12 %", "13 %", "14 %"], ".", "'a' holds numbers in a form such as '12 %'"),
         (["1,5", "2,25", "3,125", "1.5"], ".", "'a' holds numbers in a form such as '1,5'"),
     ],
 )
 def test_notes_on_columns_that_are_nearly_something(cells, sign, note):
-    assert re.match(note, typed(cells, sign).note)
+    assert re.match(note, typed(cells, sign).note.on("python"))
 
 
 @pytest.mark.parametrize("cells", [["1", "2"], ["a", "b", "c"], ["true", "false"], ["2024-05-01"], [""]])
 def test_plain_columns_have_no_note(cells):
-    assert typed(cells).note == ""
+    assert typed(cells).note is None
 
 
 def test_equal_texts_are_one_object():
@@ -113,7 +113,7 @@ def test_known_booleans_and_dates():
 )
 def test_what_does_not_fit_is_refused_with_its_line(kind, cell, expected):
     fine = "2024-05-01" if kind is Kind.DATE else "1"
-    with pytest.raises(TableFileError, match=f"Line 4: column 'a' was learned as {expected}, but holds '{cell}'"):
+    with pytest.raises(TableFileError, match=f"line 4: column 'a' was fitted as {expected}, but holds '{cell}'"):
         as_column([fine, "", cell], continuous(kind))
 
 

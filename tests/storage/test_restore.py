@@ -74,7 +74,7 @@ def shell(models):
 def test_parts_of_another_kind_are_refused(shell, name, wrong):
     parts = {"kernel_": "kernel", "mixture_": "mixture", "density_": "VBMixture", "encoder_": "TableEncoder"}
     parts |= {"_novelty": "novelty", "_labels": "type of labels"}
-    with pytest.raises(ModelFileError, match=f"its {parts.get(name, name)} is not what a model has"):
+    with pytest.raises(ModelFileError, match=f"its {parts.get(name, name)} is not valid"):
         model_of(changed(shell, **{name: wrong}))
 
 
@@ -127,7 +127,7 @@ def test_categories_are_different_texts(shell, wrong):
 @pytest.mark.parametrize("wrong", [{"degree": 10**9}, {"n_neighbors": 10**6}, {"degree": "1"}, {"rows": np.ones(3)}])
 def test_graphs_that_take_forever_are_refused(shell, wrong):
     kernel = changed(LaplacianKernel(RBFKernel(), np.ones((3, 4))), **wrong)
-    with pytest.raises(ModelFileError, match="is not what a model has"):
+    with pytest.raises(ModelFileError, match="is not valid"):
         model_of(changed(shell, kernel=kernel))
 
 

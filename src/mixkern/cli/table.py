@@ -24,13 +24,13 @@ FEW_NUMBERS = 5  # more different numbers, few of them twice, are taken for meas
 def open_table(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
     """Open a table file and add what was detected in it to the notes."""
     file = table_file(path, **reading)
-    notes += file.notes
+    notes += [note.on("cli") for note in file.notes]
     return file
 
 
 def add_file_notes(file: TableFile, notes: Notes) -> None:
     """Add what was found while rows were read to the notes."""
-    notes += [note for note in file.notes if note not in notes]
+    notes += [note for note in (each.on("cli") for each in file.notes) if note not in notes]
 
 
 # ---------------------------------------------------------------- tables to learn from

@@ -1,14 +1,19 @@
 """What the encoder tells of a table: choices that it made, categories that are new, values that it ignored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mixkern.encoding.inference import Reading
+from mixkern.errors import Hint, hint
 from mixkern.wording import counted, few_lines, listing, shortened
 
 LIMIT = 5  # categories of a column
-SETTLE = "To settle a column, name it: TableEncoder(continuous=[...], categorical=[...]); machines take it as encoder=."
-COUNT = "encoder.unseen(X) counts them."
+SETTLE = hint(
+    python="\nTo choose, name the columns: TableEncoder(continuous=[...], categorical=[...]), "
+    "given to an estimator as encoder=.",
+    cli="\nTo choose, name a column: --continuous COLUMN or --categorical COLUMN.",
+)
+COUNT = hint(python="\nencoder.unseen(X) counts them.")
 
 
 @dataclass(frozen=True)
@@ -20,20 +25,20 @@ class Unseen:
     n_cells: int  # of the column, known categories included, gaps not
 
 
-def choices(names: Sequence[str], readings: Sequence[Reading]) -> str:
-    """Name the columns that could be read in two ways, a line for each reason; nothing where there is none."""
+def choices(names: Sequence[str], readings: Sequence[Reading]) -> tuple[str, Hint]:
+    """Give a text with the columns that could be read in two ways, a line for each reason, and what to do next."""
     found: dict[str, list[str]] = {}
     advice: dict[str, str] = {}
     for name, how in zip(names, readings, strict=True):
         if how.is_choice:
             found.setdefault(how.reason, []).append(name)
-            advice.setdefault(how.reason, how.advice)
+            if how.advice:
+                advice.setdefault(how.reason, f"\nTo convert {name!r}: {how.advice}")
     if not found:
-        return ""
-    lines = [
-        f"{listing(group)}: {reason}{'; ' if advice[reason] else ''}{advice[reason]}" for reason, group in found.items()
-    ]
-    return "\n  ".join(["Some columns could be read in two ways.", *lines]) + f"\n{SETTLE}"
+        return "", Hint()
+    lines = [f"{listing(group)}: {reason}" for reason, group in found.items()]
+    text = "\n  ".join(["Some columns could be read in two ways.", *lines])
+    return text, replace(SETTLE, python="".join([*advice.values(), SETTLE.python]))
 
 
 def unseen_categories(found: Sequence[Unseen]) -> str:
@@ -45,7 +50,7 @@ def unseen_categories(found: Sequence[Unseen]) -> str:
         f"not there at fit time; {'it is' if is_one else 'they are'} coded as 'other'."
     )
     lines = [f"{column.name!r}: {_tally(column)}" for column in found]
-    return "\n  ".join([first, *few_lines(lines)]) + f"\n{COUNT}"
+    return "\n  ".join([first, *few_lines(lines)])
 
 
 def ignored_values(counts: Mapping[str, int]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mixkern.encoding.cell import DAY, LAST_DAY
 from mixkern.encoding.frame import Kind, RawColumn
-from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError
+from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, hint
 from mixkern.typing import Floats
 from mixkern.wording import counted
 
@@ -104,8 +104,11 @@ class ContinuousColumn:
             is_readable = self.kind in _CONVERTERS and raw.kind in (Kind.TEXT, Kind.CATEGORY)
             step = f": {raw.place} = {_CONVERTERS[self.kind]}({raw.place})" if is_readable else ""
             raise CellTypeError(
-                f"Column {raw.name!r} was fitted as {self.kind} and now comes as {raw.kind}. "
-                f"Convert it to the type that it had{step}."
+                f"Column {raw.name!r} was fitted as {self.kind}, but is {raw.kind} now.",
+                hint=hint(
+                    python=f"Convert it to the type that it had{step}.",
+                    cli="Write its cells as they were in the table that the model was fitted on.",
+                ),
             )
 
 
@@ -167,8 +170,12 @@ def _finite(raw: RawColumn) -> Floats:
     rows = np.flatnonzero(np.isinf(values))
     if len(rows):
         raise InfiniteValueError(
-            f"Column {raw.name!r} holds {counted(len(rows), 'infinite value')}, the first in row {rows[0]}. "
-            "Replace them by numbers, or by gaps: X.replace([np.inf, -np.inf], np.nan)."
+            f"Column {raw.name!r} holds {counted(len(rows), 'infinite value')}, the first in {{row}}.",
+            hint=hint(
+                python="Replace them by numbers, or by gaps: X.replace([np.inf, -np.inf], np.nan).",
+                cli="Replace them by numbers, or leave these cells empty.",
+            ),
+            row=int(rows[0]),
         )
     return values
 

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from mixkern.encoding.frame import check_names, column_labels, floats
-from mixkern.errors import ColumnMismatchError
+from mixkern.errors import ColumnMismatchError, hint
 from mixkern.typing import Floats
 from mixkern.wording import listing
 
@@ -43,12 +43,13 @@ def _in_order(came: list[str], names: list[str]) -> list[str]:
     strange = [name for name in came if name not in names]
     if missing or strange:
         raise ColumnMismatchError(
-            "Expected the columns of encoder.get_feature_names_out(), but "
+            "Expected the columns of the encoded table, but "
             + " and ".join(
                 f"{listing(group)} {'is' if len(group) == 1 else 'are'} {what}"
                 for group, what in ((missing, "missing"), (strange, "not among them"))
                 if group
             )
-            + ". Encode the table first: encoder.transform(X)."
+            + ".",
+            hint=hint(python="Encode the table first: encoder.transform(X)."),
         )
     return names

@@ -8,13 +8,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.encoding.announcement import Unseen, choices, ignored_values, unseen_categories
+from mixkern.encoding.announcement import COUNT, Unseen, choices, ignored_values, unseen_categories
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.encoded import encoded_rows
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.inference import readings
 from mixkern.encoding.overrides import ColumnNames, told
-from mixkern.errors import ColumnChoiceWarning, ColumnMismatchError, IgnoredValuesWarning, UnseenCategoryWarning, warn
+from mixkern.errors import (
+    ColumnChoiceWarning,
+    ColumnMismatchError,
+    IgnoredValuesWarning,
+    UnseenCategoryWarning,
+    hint,
+    warn,
+)
 from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.wording import nearest
@@ -119,9 +126,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
             *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
         ]
-        message = choices([raw.name for raw in raws], found)
+        message, step = choices([raw.name for raw in raws], found)
         if message:
-            warn(message, ColumnChoiceWarning)
+            warn(message, ColumnChoiceWarning, hint=step)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -149,7 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             elif (codes == len(column.categories)).any():
                 unseen.append(Unseen(column.name, column.unseen(raws[i]), int((~np.isnan(codes)).sum())))
         if unseen:
-            warn(unseen_categories(unseen), UnseenCategoryWarning)
+            warn(unseen_categories(unseen), UnseenCategoryWarning, hint=COUNT)
         if any(ignored.values()):
             warn(ignored_values(ignored), IgnoredValuesWarning)
         return encoded
@@ -255,11 +262,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         except ValueError as error:
             new = [name for name in came if name not in known]
             hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
-            order = ["Put them in order: X[encoder.feature_names_in_]."] if is_reordered else []
-            raise ColumnMismatchError("\n".join([str(error).rstrip(), *hints, *order])) from error
+            order = "\nPut them in order: X[encoder.feature_names_in_]." if is_reordered else ""
+            message = "\n".join([str(error).rstrip(), *hints])
+            raise ColumnMismatchError(message, hint=hint(python=order)) from error
         if is_reordered:  # scikit-learn looks at names that are texts, and at no others
-            order = sorted(labels, key=lambda label: known.index(str(label)))
-            raise ColumnMismatchError(f"Columns must be in the same order as in fit. Put them in order: X[{order}].")
+            ordered = sorted(labels, key=lambda label: known.index(str(label)))
+            raise ColumnMismatchError(
+                "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")

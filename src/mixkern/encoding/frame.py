@@ -7,6 +7,7 @@ pandas, polars and whatever else narwhals reads, NumPy arrays and lists of rows 
 import datetime as dt
 import decimal
 import numbers
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from mixkern.errors import (
     NotATableError,
     NotNumericError,
     TooLargeError,
+    hint,
 )
 from mixkern.typing import Floats
 from mixkern.wording import counted, listing, shortened
@@ -75,21 +77,27 @@ class RawColumn:
         huge = [i for i in np.flatnonzero(np.isinf(values)).tolist() if _is_finite(cells[i])]
         if huge:
             raise TooLargeError(
-                f"Column {self.name!r} holds a number beyond 1.8e308 in row {huge[0]}, too large for double "
-                "precision. Express the column in a larger unit, or take its logarithm."
+                f"Column {self.name!r} holds a number beyond 1.8e308 in {{row}}, too large for double "
+                "precision. Express the column in a larger unit, or take its logarithm.",
+                row=huge[0],
             )
         return values
 
     def _not_numeric(self, cells: list[Any], wrong: list[int]) -> NotNumericError:
         cell, place = cells[wrong[0]], self.place
         if are_dates({str(cells[i]) for i in wrong}):
-            step = f"Texts that look like dates become dates so: {place} = pd.to_datetime({place}). Or"
+            step = f"Convert texts that look like dates: {place} = pd.to_datetime({place})."
         else:
-            step = f"Correct these cells, or make gaps of them: {place} = pd.to_numeric({place}, errors='coerce'). Or"
+            step = f"Correct these cells, or make gaps of them: {place} = pd.to_numeric({place}, errors='coerce')."
         return NotNumericError(
-            f"Column {self.name!r} is a column of numbers, but row {wrong[0]} holds "
-            f"{shortened(cell) if isinstance(cell, str) else cell!r}{_and_others(len(wrong) - 1)}. "
-            f"{step} read the column as categories: TableEncoder(categorical=[{self.name!r}])."
+            f"Column {self.name!r} is a column of numbers, but {{row}} holds "
+            f"{shortened(cell) if isinstance(cell, str) else cell!r}{_and_others(len(wrong) - 1)}.",
+            hint=hint(
+                python=f"{step} Or read the column as categories: TableEncoder(categorical=[{self.name!r}]).",
+                cli="Correct these cells, or make gaps of them: --gap TEXT. "
+                f"Or read the column as categories: --categorical {shlex.quote(self.name)}.",
+            ),
+            row=wrong[0],
         )
 
     def texts(self) -> list[str | None]:
@@ -159,30 +167,36 @@ def check_names(names: list[Any]) -> None:
     others = [name for name in names if not isinstance(name, str)]
     if 0 < len(others) < len(names):
         raise ColumnNameError(
-            f"Column names must be all text, or none, but these are not: {listing(others)}. "
-            "Convert them: X.columns = X.columns.astype(str)."
+            f"Column names must be all text, or none, but these are not: {listing(others)}.",
+            hint=hint(python="Convert them: X.columns = X.columns.astype(str)."),
         )
 
 
 def _refuse_what_is_no_table(X: Any) -> None:
     if issparse(X):
-        raise NotATableError("X is a sparse matrix, but mixkern needs a dense table. Convert it first: X.toarray().")
+        raise NotATableError(
+            "X is a sparse matrix, but mixkern needs a dense table.", hint=hint(python="Convert it first: X.toarray().")
+        )
     step = _way_to_a_table(X)
     if step or X is None or isinstance(X, (bytes, Set, Iterator)):
         came = "None" if X is None else "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
-        raise NotATableError(f"X must be a frame, an array or a list of rows, but it is {came}.{step}")
+        raise NotATableError(
+            f"X must be a frame, an array or a list of rows, but it is {came}.", hint=hint(python=step)
+        )
     if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
-        raise NotATableError("X is a lazy frame, and mixkern needs its rows. Read them first: X.collect().")
+        raise NotATableError(
+            "X is a lazy frame, and mixkern needs its rows.", hint=hint(python="Read them first: X.collect().")
+        )
 
 
 def _way_to_a_table(X: Any) -> str:
     """Say how to make a table of what is nearly one; nothing where it is far from it."""
     if isinstance(X, (str, PurePath)):
-        return f" Read the file first: pd.read_csv({shortened(str(X))!r})."
+        return f"Read the file first: pd.read_csv({shortened(str(X))!r})."
     if isinstance(X, Mapping) or _are_dicts(X):
-        return " Make it a table first: pd.DataFrame(X)."
+        return "Make it a table first: pd.DataFrame(X)."
     if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series) and hasattr(X, "to_frame"):
-        return " Make it a table of one column: X.to_frame()."
+        return "Make it a table of one column: X.to_frame()."
     return ""
 
 
@@ -198,28 +212,31 @@ def _array(X: Any) -> NDArray[Any]:
     except ValueError as error:
         raise NotATableError(f"X is not a table: its rows differ in shape ({error}).") from error
     if array.ndim != 2:
-        raise NotATableError(
-            _ragged(X)
-            or f"X must have two dimensions, rows and columns, but it has {array.ndim}. Reshape your data: "
-            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        raise _ragged(X) or NotATableError(
+            f"X must have two dimensions, rows and columns, but it has {array.ndim}.",
+            hint=hint(
+                python="Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+            ),
         )
     _check_size(array.shape)
     if array.dtype.kind in "SVc":
         raise CellTypeError(
             f"X is an array of {array.dtype}. Complex data not supported, and neither are bytes and records. "
-            "Expected numbers, texts, booleans, dates or objects. Convert them first, for example X.astype(str)."
+            "Expected numbers, texts, booleans, dates or objects.",
+            hint=hint(python="Convert them first, for example X.astype(str)."),
         )
     return _unmasked(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
 
 
-def _ragged(X: Any) -> str:
-    """Say which row of a list differs in length from the first; nothing where none does."""
+def _ragged(X: Any) -> NotATableError | None:
+    """Give an error that names the first row of a list with another length than the first row."""
     rows = X if isinstance(X, (list, tuple)) else []
     lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else 0 for row in rows]
     for i, length in enumerate(lengths):
         if length != lengths[0]:
-            return f"X is not a table: row 0 has {counted(lengths[0], 'cell')}, row {i} has {length}."
-    return ""
+            first = counted(lengths[0], "cell")
+            return NotATableError(f"X is not a table: its first row has {first}, but {{row}} has {length}.", row=i)
+    return None
 
 
 def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
@@ -306,8 +323,10 @@ def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
     if strange:
         row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
         raise CellTypeError(
-            f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in row {row}. "
-            f"Expected numbers, texts, booleans, categories or dates. Convert them: {place}.astype(str), or drop them."
+            f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in {{row}}. "
+            "Expected numbers, texts, booleans, categories or dates.",
+            hint=hint(python=f"Convert them: {place}.astype(str), or drop them.", cli="Leave the column out: --drop."),
+            row=row,
         )
     kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)
     return RawColumn(name, kind, cells, place)

@@ -1,5 +1,6 @@
 """Whether a column is read as numbers or as categories, and why."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import Kind, RawColumn, raw_columns
 from mixkern.encoding.gap import is_gap
 from mixkern.encoding.lookalike import are_dates, are_identifiers, not_numbers
-from mixkern.errors import NotNumericError
+from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
 
 FEW_VALUES = 10  # up to this many distinct values, a whole number may be a measurement or a code
@@ -23,7 +24,7 @@ class Reading:
     column_type: type[Column]
     reason: str = ""
     is_choice: bool = False
-    advice: str = ""  # a line to type
+    advice: str = ""  # a line of Python that converts the column
     refusal: str = ""  # what is wrong, where it cannot be read until the user has decided
     is_identifier: bool = False  # tells rows apart, and says nothing about them
 
@@ -33,13 +34,24 @@ def readings(raws: Sequence[RawColumn], settled: Mapping[int, Reading]) -> list[
     found = [settled.get(i) or reading(raw) for i, raw in enumerate(raws)]
     refused = [(raw, how.refusal) for raw, how in zip(raws, found, strict=True) if how.refusal]
     if refused:
-        raise NotNumericError(
-            "\n  ".join(["Some texts are numbers for the most part.", *few_lines([why for _, why in refused])])
-            + "\nConvert them, with gaps in place of the rest:\n  "
-            + "\n  ".join(few_lines([_to_numeric(raw) for raw, _ in refused]))
-            + f"\nOr read them as categories: TableEncoder(categorical={[raw.name for raw, _ in refused]})."
-        )
+        raise _mostly_numbers(refused)
     return found
+
+
+def _mostly_numbers(refused: Sequence[tuple[RawColumn, str]]) -> NotNumericError:
+    """Give an error that lists the columns of texts that are numbers but for a few."""
+    names = [raw.name for raw, _ in refused]
+    conversions = few_lines([_to_numeric(raw) for raw, _ in refused])
+    first = "Some columns of texts are numbers for the most part; rows are counted from 1."
+    return NotNumericError(
+        "\n  ".join([first, *few_lines([why for _, why in refused])]),
+        hint=hint(
+            python="\n  ".join(["\nConvert them, with gaps in place of the rest:", *conversions])
+            + f"\nOr read them as categories: TableEncoder(categorical={names}).",
+            cli="\nIf these cells stand for gaps, name them: --gap TEXT."
+            f"\nOr read the columns as categories: --categorical {shlex.quote(','.join(names))}.",
+        ),
+    )
 
 
 def reading(raw: RawColumn) -> Reading:
@@ -109,7 +121,7 @@ def _text_reading(raw: RawColumn) -> Reading:
         return _numeric_text_reading(raw, texts, len(distinct), strange)
     if are_dates(distinct):
         reason = "texts that look like dates, read as categories"
-        advice = f"convert them: {raw.place} = pd.to_datetime({raw.place})"
+        advice = f"{raw.place} = pd.to_datetime({raw.place})"
         return Reading(CategoricalColumn, reason, is_choice=True, advice=advice)
     if len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells)):
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
@@ -122,13 +134,12 @@ def _numeric_text_reading(raw: RawColumn, texts: list[str | None], n_distinct: i
     if strange and n_distinct > FEW_VALUES:
         refusal = (
             f"{raw.name!r}: {n_distinct - len(strange)} of {n_distinct} distinct values are numbers. Not a number: "
-            f"{listing(map(shortened, strange))}, first in row {texts.index(strange[0])}."
+            f"{listing(map(shortened, strange))}, first in row {texts.index(strange[0]) + 1}."
         )
         return Reading(CategoricalColumn, refusal=refusal)
     reason = f"texts that are {'mostly' if strange else 'all'} numbers, read as categories"
     is_key = n_distinct > FEW_VALUES and are_identifiers(n_distinct, len(texts) - texts.count(None))
-    advice = f"for numbers: {_to_numeric(raw)}"
-    return Reading(CategoricalColumn, reason, is_choice=True, advice=advice, is_identifier=is_key)
+    return Reading(CategoricalColumn, reason, is_choice=True, advice=_to_numeric(raw), is_identifier=is_key)
 
 
 def _to_numeric(raw: RawColumn) -> str:

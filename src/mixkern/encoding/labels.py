@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixkern.encoding.gap import is_gap
-from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError
+from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, hint
 from mixkern.imports import optional
 from mixkern.wording import counted, listing
 
@@ -160,8 +160,8 @@ def _cells(y: Any) -> tuple[list[Any], Any]:
         array = array[:, 0]
     if array.ndim != 1:
         raise LabelTypeError(
-            f"y must be one column of labels, but it has shape {array.shape}. "
-            "Give one label per row; for one-hot columns, y.argmax(axis=1)."
+            f"y must be one column of labels, but it has shape {array.shape}.",
+            hint=hint(python="Give one label per row; for one-hot columns, y.argmax(axis=1)."),
         )
     if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
         raise _unsupported(array.dtype.name)
@@ -181,10 +181,11 @@ def _refuse_what_is_no_column(y: Any) -> None:
     if not isinstance(y, _NO_COLUMN) and (hasattr(y, "__len__") or hasattr(y, "__array__")):
         return
     came = "None" if y is None else f"of type {type(y).__name__}"
-    step = (
-        " Read it first: list(y)." if isinstance(y, Iterator) else " Give one label per row, None where there is none."
+    is_iterator = isinstance(y, Iterator)
+    step = "Read it first: list(y)." if is_iterator else "Give one label per row, None where there is none."
+    raise LabelTypeError(
+        f"y must be one column of labels (a list, an array or a series), but it is {came}.", hint=hint(python=step)
     )
-    raise LabelTypeError(f"y must be one column of labels (a list, an array or a series), but it is {came}.{step}")
 
 
 def _is_unlabelled(cell: Any) -> bool:
@@ -199,8 +200,8 @@ def _check_types(labelled: list[Any], y: Any, *, has_minus_one: bool) -> None:
     types = {_type_name(cell) for cell in labelled}
     if len(types) > 1:
         raise LabelTypeError(
-            f"y mixes labels of several types: {', '.join(sorted(types))}. "
-            f"Make texts of them, and keep the gaps: {_as_texts(y, has_minus_one=has_minus_one)}."
+            f"y mixes labels of several types: {', '.join(sorted(types))}.",
+            hint=hint(python=f"Convert them to texts, and keep the gaps: {_as_texts(y, has_minus_one=has_minus_one)}."),
         )
     if types == {"text"}:
         _check_texts(set(labelled))
@@ -224,9 +225,12 @@ def _check_texts(labels: set[str]) -> None:
     wrong = sorted(labels & set(_AMBIGUOUS))
     if wrong:
         raise AmbiguousLabelError(
-            f"y holds the text {wrong[0]!r}, which could be a class or an unlabelled row. "
-            "Mark unlabelled rows with None, NaN or pandas.NA (or with -1, if the labels are numbers). "
-            f"If it really is a class, rename it, say to {'class ' + (wrong[0] or 'empty')!r}."
+            f"y holds the text {wrong[0]!r}, which could be a class or an unlabelled row.",
+            hint=hint(
+                python="Mark unlabelled rows with None, NaN or pandas.NA (or with -1, if the labels are numbers). "
+                f"If it is a class, rename it, for example to {'class ' + (wrong[0] or 'empty')!r}.",
+                cli=f"If it stands for no label: --unlabelled {wrong[0]}. If it is a class, give it another name.",
+            ),
         )
 
 
@@ -241,33 +245,33 @@ def _type_name(cell: Any) -> str:
 
 
 def _unsupported(name: str) -> LabelTypeError:
-    hint = " Complex data not supported." if name.startswith("complex") else ""
+    more = " Complex data not supported." if name.startswith("complex") else ""
     return LabelTypeError(
-        f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.{hint}"
+        f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.{more}"
     )
 
 
 def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) -> LabelError:
-    hint = _minus_one_hint(classes, sum(map(_is_minus_one, cells)), y)
+    minus_one = _minus_one_hint(classes, sum(map(_is_minus_one, cells)), y)
     if not classes:
         return NoLabelsError(
-            f"None of the {counted(len(cells), 'row')} is labelled. "
-            f"Label at least one row of each of two classes.{hint}"
+            f"None of the {counted(len(cells), 'row')} is labelled. Label at least one row of each of two classes.",
+            hint=hint(python=minus_one),
         )
     return OneClassError(
         f"All labelled rows ({n_labelled}) have the same label, {classes[0]!r}: one class only, and a "
-        "classifier needs two. Label a row of another class; to tell one class from everything else, use a "
-        f"one-class machine.{hint}"
+        "classifier needs two. Label a row of another class.",
+        hint=hint(python=f"To detect rows unlike one class, use MixtureOneClassSVM. {minus_one}".rstrip()),
     )
 
 
 def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
-    """Explain -1 to those who meant it as a class, as many data sets do."""
+    """Explain that -1 means unlabelled, for data sets where it is a class."""
     if not n_minus_one or any(_type_name(label) != "number" for label in classes):
         return ""
     free = next(number for number in (0, 1) if number not in classes)
     array = "y" if hasattr(y, "dtype") else "np.asarray(y)"
     return (
-        f" {counted(n_minus_one, 'row')} {'holds' if n_minus_one == 1 else 'hold'} -1, which means unlabelled. "
+        f"{counted(n_minus_one, 'row')} {'holds' if n_minus_one == 1 else 'hold'} -1, which means unlabelled. "
         f"If -1 is a class, recode it: np.where({array} == -1, {free}, y)."
     )

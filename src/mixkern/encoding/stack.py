@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from mixkern.encoding.frame import column_labels, opened
-from mixkern.errors import ColumnMismatchError, TableError
+from mixkern.errors import ColumnMismatchError, TableError, hint
 from mixkern.wording import listing, nearest
 
 
@@ -20,7 +20,7 @@ def stacked(X: Any, more: Any) -> Any:
     try:
         second = opened(more)
     except TableError as error:
-        raise type(error)(f"Of the further rows: {error}") from error
+        raise error.prefixed("The further rows: ") from error
     labels, others = column_labels(first), column_labels(second)
     if (labels is None) != (others is None) or (labels is not None and type(first) is not type(second)):
         raise ColumnMismatchError(
@@ -58,8 +58,9 @@ def _check_same(labels: list[Any], others: list[Any]) -> None:
     strange = [label for label in others if label not in labels]
     if not missing and not strange:
         raise ColumnMismatchError(
-            "The further rows have the columns of X in another order. Order them: more[X.columns]."
+            "The further rows have the columns of X in another order.",
+            hint=hint(python="Order them: more[X.columns]."),
         )
     facts = [f"{listing(missing)} missing"] * bool(missing) + [f"{listing(strange)} not in X"] * bool(strange)
-    hint = nearest(strange[0], [str(label) for label in missing]) if strange else ""
-    raise ColumnMismatchError(f"The further rows must have the columns of X, but: {' and '.join(facts)}.{hint}")
+    near = nearest(strange[0], [str(label) for label in missing]) if strange else ""
+    raise ColumnMismatchError(f"The further rows must have the columns of X, but: {' and '.join(facts)}.{near}")

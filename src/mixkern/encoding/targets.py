@@ -28,8 +28,8 @@ def encode_targets(y: Any) -> NDArray[np.float64]:  # (n,)
     there = [cell for cell in cells if not is_gap(cell)]
     strange = next((cell for cell in there if not isinstance(cell, numbers.Real)), None)
     if strange is not None:
-        hint = " Complex data not supported." if isinstance(strange, complex) else ""
-        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {strange!r}.{hint}")
+        more = " Complex data not supported." if isinstance(strange, complex) else ""
+        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {strange!r}.{more}")
     if not there:
         raise NoLabelsError(f"None of the {counted(len(cells), 'row')} has a target. Give at least one.")
     targets = np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])

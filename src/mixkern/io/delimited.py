@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from mixkern.encoding.column import Column
-from mixkern.errors import TableFileError
-from mixkern.io.dialect import Dialect, decimal_named, decimal_signs, dialect_of
+from mixkern.errors import FileFormatWarning, TableFileError, hint
+from mixkern.io.dialect import Dialect, decimal_named, decimal_signs, delimiter_hint, dialect_of
 from mixkern.io.header import Header, header_of
 from mixkern.io.lines import LineNumbers, Records
 from mixkern.io.parsing import converted, inferred, objects, texts
@@ -35,9 +35,9 @@ class DelimitedFile(TableFile):
         self._first = header.width - len(header.names)  # 1 where row numbers are left out
         self._signs = signs
         self._gaps = frozenset(gaps)
-        self._grouped: dict[str, str] = {}  # what to tell of a column's numbers, once
+        self._grouped: dict[str, FileFormatWarning] = {}  # a note on each column with thousands set apart
         self._numbers = LineNumbers()
-        self._tell_of_dialect()
+        self._note_dialect()
 
     def frame(
         self,
@@ -96,8 +96,8 @@ class DelimitedFile(TableFile):
         return dict(zip(self.columns, self._signs, strict=True))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What the user should hear of."""
+    def notes(self) -> tuple[FileFormatWarning, ...]:
+        """What could have been read in another way."""
         return (*self._notes, *self._grouped.values())
 
     def line_of(self, row: int) -> int | None:
@@ -135,12 +135,14 @@ class DelimitedFile(TableFile):
 
     def _labels(self, name: str, cells: Sequence[str]) -> Any:
         words = sorted({cell for cell in set(cells) if cell.strip() and is_gap_word(cell)})
-        self._tell(f"{name!r}: {listing(words)} was read as an empty cell." if words else "")
+        if words:
+            self._note(FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell."))
         return texts(cells)
 
     def _inferred(self, i: int, cells: Sequence[str]) -> Any:
         typed = inferred(self.columns[i], cells, self._signs[i], self.line_of)
-        self._tell(typed.note)
+        if typed.note is not None:
+            self._note(typed.note)
         return typed.values
 
     def _converted(self, rows: list[list[str]], columns: list[Column | None], start: int) -> Any:
@@ -162,14 +164,14 @@ class DelimitedFile(TableFile):
         try:
             return converted(name, cells, column, sign, line_of, lambda note: self._grouped.setdefault(name, note))
         except TableFileError as error:
-            raise TableFileError(f"{self.name}, {str(error)[0].lower()}{str(error)[1:]}") from error
+            raise error.prefixed(f"{self.name}, ") from error
 
-    def _tell_of_dialect(self) -> None:
+    def _note_dialect(self) -> None:
         encoding = self.dialect.encoding.removesuffix("-sig")
         if encoding != "utf-8":
-            self._tell(f"{self.name} was read as {encoding}.")
+            self._note(FileFormatWarning(f"{self.name} was read as {encoding}."))
         if len(self.columns) == 1:
-            self._tell("There is one column only. If there are more, name what separates them: --delimiter ';'.")
+            self._note(FileFormatWarning("There is only one column.", hint=delimiter_hint(";")))
 
 
 def delimited_file(
@@ -212,8 +214,8 @@ def _is_spelled(cells: Sequence[str], sign: str) -> bool:
     return all(is_gap_word(cell) or number(cell, sign) for cell in cells)
 
 
-def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[str]:
-    """Say that decimal commas were found, with the first number that has one."""
+def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[FileFormatWarning]:
+    """Give a note on decimal commas, with the first number that has one."""
     pairs = (
         (cell, number(cell, sign))
         for cells, sign in zip(columns, signs, strict=True)
@@ -223,7 +225,11 @@ def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list
     found = next(((cell, one) for cell, one in pairs if one and COMMA in cell), None)
     if found is None:
         return []
-    return [f"Decimal commas were found: {found[0].strip()} is read as {found[1].plain}. Otherwise, say --decimal ."]
+    text = f"Decimal commas were found: {found[0].strip()} is read as {found[1].plain}."
+    step = hint(
+        python="If the comma is no decimal sign: decimal='.'.", cli="If the comma is no decimal sign: --decimal ."
+    )
+    return [FileFormatWarning(text, hint=step)]
 
 
 def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[Header | None, list[list[str]]]:

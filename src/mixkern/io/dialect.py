@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixkern.errors import OptionError, TableFileError
+from mixkern.errors import Hint, OptionError, TableFileError, hint
 from mixkern.io.spelling import COMMA, POINT, SIGNS, number
 from mixkern.wording import nearest
 
-SPOKEN = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma", " ": "space"}
+DELIMITER_NAMES = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma", " ": "space"}
 # A tab, semicolon or pipe is hardly ever in all rows by chance; a comma is, where it comes before decimals.
 CANDIDATES = ("\t", ";", "|", ",")
 _AGREED = 0.9  # share of the rows that have as many fields as the header
@@ -38,9 +38,9 @@ class Dialect:
     n_skipped: int = 0  # lines before the header
 
     @property
-    def spoken(self) -> str:
+    def delimiter_name(self) -> str:
         """The delimiter as a word, where it has one."""
-        return f"a {SPOKEN[self.delimiter]}" if self.delimiter in SPOKEN else repr(self.delimiter)
+        return f"a {DELIMITER_NAMES[self.delimiter]}" if self.delimiter in DELIMITER_NAMES else repr(self.delimiter)
 
 
 def dialect_of(head: bytes, name: str, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
@@ -87,14 +87,22 @@ def delimiter_named(given: str) -> str:
     >>> delimiter_named("tab"), delimiter_named("\\t"), delimiter_named(";")
     ('\t', '\t', ';')
     """
-    by_name = {"\\t": "\t", **{word: sign for sign, word in SPOKEN.items()}}
+    by_name = {"\\t": "\t", **{word: sign for sign, word in DELIMITER_NAMES.items()}}
     sign = by_name.get(given.lower(), given)
     if len(sign) != 1 or sign in '"\r\n\0':
         raise OptionError(
-            f"The delimiter must be one character or one of {', '.join(map(repr, SPOKEN.values()))}, "
+            f"The delimiter must be one character or one of {', '.join(map(repr, DELIMITER_NAMES.values()))}, "
             f"but it is {given!r}."
         )
     return sign
+
+
+def delimiter_hint(sign: str) -> Hint:
+    """Give the next step where another delimiter may be right."""
+    return hint(
+        python=f"If something else separates the columns, name it: delimiter={sign!r}.",
+        cli=f"If something else separates the columns, name it: --delimiter {sign!r}.",
+    )
 
 
 def decimal_named(given: str) -> str:
@@ -175,4 +183,10 @@ def _decoded(head: bytes, encoding: str, name: str) -> str:
     try:
         return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
     except UnicodeError as error:
-        raise TableFileError(f"{name} is not in {encoding}: {error}. Name another: --encoding utf-8.") from error
+        raise not_in_encoding(name, encoding, error) from error
+
+
+def not_in_encoding(name: str, encoding: str, error: UnicodeError) -> TableFileError:
+    """Give an error about bytes that are no text in an encoding."""
+    step = hint(python="Give another: encoding='utf-8'.", cli="Give another: --encoding utf-8.")
+    return TableFileError(f"{name} is not in {encoding}: {error}.", hint=step)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixkern.errors import TableFileError
+from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.io.spelling import is_gap_word, number
 from mixkern.wording import listing
 
@@ -17,7 +17,7 @@ class Header:
 
     names: tuple[str, ...]
     width: int  # fields of a line, a column of row numbers included
-    notes: tuple[str, ...] = ()
+    notes: tuple[FileFormatWarning, ...] = ()
 
     @property
     def is_numbered(self) -> bool:
@@ -26,7 +26,7 @@ class Header:
 
     def with_first(self) -> "Header":
         """Keep the first column all the same: it has no name, but holds more than numbers of rows."""
-        note = "The first column has no name, and was called 'column 1'."
+        note = FileFormatWarning("The first column has no name, and was called 'column 1'.")
         return Header(("column 1", *self.names), self.width, (note, *self.notes[1:]))
 
 
@@ -52,7 +52,7 @@ def header_of(record: Sequence[str], line: int, name: str) -> Header:
     if double is not None:
         places = " and ".join(str(i + first) for i, cell in enumerate(names) if cell == double)
         raise TableFileError(f"{name}, line {line}: columns {places} have the same name, {double!r}. Rename them.")
-    return Header(tuple(names), len(record), tuple(notes))
+    return Header(tuple(names), len(record), tuple(map(FileFormatWarning, notes)))
 
 
 def _refuse_numbers(record: Sequence[str], line: int, name: str) -> None:

@@ -11,8 +11,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from mixkern.errors import TableFileError
-from mixkern.io.dialect import Dialect
+from mixkern.errors import TableFileError, hint
+from mixkern.io.dialect import Dialect, delimiter_hint, not_in_encoding
 from mixkern.wording import counted
 
 LONGEST_LINE = 1 << 25  # characters; a row of a million numbers is shorter
@@ -82,21 +82,26 @@ class Lines:
             if "\0" in text:
                 raise TableFileError(
                     f"{self._name}, line {n_breaks + text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL byte, "
-                    "which no text does. The file is binary, or damaged, or in UTF-16: --encoding utf-16."
+                    "which no text does. The file is binary, or damaged, or in UTF-16.",
+                    hint=hint(python="If it is UTF-16: encoding='utf-16'.", cli="If it is UTF-16: --encoding utf-16."),
                 )
             n_breaks += text.count("\n")
             yield text
 
     def _no_text(self, error: UnicodeError, n_breaks: int) -> TableFileError:
         if not isinstance(error, UnicodeDecodeError):
-            return TableFileError(f"{self._name} is not in {self._encoding}: {error}. Name another: --encoding utf-8.")
+            return not_in_encoding(self._name, self._encoding, error)
         before = error.object[: error.start]
         n_before = before.count(b"\n") or (before.count(b"\r") if self._is_mac else 0)
         encoding = self._encoding.removesuffix("-sig")
         other = "cp1252" if encoding.startswith("utf") else "utf-8"
         return TableFileError(
             f"{self._name}, line {n_breaks + n_before + 1}: byte 0x{error.object[error.start]:02x} is not text in "
-            f"{encoding}. Name the encoding that the file was written in, for example --encoding {other}."
+            f"{encoding}.",
+            hint=hint(
+                python=f"Give the encoding that the file was written in, for example encoding={other!r}.",
+                cli=f"Give the encoding that the file was written in, for example --encoding {other}.",
+            ),
         )
 
 
@@ -210,8 +215,8 @@ class Records:
             start += " If all rows have one more, give the column without a name one, or drop the last delimiter."
         if len(record) > width:
             return TableFileError(
-                f"{start} Put quotes around texts that contain {self._dialect.spoken}, or name what separates the "
-                f"fields: --delimiter '{';' if self._dialect.delimiter != ';' else ','}'."
+                f"{start} Put quotes around texts that contain {self._dialect.delimiter_name}.",
+                hint=delimiter_hint(";" if self._dialect.delimiter != ";" else ","),
             )
         return TableFileError(f"{start} Complete the row; an empty cell is written as nothing between two delimiters.")
 

@@ -9,7 +9,7 @@ import numpy as np
 from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.column import CategoricalColumn, Column
 from mixkern.encoding.frame import Kind
-from mixkern.errors import MixkernError, TableFileError
+from mixkern.errors import FileFormatWarning, MixkernError, TableFileError
 from mixkern.imports import optional
 from mixkern.io.parsing import LARGEST, converted, objects
 from mixkern.io.source import Progress, Source
@@ -44,7 +44,7 @@ class ParquetTable(TableFile):
         if not self._n_rows:
             raise no_rows(source.name)
         if len(kept) < len(names):
-            self._tell("A column without a name was taken for row numbers, and left out.")
+            self._note(FileFormatWarning("A column without a name was taken for row numbers, and left out."))
 
     def frame(
         self,
@@ -73,7 +73,10 @@ class ParquetTable(TableFile):
                 whole = {
                     name: table[name] if name in text else self._without_gaps(table[name]) for name in self.columns
                 }
-                cells = {name: self._cells(name, whole[name], kinds.get(name), name in text) for name in whole}
+                try:
+                    cells = {name: self._cells(name, whole[name], kinds.get(name), name in text) for name in whole}
+                except TableFileError as error:
+                    raise error.below(start).prefixed(f"{self.name}: ") from error
                 block = frame_of(cells, start, table.num_rows)
                 if with_texts:
                     as_they_are = {name: self._cells(name, table[name], None, is_text=False) for name in self.columns}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mixkern.encoding.cell import text
 from mixkern.encoding.column import Column, ContinuousColumn
 from mixkern.encoding.frame import Kind
-from mixkern.errors import TableFileError
+from mixkern.errors import FileFormatWarning, TableFileError, hint
 from mixkern.io.spelling import COMMA, GAP_WORDS, POINT, Number, boolean, is_gap_word, moment, number
 from mixkern.typing import Floats
 from mixkern.wording import listing, shortened
@@ -32,10 +32,10 @@ _MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 12 %, $5
 
 @dataclass(frozen=True)
 class Typed:
-    """The cells of a column in their type, and a sentence where the user should hear of something."""
+    """The cells of a column in their type, and a note where they could have been read in another way."""
 
     values: Any  # array, or a pandas array of integers with gaps
-    note: str = ""
+    note: FileFormatWarning | None = None
 
 
 def inferred(name: str, cells: Sequence[str], sign: str, line_of: Callable[[int], int | None]) -> Typed:
@@ -69,7 +69,8 @@ def inferred(name: str, cells: Sequence[str], sign: str, line_of: Callable[[int]
         found = attempt(name, cells, distinct, sign)
         if found is not None:
             return found
-    return Typed(texts(cells), _near_miss(name, cells, distinct, sign, line_of))
+    note = _near_miss(name, cells, distinct, sign, line_of)
+    return Typed(texts(cells), FileFormatWarning(note) if note else None)
 
 
 def converted(
@@ -78,7 +79,7 @@ def converted(
     column: Column | None,
     sign: str,
     line_of: Callable[[int], int | None],
-    tell: Callable[[str], object] = len,
+    on_note: Callable[[FileFormatWarning], object] = str,
 ) -> Any:
     """Convert cells as an encoder's column wants them; without a column, they stay texts.
 
@@ -91,7 +92,7 @@ def converted(
             return texts(cells)  # the encoder says what is to be done, or ignores them
         if column.kind is Kind.DATE:
             return _moments(_each(cells, moment, name, "dates such as 2024-05-31", line_of))
-        return _floats(name, cells, column.kind, sign, line_of, tell)
+        return _floats(name, cells, column.kind, sign, line_of, on_note)
     if column is not None and column.kind is Kind.BOOLEAN:
         return texts([cell.strip() for cell in cells])
     if column is not None and column.kind is Kind.DATE:
@@ -164,7 +165,7 @@ def _numbers(name: str, cells: Sequence[str], distinct: list[str], sign: str) ->
             return None
         found[cell] = one
     grouped = next((cell for cell, one in found.items() if one.is_grouped), None)
-    note = _grouped(name, grouped, found[grouped], sign) if grouped is not None else ""
+    note = _grouped(name, grouped, found[grouped], sign) if grouped is not None else None
     is_whole = all(one.is_whole for one in found.values())
     if is_whole and any(abs(one.value) >= LARGEST for one in found.values()):
         return Typed(_exact([int(found[cell].plain) if cell in found else None for cell in cells]), note)
@@ -172,12 +173,14 @@ def _numbers(name: str, cells: Sequence[str], distinct: list[str], sign: str) ->
     return Typed(_narrow(values, is_whole), note)
 
 
-def _grouped(name: str, cell: str, one: Number, sign: str) -> str:
-    """Say that a sign was taken for one between thousands."""
+def _grouped(name: str, cell: str, one: Number, sign: str) -> FileFormatWarning:
+    """Give a note on a sign that was taken for one between thousands."""
     other = COMMA if sign == POINT else POINT
-    return (
-        f"{name!r}: {cell} was read as {one.plain}, with thousands set apart (if that is a decimal sign, say --decimal "
-        f"{other})."
+    return FileFormatWarning(
+        f"{name!r}: {cell} was read as {one.plain}, with thousands set apart.",
+        hint=hint(
+            python=f"If that is a decimal sign: decimal={other!r}.", cli=f"If that is a decimal sign: --decimal {other}"
+        ),
     )
 
 
@@ -208,7 +211,7 @@ def _dates(name: str, cells: Sequence[str], distinct: list[str], sign: str) -> T
 def _near_miss(
     name: str, cells: Sequence[str], distinct: list[str], sign: str, line_of: Callable[[int], int | None]
 ) -> str:
-    """Say which cells keep a column of numbers or dates from being one."""
+    """Give a text about the cells that keep a column from being numbers or dates."""
     looked_at = list(islice(distinct, _LOOKED_AT))
     numbers = {cell: number(cell, sign) for cell in looked_at}
     padded = next((cell for cell, one in numbers.items() if one and one.is_padded), None)
@@ -242,7 +245,7 @@ def _floats(
     kind: Kind,
     sign: str,
     line_of: Callable[[int], int | None],
-    tell: Callable[[str], object],
+    on_note: Callable[[FileFormatWarning], object],
 ) -> Floats:  # (n,)
     quick = _quick_floats(cells, sign)
     if quick is not None:
@@ -252,7 +255,7 @@ def _floats(
         one = number(cell, sign)
         if one is not None:
             if one.is_grouped:
-                tell(_grouped(name, cell, one, sign))
+                on_note(_grouped(name, cell, one, sign))
             return one.value
         truth = boolean(cell) if kind is Kind.BOOLEAN else None
         return None if truth is None else float(truth)
@@ -282,10 +285,11 @@ def _each(
     if wrong is not None:
         row = list(cells).index(wrong)
         line = line_of(row)
-        place = f"Row {row}" if line is None else f"Line {line}"
+        start, end = ("", " in {row}") if line is None else (f"line {line}: ", "")
         raise TableFileError(
-            f"{place}: column {name!r} was learned as {expected}, but holds {shortened(wrong)!r}. "
-            "Correct the cell, or leave it empty."
+            f"{start}column {name!r} was fitted as {expected}, but holds {shortened(wrong)!r}{end}. "
+            "Correct the cell, or leave it empty.",
+            row=row,
         )
     return [known[cell] for cell in cells]
 

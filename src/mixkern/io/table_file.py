@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mixkern.encoding.column import Column
-from mixkern.errors import OptionError, TableFileError
+from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import optional
 from mixkern.io.source import Progress
 
@@ -21,9 +21,8 @@ class TableFile(ABC):
         What messages call the file.
     columns : tuple of str
         The names of the columns, in the file's order.
-    notes : tuple of str
-        What the user should hear of: signs, encodings and columns that could have been read otherwise. What is found
-        while rows are read comes to it then.
+    notes : tuple of FileFormatWarning
+        Signs, encodings and columns that could have been read in another way. Some are found only while rows are read.
 
     Examples
     --------
@@ -50,14 +49,14 @@ class TableFile(ABC):
     [2, 1]
     """
 
-    def __init__(self, name: str, columns: tuple[str, ...], notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, name: str, columns: tuple[str, ...], notes: tuple[FileFormatWarning, ...] = ()) -> None:
         self.name = name
         self.columns = columns
         self._notes = list(notes)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What the user should hear of."""
+    def notes(self) -> tuple[FileFormatWarning, ...]:
+        """What could have been read in another way."""
         return tuple(self._notes)
 
     @property
@@ -128,9 +127,9 @@ class TableFile(ABC):
         """Give the line in the file at which a row begins, ``None`` where there are no lines or it was not read yet."""
         return None
 
-    def _tell(self, note: str) -> None:
+    def _note(self, note: FileFormatWarning) -> None:
         """Add a note, once."""
-        if note and note not in self._notes:
+        if str(note) not in map(str, self._notes):
             self._notes.append(note)
 
 

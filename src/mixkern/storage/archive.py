@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from mixkern.errors import ModelFileError
+from mixkern.errors import ModelFileError, hint
 from mixkern.wording import shortened
 
 FORMAT = 1  # of the files that are written; one more whenever an older mixkern could not read them
@@ -22,6 +22,9 @@ LARGEST = 4 * 2**30  # bytes, of a file or of what it unpacks to
 LARGEST_HEADER = 16 * 2**20
 MOST_UNPACKED = 200  # times the size of a file: real models have 2 to 50, the most where columns are many
 SMALL = 2**24  # bytes that may be unpacked from any file
+
+SAVE_CODE, FIT = "mixkern.save(model, path)", "mixkern fit TABLE --target COLUMN -o MODEL"
+SAVE = hint(python=f"Save the model again: {SAVE_CODE}.", cli=f"Write it again: {FIT}")
 
 _YEAR_ONE = (1980, 1, 1, 0, 0, 0)  # of zip: equal models make equal files, whenever they are written
 
@@ -79,10 +82,15 @@ def file_bytes(path: Path) -> bytes:
     """Read a file that may be anything."""
     try:
         if not path.exists():
-            raise ModelFileError("there is no such file. mixkern.save(model, path) writes one.")
+            step = hint(python="mixkern.save(model, path) writes one.", cli=f"This writes one: {FIT}")
+            raise ModelFileError("there is no such file.", hint=step)
         if not path.is_file():
             kind = "a folder" if path.is_dir() else "no ordinary file"
-            raise ModelFileError(f"it is {kind}. Give the path of a file that mixkern.save has written.")
+            step = hint(
+                python="Give the path of a file that mixkern.save has written.",
+                cli="Give the path of a file that mixkern fit has written.",
+            )
+            raise ModelFileError(f"it is {kind}.", hint=step)
         if path.stat().st_size > LARGEST:
             raise ModelFileError(f"the file is larger than {LARGEST / 2**30:g} GB, as no model is.")
         return path.read_bytes()
@@ -101,10 +109,11 @@ def unpacked(content: bytes, ours: str) -> tuple[Header, bytes]:
         Version of this mixkern, for a file from a newer one.
     """
     if not content:
-        raise ModelFileError("the file is empty. Save the model again: mixkern.save(model, path).")
+        raise ModelFileError("the file is empty.", hint=SAVE)
     if content[:1] == b"\x80":
         raise ModelFileError(
-            "it looks like a pickle, and reading a pickle may run any code. Save the model with mixkern.save."
+            "it looks like a pickle, and reading a pickle may run any code.",
+            hint=hint(python="Save the model with mixkern.save.", cli=SAVE.cli),
         )
     try:
         with ZipFile(io.BytesIO(content)) as archive:
@@ -115,11 +124,11 @@ def unpacked(content: bytes, ours: str) -> tuple[Header, bytes]:
         raise
     except Exception as error:  # zipfile, zlib and struct each have their own
         raise ModelFileError(
-            f"it is no model, or damaged: no zip that can be read ({shortened(str(error), 80)}). Save it again with "
-            "mixkern.save, or copy it again."
+            f"it is no model, or damaged: no zip that can be read ({shortened(str(error), 80)}). Copy it again.",
+            hint=hint(python=f"Or save it again: {SAVE_CODE}.", cli=f"Or write it again: {FIT}"),
         ) from error
     if not len(payload) == header.n_bytes == infos[PAYLOAD].file_size or checksum(payload) != header.checksum:
-        raise ModelFileError("the file is damaged: its checksum is wrong. Save it again, or copy it again.")
+        raise ModelFileError("the file is damaged: its checksum is wrong. Copy it again, or write it again.")
     return header, payload
 
 
@@ -145,12 +154,12 @@ def header_of(text: bytes, ours: str) -> Header:
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"its {HEADER} is not JSON. Save the model again with mixkern.save.") from error
+        raise ModelFileError(f"its {HEADER} is not JSON.", hint=SAVE) from error
     number = _fact(facts, "format", int)
     version = _fact(facts, "mixkern", str)
     if number > FORMAT:
         raise ModelFileError(
-            f"it was written by mixkern {shortened(version, 20)}, which is newer than this one ({ours}). Update: "
+            f"it was written by mixkern {shortened(version, 20)}, which is newer than this one ({ours}). Update it: "
             "pip install --upgrade mixkern"
         )
     if number < 1:
@@ -171,5 +180,5 @@ def header_of(text: bytes, ours: str) -> Header:
 def _fact(facts: Any, name: str, kind: type) -> Any:
     """Give one fact; a number that comes as a text is damage, not a number."""
     if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
-        raise ModelFileError(f"its {HEADER} has no {name!r} of type {kind.__name__}. Save the model again.")
+        raise ModelFileError(f"its {HEADER} has no {name!r} of type {kind.__name__}.", hint=SAVE)
     return facts[name]

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mixkern.errors import MissingExtraError, ModelFileError
+from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.atomic import write_whole
 from mixkern.search import SVCSearch
-from mixkern.storage.archive import FORMAT, Header, checksum, file_bytes, packed, unpacked
+from mixkern.storage.archive import FORMAT, SAVE, Header, checksum, file_bytes, packed, unpacked
 from mixkern.storage.payload import read, written
 from mixkern.storage.restore import model_of
 from mixkern.storage.state import bare, type_name
@@ -122,7 +122,7 @@ TableEncoder
         content = packed(_header(model, payload, _plain_notes(notes)), payload)
         _opened(content)
     except ModelFileError as error:
-        raise ModelFileError(f"This {type(model).__name__} cannot be saved: {error}") from error
+        raise error.prefixed(f"This {type(model).__name__} cannot be saved: ") from error
     try:
         return write_whole(target, content)
     except OSError as error:
@@ -184,19 +184,23 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
     try:
         return _opened(file_bytes(place))
     except ModelFileError as error:
-        raise ModelFileError(f"{place}: {error}") from error.__cause__
+        raise error.prefixed(f"{place}: ") from error.__cause__
 
 
 def _check_model(model: Any) -> None:
     """Refuse what is no fitted model of mixkern, and say what to do."""
     kind = model.__name__ if isinstance(model, type) else type(model).__name__
     if isinstance(model, SVCSearch):
-        raise ModelFileError("A search is no model, but has found one: save(search.best_estimator_, path).")
+        step = hint(python="Save what it has found: save(search.best_estimator_, path).")
+        raise ModelFileError("A search is no model.", hint=step)
     if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:
         known = ", ".join(name.rpartition(".")[2] for name in ESTIMATORS)
         raise ModelFileError(f"mixkern.save takes a fitted estimator of mixkern ({known}), but this is a {kind}.")
     if not (hasattr(model, "mixture_") or hasattr(model, "columns_")):
-        raise ModelFileError(f"This {kind} is not fitted, so there is nothing to save. Fit it first: model.fit(...).")
+        raise ModelFileError(
+            f"This {kind} is not fitted, so there is nothing to save.",
+            hint=hint(python="Fit it first: model.fit(...)."),
+        )
 
 
 def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -246,7 +250,7 @@ def _opened(content: bytes) -> ModelFile:
         raise
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}", 120)
-        raise ModelFileError(f"its model cannot be used ({reason}). Save it again with mixkern.save.") from error
+        raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
     if type_name(model) != header.type:
         raise ModelFileError(f"it says that it holds a {shortened(header.type, 80)}, but holds a {type_name(model)}.")
     return ModelFile(

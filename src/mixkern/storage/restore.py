@@ -20,6 +20,7 @@ from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.novelty import Novelty
 from mixkern.imports import optional
 from mixkern.kernels import LaplacianKernel
+from mixkern.storage.archive import SAVE
 from mixkern.storage.state import LEARNED, type_name
 from mixkern.storage.trust import ESTIMATORS, KERNELS
 from mixkern.wording import shortened
@@ -116,7 +117,7 @@ class _Builder:
 
 def _demand(is_so: object, what: str) -> None:
     if not is_so:
-        raise ModelFileError(f"its {what} is not what a model has. Save the model again with mixkern.save.")
+        raise ModelFileError(f"its {what} is not valid.", hint=SAVE)
 
 
 def _own(value: Any) -> Any:

@@ -12,6 +12,7 @@ from mixkern.errors import ModelFileError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import MixtureMachine
 from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.storage.archive import SAVE
 
 TRIED = 3  # rows that a machine must be able to predict
 
@@ -30,7 +31,7 @@ def check_sound(model: Any) -> None:
 
 def _agree(is_so: bool, what: str) -> None:
     if not is_so:
-        raise ModelFileError(f"the parts of its model do not fit together: {what}. Save the model again.")
+        raise ModelFileError(f"the parts of its model do not fit together: {what}.", hint=SAVE)
 
 
 def _check_names(estimator: Any, n: int) -> None:
