@@ -35,7 +35,7 @@ def test_labels_and_predictions_are_counted_by_class(facts):
 def test_what_is_typical_stands_beside_all_rows(facts, plain):
     _, X, _ = plain
     rows = {name: (here, whole) for name, here, whole in cards(facts)[0].rows}
-    assert rows["town"] == ("Kassel 100 %", "50 %")
+    assert rows["town"] == ("Kassel (100 %)", "50 %")
     low, high = map(float, rows["size"][0].split(" to "))
     assert np.allclose([low, high], np.quantile(X["size"][:60], [0.25, 0.75]), atol=0.06)
 

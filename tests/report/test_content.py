@@ -61,7 +61,7 @@ def test_each_column_has_a_line(chapters):
     assert table.columns[-1] == "Values"
     assert [row[0] for row in table.rows] == ["size", "town"]
     assert table.rows[0][1:3] == ("number", "none")
-    assert table.rows[1] == ("town", "2 categories", "none", "Kassel 50 %, Passau 50 %")
+    assert table.rows[1] == ("town", "2 categories", "none", "Kassel (50 %), Passau (50 %)")
 
 
 def test_gaps_are_counted_in_the_table_that_came(plain):

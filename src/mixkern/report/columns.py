@@ -91,7 +91,7 @@ class Feature:
             return low if low == high else f"{low} to {high}, median {middle}"
         counts = np.bincount(values.astype(int))
         frequent = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_CATEGORIES] if counts[code]]
-        texts = [f"{self.short_text(code)} {percent(counts[code] / len(values))}" for code in frequent]
+        texts = [f"{self.short_text(code)} ({percent(counts[code] / len(values))})" for code in frequent]
         return ", ".join(texts) + (", \N{HORIZONTAL ELLIPSIS}" if (counts > 0).sum() > MOST_CATEGORIES else "")
 
     def short_text(self, code: int) -> str:

@@ -134,4 +134,4 @@ def _categories(feature: Feature, own: Floats, whole: Floats) -> tuple[float, st
     deviation = np.sqrt(share * (1 - share))
     above = np.divide(here - share, deviation, out=np.zeros(n), where=deviation > 0)
     best = int(np.argmax(np.where(here >= 0.2, above, -1.0)))  # a rare category is not typical
-    return float(above[best]), f"{feature.short_text(best)} {percent(here[best])}", percent(share[best])
+    return float(above[best]), f"{feature.short_text(best)} ({percent(here[best])})", percent(share[best])

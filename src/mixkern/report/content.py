@@ -185,7 +185,7 @@ def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
     )
     columns = ("Row", *(each.name for each in shown), "Why")
     caption = f"The most important row first. {NUMBERED}{_choice(facts, len(shown))}"
-    return (TextTable("suggestions", "Rows to label next", caption, columns, rows, numbers=_numeric(shown)),)
+    return (TextTable("suggestions", "Suggested rows", caption, columns, rows, numbers=_numeric(shown)),)
 
 
 def _unusual(facts: ModelFacts) -> tuple[Block, ...]:

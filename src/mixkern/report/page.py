@@ -56,6 +56,7 @@ def _environment() -> Any:
         "parts": _parts,
         "percentage": lambda share: f"{100 * share:.2f}%",
         "shortened": shortened,
+        "together": _together,
     }
     return found
 
@@ -66,7 +67,12 @@ def _parts(text: str) -> list[str]:
     >>> _parts("Use `C`.")
     ['Use ', 'C', '.']
     """
-    return re.split(r"`([^`]+)`", re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text))
+    return re.split(r"`([^`]+)`", _together(text))
+
+
+def _together(text: str) -> str:
+    """Join percent signs to their numbers by spaces where no line is broken."""
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
 
 
 def _colour(code: int) -> str:
