@@ -197,7 +197,7 @@ def test_ten_thousand_columns(name):
     X = np.random.RandomState(0).standard_normal((100, 10_000))
     X[:, :200] += 2.0 * (np.arange(100) % 2)[:, None]
     model = clone(MACHINES[name]).set_params(encoder="passthrough", probability=False)
-    with pytest.warns(DensityChoiceWarning, match=r"To settle it: density=VBMixture\(covariance_type='diag'\)"):
+    with pytest.warns(DensityChoiceWarning, match=r"Choose them yourself: density=VBMixture\(covariance_type='diag'\)"):
         model.fit(X, few(100, 20))
     assert model.mixture_.covariance_type == "diag"
     assert model.score(X, np.arange(100) % 2) > 0.9

@@ -70,9 +70,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except MixkernError as error:
-            from mixkern.cli.spoken import spoken
-
-            raise click.ClickException(spoken(error.on("cli"))) from error
+            raise click.ClickException(error.on("cli")) from error
         except MemoryError as error:
             raise click.ClickException("There is not enough memory. Give fewer rows or columns.") from error
         except KeyboardInterrupt:

@@ -27,7 +27,6 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.cli.spoken import spoken
 from mixkern.encoding.jsonable import jsonable
 from mixkern.errors import MixkernWarning
 from mixkern.io.atomic import write_whole
@@ -50,7 +49,7 @@ def warnings_as_notes(notes: Notes) -> Iterator[None]:
     found: dict[type[Warning], list[str]] = {}
     for each in caught:
         if isinstance(each.message, MixkernWarning):
-            found.setdefault(each.category, []).append(spoken(each.message.on("cli")))
+            found.setdefault(each.category, []).append(each.message.on("cli"))
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     for first, *others in found.values():

@@ -4,7 +4,7 @@ from typing import Any
 
 from mixkern.density import CovarianceType, VBMixture
 from mixkern.density.priors import PrecisionPrior
-from mixkern.errors import DensityChoiceWarning, warn
+from mixkern.errors import DensityChoiceWarning, hint, warn
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.kernels import BlendKernel
 
@@ -34,8 +34,11 @@ def suited_density(prior: str, n: int, d: int, random_state: Any = None) -> VBMi
         kind = CovarianceType.DIAG
         warn(
             f"{n} rows of {d} continuous columns: too {'few rows' if n < 2 * (d + 1) else 'many columns'} for full "
-            "covariances, so diagonal ones are used. To settle it: "
-            "density=VBMixture(covariance_type='diag'), or reduce the columns first.",
+            "covariances, so diagonal ones are used.",
             DensityChoiceWarning,
+            hint=hint(
+                python="Choose them yourself: density=VBMixture(covariance_type='diag'), or reduce the columns first.",
+                cli="Fewer columns may do better: --drop COLUMNS.",
+            ),
         )
     return VBMixture(covariance_type=kind, precision_prior=prior, random_state=random_state)
