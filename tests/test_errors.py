@@ -3,11 +3,7 @@ import pickle
 import re
 import warnings
 
-import numpy as np
-import pandas as pd
-import pytest
-
-from mixkern import TableEncoder, errors, load
+from mixkern import errors
 from mixkern.errors import MixkernError, MixkernWarning, TableError, hint, warn
 from mixkern.svm import NotConvergedWarning
 
@@ -80,79 +76,3 @@ def test_a_warning_points_to_the_line_of_the_user():
         warn("Careful.", MixkernWarning, hint=hint(python="Do X.", cli="Do Y."))
     assert caught[0].filename == __file__
     assert caught[0].message.on("cli") == "Careful. Do Y."
-
-
-# ---------------------------------------------------------------- no Python code on the command line
-
-PYTHON = ("pd.", "np.", "X[", "TableEncoder", "encoder.", "encoder=", "mixkern.save", "errors=", "X.")
-
-
-def message(call):
-    """Return the first error or warning of a call as the command line shows it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            call()
-        except MixkernError as error:
-            return error.on("cli")
-    return caught[0].message.on("cli")
-
-
-def fitted(settings=None, **columns):
-    return lambda: TableEncoder(**settings or {}).fit(pd.DataFrame(columns))
-
-
-def test_a_choice_names_the_option():
-    found = message(fitted(code=[1, 2, 3] * 9, flag=[0, 1, 1] * 9))
-    assert found.endswith("--continuous COLUMN or --categorical COLUMN.")
-
-
-def test_numbers_as_text_name_the_options():
-    found = message(fitted(a=[str(i) for i in range(20)] + ["old"]))
-    assert "row 21" in found
-    assert "--gap TEXT" in found
-    assert "--categorical a" in found
-
-
-def test_text_in_a_column_of_numbers():
-    found = message(fitted(town=["Ulm", "Hof"], settings={"continuous": ["town"]}))
-    assert "row 1 " in found
-    assert "--gap TEXT" in found
-    assert "--categorical town" in found
-
-
-def test_infinite_numbers():
-    found = message(fitted(a=[1.5, np.inf, 2.5]))
-    assert "row 2 " in found
-    assert "empty" in found
-
-
-def test_new_categories_are_not_counted_by_a_line_of_python():
-    encoder = TableEncoder().fit(pd.DataFrame({"a": ["x", "y"]}))
-    assert message(lambda: encoder.transform(pd.DataFrame({"a": ["z", "y"]}))).endswith("'a': 'z' (1)")
-
-
-@pytest.mark.parametrize("content", [b"", b"no model", b"\x80\x04."])
-def test_a_file_that_is_no_model_is_replaced_by_a_command(content, tmp_path):
-    path = tmp_path / "a.mixkern"
-    path.write_bytes(content)
-    assert "mixkern fit TABLE --target COLUMN -o MODEL" in message(lambda: load(path))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        fitted(code=[1, 2, 3] * 9, flag=[0, 1, 1] * 9),
-        fitted(a=[str(i) for i in range(9)] * 2),
-        fitted(a=[str(i) for i in range(20)] + ["old"], b=[str(i) for i in range(20)] + ["new"]),
-        fitted(a=[f"2024-05-{day:02}" for day in range(1, 21)]),
-        fitted(town=["Ulm", "Hof"], settings={"continuous": ["town"]}),
-        fitted(a=[1.5, np.inf, 2.5]),
-        lambda: load("/no/such/file"),
-        lambda: load("/"),
-    ],
-)
-def test_no_line_of_python_is_left(call):
-    found = message(call)
-    assert found
-    assert not [each for each in PYTHON if each in found], found

@@ -6,10 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mixkern import TableEncoder, load
+from mixkern import TableEncoder, datasets, load
 from mixkern.errors import MixkernError
 
-PYTHON = ("pd.", "np.", "X[", "TableEncoder", "encoder.", "encoder=", "mixkern.save", "errors=")
+PYTHON = (
+    "pd.",
+    "np.",
+    "X[",
+    "TableEncoder",
+    "encoder.",
+    "encoder=",
+    "mixkern.save",
+    "errors=",
+    "X.",
+    "mixkern.datasets",
+)
 
 
 def message(call):
@@ -71,6 +82,7 @@ def test_files_that_are_no_models_name_the_command_that_writes_one(content, tmp_
         fitted(a=[1.5, np.inf, 2.5]),
         lambda: load("/no/such/file"),
         lambda: load("/"),
+        lambda: datasets.load("irsi"),
     ],
 )
 def test_no_line_of_python_is_left(call):

@@ -1,0 +1,74 @@
+"""Rules for parameters: what they accept, and the error that names parameter, rule and value."""
+
+from enum import StrEnum
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mixkern.errors import MixtureError, OptionError
+from mixkern.validation import (
+    AUTO,
+    COUNT,
+    FRACTION,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    UNLIMITED,
+    above,
+    at_least,
+    check_parameters,
+    numbers_to_try,
+    one_of,
+)
+
+VALUES = [None, "auto", True, np.True_, -1, 0, np.int32(0), 0.5, 1, 1.0, 2, np.float32(2), np.inf, np.nan, "1", [1]]
+
+
+@pytest.mark.parametrize(
+    ("rule", "accepted"),
+    [
+        (POSITIVE, [0.5, 1, 1.0, 2, 2.0]),
+        (NOT_NEGATIVE, [0, 0, 0.5, 1, 1.0, 2, 2.0]),
+        (SHARE, [0.5, 1, 1.0]),
+        (FRACTION, [0, 0, 0.5, 1, 1.0]),
+        (COUNT, [1, 2]),
+        (at_least(2), [2]),
+        (above(1), [2, 2.0]),
+        (UNLIMITED, [-1]),
+        (AUTO | COUNT, ["auto", 1, 2]),
+        (NONE | UNLIMITED, [None, -1]),
+    ],
+)
+def test_a_rule_accepts_only_what_it_describes(rule, accepted):
+    assert [value for value in VALUES if rule.accepts(value)] == accepted
+
+
+def test_an_error_names_parameter_rule_and_value():
+    with pytest.raises(OptionError, match=r"^C must be a positive number or 'auto', but it is 'high'\.$"):
+        (POSITIVE | AUTO).check("high", "C")
+    with pytest.raises(MixtureError, match="n must be a whole number, 3 or more, but it is 2"):
+        at_least(3).check(2, "n", MixtureError)
+
+
+def test_parameters_of_an_estimator_are_checked_where_it_has_them():
+    rules = {"C": POSITIVE, "gamma": POSITIVE}
+    check_parameters(SimpleNamespace(C=1), rules)
+    with pytest.raises(OptionError, match="gamma must be"):
+        check_parameters(SimpleNamespace(C=1, gamma=0), rules)
+
+
+def test_one_of_an_enum():
+    season = StrEnum("Season", ["SUMMER", "WINTER"])
+    assert one_of(season, "summer", "season") is season.SUMMER
+    with pytest.raises(OptionError, match="one of 'summer', 'winter', but it is 'sumer'. Did you mean 'summer'"):
+        one_of(season, "sumer", "season")
+
+
+def test_numbers_to_try():
+    assert numbers_to_try(3, "C") == [3.0]
+    assert numbers_to_try((0, 2, 2, 1), "C", zero=True) == [0.0, 2.0, 1.0]
+    for bad in ([], [0], [-1], [np.nan], ["1"], [[1, 2], [3]], [[1]], None):
+        with pytest.raises(OptionError, match="C must be"):
+            numbers_to_try(bad, "C")
