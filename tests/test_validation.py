@@ -62,7 +62,7 @@ def test_parameters_of_an_estimator_are_checked_where_it_has_them():
 def test_one_of_an_enum():
     season = StrEnum("Season", ["SUMMER", "WINTER"])
     assert one_of(season, "summer", "season") is season.SUMMER
-    with pytest.raises(OptionError, match="one of 'summer', 'winter', but it is 'sumer'. Did you mean 'summer'"):
+    with pytest.raises(OptionError, match=r"one of 'summer', 'winter', but it is 'sumer'\. Did you mean 'summer'"):
         one_of(season, "sumer", "season")
 
 

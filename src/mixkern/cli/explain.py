@@ -26,8 +26,9 @@ def explain_command(model: str, table: str, row: int, as_json: bool, **reading: 
     the model was fitted on.
 
     \b
-    Example:
+    Examples:
       mixkern explain churn.mixkern customers.csv --row 318
+      mixkern explain churn.mixkern - --row 1 --json < customer.csv
     """  # noqa: D301
     notes: Notes = []
     file = read_model(model)
