@@ -19,7 +19,7 @@ PYTHON = (
     "mixkern.save",
     "errors=",
     "X.",
-    "datasets.",
+    "names()",
 )
 
 
