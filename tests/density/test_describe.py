@@ -129,23 +129,23 @@ def test_n_columns_is_a_count(n_columns):
 
 def test_an_encoder_of_another_table():
     sentence = (
-        "The encoder gives 1 continuous and 1 categorical columns, but the mixture has 2 and 0. Fit the density on "
-        "what this encoder made: VBMixture(n_categorical=1).fit(encoder.transform(X))."
+        "The encoder gives 1 continuous and 1 categorical columns, but the mixture has 2 and 0. Fit it to rows of "
+        "this encoder: VBMixture(n_categorical=1).fit(encoder.transform(X))."
     )
     with pytest.raises(MixtureError, match=re.escape(sentence)):
         component_table(Mixture([1.0], [[0.0, 0.0]], [1.0], "spherical"), TableEncoder().fit(PEOPLE))
 
 
-def test_an_encoder_that_knows_nothing_yet():
+def test_an_encoder_that_is_not_fitted():
     with pytest.raises(NotFittedError):
         component_table(Mixture([1.0], [[0.0]], [1.0], "spherical"), TableEncoder())
 
 
 def test_an_estimator_is_not_its_mixture():
     with pytest.raises(
-        MixtureError, match=r"Expected a Mixture, but a VBMixture came. Fit one: VBMixture\(\).fit\(X\)"
+        MixtureError, match=r"Expected a Mixture, but got a VBMixture. Fit one: VBMixture\(\).fit\(X\)"
     ):
         component_table(VBMixture())
     fitted = VBMixture(random_state=0).fit([[0.0], [1.0], [2.0]])
-    with pytest.raises(MixtureError, match=r"Pass what it has learned: density.mixture_"):
+    with pytest.raises(MixtureError, match=r"Pass its mixture: density.mixture_"):
         component_table(fitted)

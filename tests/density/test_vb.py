@@ -247,7 +247,7 @@ def test_labels_are_not_read_unless_they_are_wanted(blobs):
     X, owners = blobs
     assert fitted(X, owners).mixture_ == fitted(X).mixture_
     assert not hasattr(fitted(X, owners), "classes_")
-    with pytest.raises(MixtureError, match=r"use_labels=True needs labels: fit\(X, y\)"):
+    with pytest.raises(MixtureError, match=r"Labels are to be used, but none are given. Pass them: fit\(X, y\)"):
         fitted(X, use_labels=True)
 
 

@@ -192,7 +192,7 @@ def test_one_column_is_no_plane():
 
 def test_an_estimator_is_not_its_mixture():
     X, _ = datasets.make_two_rings(n=50, random_state=0)
-    with pytest.raises(MixtureError, match=r"Expected a Mixture, but a VBMixture came. Pass .*: density.mixture_."):
+    with pytest.raises(MixtureError, match=r"Expected a Mixture, but got a VBMixture. Pass .*: density.mixture_."):
         plot.density(VBMixture(random_state=0).fit(X))
 
 

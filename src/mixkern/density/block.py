@@ -32,7 +32,7 @@ class Coordinates:
 
     @classmethod
     def of(cls, X: Floats, weights: Floats | None, kind: CovarianceType) -> Self:
-        """Take mean and standard deviation of each column; where a sphere has to stay a sphere, one scale for all."""
+        """Take mean and standard deviation of each column; spherical covariances need one scale for all columns."""
         there = ~np.isnan(X)
         shares = there if weights is None else there * weights[:, None]
         count = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
@@ -64,7 +64,7 @@ class Coordinates:
         return (vectors * np.maximum(values, RESOLUTION)) @ vectors.T
 
     def log_volume(self, X: Floats, weights: Floats | None) -> float:
-        """Give what a bound in inner coordinates has too much: ln of every scale that a value was divided by."""
+        """Give the excess of a bound in inner coordinates: ln of the scale of each value, summed."""
         there = ~np.isnan(X)
         count = there.sum(axis=0) if weights is None else weights @ there
         return float(count @ np.log(self.scale))
@@ -102,7 +102,7 @@ def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that miss the same columns, or as many, ready for the E-step."""
+    """Rows that miss the same columns, or as many, in the layout of the E-step."""
 
     values: Floats  # (d, n), column by column; NaN where missing
     codes: Floats  # (e, n)
@@ -146,20 +146,20 @@ def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) 
 
 @dataclass(frozen=True)
 class InnerRows:
-    """Rows with their weights."""
+    """Rows in inner coordinates, with category codes and weights."""
 
     X: Floats  # (n, d), NaN where missing
     codes: Floats  # (n, e), NaN where missing
     weights: Floats | None  # (n,)
     n_slots: tuple[int, ...]  # categories of each categorical column, with room for "other"
-    coordinates: Coordinates | None = None  # those of X
+    coordinates: Coordinates | None = None  # of X
 
     def __len__(self) -> int:
         return len(self.X)
 
     @property
     def log_volume(self) -> float:
-        """Give what a bound in the coordinates of X has too much."""
+        """Excess of a bound in the coordinates of X; see :meth:`Coordinates.log_volume`."""
         return 0.0 if self.coordinates is None else self.coordinates.log_volume(self.X, self.weights)
 
     def take(self, positions: Positions) -> Self:
@@ -172,12 +172,12 @@ class InnerRows:
         d = self.X.shape[1]
         n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
         most = int(np.clip(BLOCK_CELLS // (n_features + n_components * (d + 1)), SMALLEST_BLOCK, BLOCK))
-        # Blocks of equal size, in pairs, so that no thread waits for the other.
+        # An even number of blocks of equal size: two threads finish together.
         n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
         return list(blocks(self.X, self.codes, self.weights, max(SMALLEST_BLOCK, -(-len(self) // n_blocks))))
 
 
 def n_slots_of(codes: Floats) -> tuple[int, ...]:
-    """Count the categories of each column, and one more for what may come later."""
+    """Count the categories of each column, and one more for later categories."""
     highest = np.max(codes, axis=0, where=~np.isnan(codes), initial=-1.0)
     return tuple(int(code) + 2 for code in highest)

@@ -1,4 +1,4 @@
-r"""How the precision of a component is distributed, for each kind of covariance.
+r"""Covariance families: the distribution of a component's precision for each kind of covariance.
 
 Legend (Bishop, *Pattern Recognition and Machine Learning*, section 10.2 and appendix B): nu degrees of freedom, W scale
 matrix, Lambda precision. Inverse scales W^-1 are kept, because data add to them. Diagonal precisions are independent
@@ -20,7 +20,7 @@ LOG_2 = float(np.log(2))
 
 
 class CovarianceType(StrEnum):
-    """How the components' covariances are stored, and what they have in common. Shapes are scikit-learn's."""
+    """Kind of the components' covariances, with the shapes that scikit-learn uses."""
 
     FULL = "full"  # (k, d, d)
     TIED = "tied"  # (d, d), one for all components
@@ -43,7 +43,7 @@ class Precision(ABC):
     covariance_type: CovarianceType
 
     def fewest_degrees(self, d: int) -> float:
-        """Give the limit that degrees of freedom must be above; one more makes the vaguest sensible prior."""
+        """Give the number that degrees of freedom must exceed; one more is the default, a vague prior."""
         return 0.0 if self.covariance_type.is_diagonal else max(d, 1) - 1.0
 
     def degrees(self, degrees0: float, counts: Floats) -> Floats:
@@ -52,7 +52,7 @@ class Precision(ABC):
 
     @abstractmethod
     def spreads(self, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
-        """Give what rows add to W^-1, (10.62): scatter within, and shrinkage times the squared offset from m0."""
+        """Give the part of W^-1 that comes from rows, (10.62): scatter, and shrinkage times squared offset from m0."""
 
     def inverse_scales(self, inverse_scale0: Floats, scatters: Floats, shrinkage: Floats, offsets: Floats) -> Floats:
         """W^-1 of the posterior, (10.62)."""
@@ -69,7 +69,7 @@ class Precision(ABC):
         first: Positions,
         second: Positions,
     ) -> Floats:
-        """Give what the log evidence of the precisions gains if the first and second of a pair become one."""
+        """Give the gain in log evidence of the precisions if the first and second of each pair are merged."""
         prior = self.log_normaliser(degrees0, inverse_scale0)
         alone = prior - self.log_normaliser(degrees0 + counts, inverse_scale0 + spreads)
         together = prior - self.log_normaliser(degrees0 + both_counts, inverse_scale0 + both_spreads)
@@ -153,7 +153,7 @@ class FullPrecision(Precision):
 
     def invert(self, matrices: Floats) -> Floats:
         inverse: Floats = np.asarray(np.linalg.inv(matrices), dtype=float)
-        return (inverse + np.swapaxes(inverse, -1, -2)) / 2  # rounding leaves it a little askew
+        return (inverse + np.swapaxes(inverse, -1, -2)) / 2  # rounding makes it slightly asymmetric
 
     def isotropic(self, variance: float, d: int) -> Floats:
         return variance * np.eye(d)
@@ -163,7 +163,7 @@ class FullPrecision(Precision):
 
 
 class TiedPrecision(FullPrecision):
-    """One Wishart distributed matrix for all components: it learns from every row."""
+    """One Wishart distributed matrix for all components, estimated from all rows."""
 
     covariance_type = CovarianceType.TIED
 
@@ -243,16 +243,16 @@ class DiagPrecision(Precision):
         return inverse_scales / degrees[:, None]
 
     def _gamma(self, degrees: Floats, inverse_scales: Floats) -> tuple[Floats, Floats]:
-        """Shape and rate of the Gamma distribution that a one-dimensional Wishart distribution is."""
+        """Shape and rate of the Gamma distribution that equals a one-dimensional Wishart distribution."""
         return degrees / 2, inverse_scales / 2
 
     def _copies(self, inverse_scales: Floats) -> int:  # noqa: ARG002
-        """How many columns share one variable."""
+        """Give the number of columns that share one variable."""
         return 1
 
 
 class SphericalPrecision(DiagPrecision):
-    """One Gamma distributed precision per component; every column adds to what is known of it.
+    """One Gamma distributed precision per component, estimated from all columns.
 
     Inverse scales are kept once per column, all equal.
     """
@@ -264,7 +264,7 @@ class SphericalPrecision(DiagPrecision):
         return np.broadcast_to(each.sum(axis=1, keepdims=True) / self._copies(each), each.shape)
 
     def covariances(self, degrees: Floats, inverse_scales: Floats) -> Floats:
-        if not inverse_scales.shape[1]:  # only categories: a sphere of no dimension has any radius
+        if not inverse_scales.shape[1]:  # only categories: any radius will do
             return np.ones(len(degrees))
         return inverse_scales[:, 0] / degrees
 

@@ -1,4 +1,4 @@
-"""What a mixture's components stand for, in the words of the table that it was fitted on."""
+"""A description of a mixture's components in the units of the table that it was fitted on."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.encoding import CategoricalColumn, TableEncoder
-from mixkern.errors import MixtureError
+from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.validation import COUNT
@@ -20,28 +20,28 @@ UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}  # in seconds
 
 
 def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_columns: int = 3) -> Any:
-    """Say of each component how large it is, and in which columns it differs most from the table as a whole.
+    """Describe each component by its weight and the columns in which it differs most from the whole table.
 
-    A mean of a continuous column is told with its distance from the mean of all components, in standard deviations
-    of the whole mixture: ``age 63 (+1.8)``. Of a categorical column the category is told that the component has most
-    more often than the table: ``town = Kassel (82 % against 35 %)``. It takes its place among the others by the same
-    measure, the difference of the two shares in standard deviations of a yes or no.
+    A continuous column is described by the component's mean and its distance from the mean of all components, in
+    standard deviations of the whole mixture: ``age 63 (+1.8)``. A categorical column is described by the category
+    whose share exceeds that in the whole table most: ``town = Kassel (82 % against 35 %)``. Columns are ranked by these
+    differences; that of two shares is taken in standard deviations of the category's indicator.
 
     Parameters
     ----------
     mixture : Mixture
-        What :attr:`VBMixture.mixture_` holds.
+        The density, as in :attr:`VBMixture.mixture_`.
     encoder : TableEncoder, default=None
-        The fitted encoder that made the rows: it knows names, units and categories. Without it, columns are called
-        x0, x1, ... and numbers are as the mixture saw them.
+        The fitted encoder of the rows, for names, units and categories. Without it, columns are called x0, x1, ... and
+        numbers are in the units of the mixture.
     n_columns : int, default=3
-        How many columns to tell of a component; fewer where the rest differs by less than 0.05 deviations.
+        Number of columns to describe a component by; fewer where the rest differs by less than 0.05 deviations.
 
     Returns
     -------
     pandas.DataFrame
         The heaviest component first; the index is its number in the mixture. ``weight``, then ``distinct_1``,
-        ``distinct_2``, ...: texts, empty where nothing distinguishes it any more.
+        ``distinct_2``, ...: texts, empty where no further column differs.
 
     Examples
     --------
@@ -67,18 +67,16 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
 
 
 def as_mixture(given: Any) -> Mixture:
-    """Refuse what is no mixture, and say where an estimator keeps its own."""
+    """Check that an argument is a mixture; for an estimator, the error names its attribute."""
     if isinstance(given, Mixture):
         return given
-    hint = (
-        "Pass what it has learned: density.mixture_." if hasattr(given, "mixture_") else "Fit one: VBMixture().fit(X)."
-    )
-    raise MixtureError(f"Expected a Mixture, but a {type(given).__name__} came. {hint}")
+    step = "Pass its mixture: density.mixture_." if hasattr(given, "mixture_") else "Fit one: VBMixture().fit(X)."
+    raise MixtureError(f"Expected a Mixture, but got a {type(given).__name__}.", hint=hint(python=step))
 
 
 @dataclass(frozen=True)
 class _Column:
-    """How far each component is from the whole in one column, and how to say it."""
+    """Difference of each component from the whole mixture in one column, as a number and as a text."""
 
     differences: Floats  # (k,), in deviations of the whole mixture
     texts: Sequence[str]  # k of them
@@ -87,8 +85,8 @@ class _Column:
 def _most_distinct(columns: Sequence[_Column], component: int, width: int) -> list[str]:
     """Give the texts of the columns in which a component differs most, padded to a given width."""
     ranked = sorted(columns, key=lambda column: -abs(column.differences[component]))
-    told = [c.texts[component] for c in ranked if abs(c.differences[component]) >= LEAST]
-    return [*told, *[""] * width][:width]
+    texts = [c.texts[component] for c in ranked if abs(c.differences[component]) >= LEAST]
+    return [*texts, *[""] * width][:width]
 
 
 # ---------------------------------------------------------------- continuous columns
@@ -105,7 +103,7 @@ def _continuous(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]
     columns = []
     for (name, (*values, middle, above)), scores in zip(named, differences.T, strict=True):
         pairs = zip(values, scores, strict=True)
-        texts = [f"{name} {in_words(value, above - middle)} ({score:+.1f})" for value, score in pairs]
+        texts = [f"{name} {value_text(value, above - middle)} ({score:+.1f})" for value, score in pairs]
         columns.append(_Column(scores, texts))
     return columns
 
@@ -126,14 +124,14 @@ def _decoded(landmarks: Floats, mixture: Mixture, encoder: TableEncoder) -> list
     return [(name, list(frame[name])) for name in encoder.continuous_]
 
 
-def in_words(value: Any, deviation: Any) -> str:
-    """Write a number, date or duration as exactly as its column's deviation makes sensible.
+def value_text(value: Any, deviation: Any) -> str:
+    """Write a number, date or duration with digits down to about a tenth of its column's deviation.
 
-    >>> in_words(63.21, 15.0), in_words(1.2345, 0.5), in_words(1234567.8, 3e5), in_words(3.21e-9, 1e-9)
+    >>> value_text(63.21, 15.0), value_text(1.2345, 0.5), value_text(1234567.8, 3e5), value_text(3.21e-9, 1e-9)
     ('63', '1.23', '1234568', '3.21e-09')
     """
     if hasattr(value, "total_seconds"):
-        return _duration_in_words(value.total_seconds(), deviation.total_seconds())
+        return _duration_text(value.total_seconds(), deviation.total_seconds())
     if hasattr(value, "strftime"):
         return str(value.strftime("%Y-%m-%d" if deviation.days else "%Y-%m-%d %H:%M"))
     decimals = 1 - _exponent(deviation)  # down to a tenth of a deviation or a little below
@@ -142,14 +140,14 @@ def in_words(value: Any, deviation: Any) -> str:
     return f"{value:.{max(3, decimals + _exponent(value) + 1)}g}"
 
 
-def _duration_in_words(seconds: float, deviation: float) -> str:
+def _duration_text(seconds: float, deviation: float) -> str:
     """Choose the largest unit that does not hide the differences.
 
-    >>> _duration_in_words(9000.0, 4000.0), _duration_in_words(9000.0, 12.0)
+    >>> _duration_text(9000.0, 4000.0), _duration_text(9000.0, 12.0)
     ('2.5 hours', '9000 seconds')
     """
     unit, size = next((pair for pair in UNITS.items() if pair[1] <= deviation), ("seconds", 1))
-    return f"{in_words(seconds / size, deviation / size)} {unit}"
+    return f"{value_text(seconds / size, deviation / size)} {unit}"
 
 
 def _exponent(value: float) -> int:
@@ -162,23 +160,23 @@ def _exponent(value: float) -> int:
 def _categorical(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]:
     if encoder is None:
         names = [f"x{mixture.n_continuous + e}" for e in range(len(mixture.categories))]
-        words = [tuple(str(code) for code in range(table.shape[1])) for table in mixture.categories]
+        labels = [tuple(str(code) for code in range(table.shape[1])) for table in mixture.categories]
     else:
         _check_fit(mixture, encoder)
-        known = [column for column in encoder.columns_ if isinstance(column, CategoricalColumn)]
-        names, words = [column.name for column in known], [column.categories for column in known]
-    triples = zip(names, words, mixture.categories, strict=True)
+        columns = [column for column in encoder.columns_ if isinstance(column, CategoricalColumn)]
+        names, labels = [column.name for column in columns], [column.categories for column in columns]
+    triples = zip(names, labels, mixture.categories, strict=True)
     return [_categorical_column(name, categories, table, mixture.weights) for name, categories, table in triples]
 
 
 def _categorical_column(name: str, categories: Sequence[str], table: Floats, weights: Floats) -> _Column:
-    # The slot behind the last known category holds room for later ones: nothing that a component could be known by.
+    # Without the last slot, which is reserved for categories that come later.
     table = table[:, : len(categories)]  # (k, categories)
     share = weights @ table
     category = np.argmax(table - share, axis=1)  # (k,)
     here, overall = table[np.arange(len(table)), category], share[category]
     deviation = np.sqrt(overall * (1 - overall))
-    above = np.maximum(here - overall, 0)  # it may be below in all of them, where later ones have taken the rest
+    above = np.maximum(here - overall, 0)  # negative in all of them where the last slot has the rest
     differences = np.divide(above, deviation, out=np.zeros(len(table)), where=deviation > 0)
     texts = [
         f"{name} = {categories[c]} ({100 * p:.0f} % against {100 * q:.0f} %)"
@@ -193,6 +191,8 @@ def _check_fit(mixture: Mixture, encoder: TableEncoder) -> None:
     if (d, e) != (mixture.n_continuous, len(mixture.categories)):
         raise MixtureError(
             f"The encoder gives {d} continuous and {e} categorical columns, but the mixture has "
-            f"{mixture.n_continuous} and {len(mixture.categories)}. Fit the density on what this encoder made: "
-            f"VBMixture(n_categorical={e}).fit(encoder.transform(X))."
+            f"{mixture.n_continuous} and {len(mixture.categories)}.",
+            hint=hint(
+                python=f"Fit it to rows of this encoder: VBMixture(n_categorical={e}).fit(encoder.transform(X))."
+            ),
         )

@@ -1,10 +1,10 @@
-"""The E-step: what a block of rows says of each component, as sums.
+"""The E-step: responsibilities of a block of rows, and the sums that the M-step needs.
 
-Two ways that agree. The fast one writes ln rho_nk (10.46) as a product of parameters and features,
+Two ways that agree. The fast one computes ln rho_nk (10.46) as a product of parameters and features,
 phi(x) = [x_i x_j (i <= j), x, 1]: one matrix product gives the responsibilities, a second one the sums of the M-step,
 and a block never leaves the cache. The expanded square loses digits where a component is tight and a row far from the
-centre; :func:`is_expandable` tells. The careful way takes differences from each component's mean, and fills gaps by
-their expectation.
+centre; :func:`is_expandable` detects that. The careful way takes differences from each component's mean, and fills
+gaps by their expectation.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,10 +27,10 @@ Spread = Callable[[Floats], Floats]  # from the shares of rows to the summed cov
 
 
 def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:
-    """Tell whether the expanded square keeps enough digits for rows of this size."""
+    """Whether the expanded square keeps enough digits for rows of this size."""
     precisions = posterior.precisions
     traces = precisions.sum(axis=-1) if precisions.ndim == 2 else np.trace(precisions, axis1=1, axis2=2)
-    # The means count too: rows at the centre may be dealt out to a component far away.
+    # The means count too: rows at the centre may have a share in a component far away.
     sizes = np.maximum(largest_sq_norm, np.einsum("kd,kd->k", posterior.means, posterior.means))
     return bool(np.finfo(float).eps * np.max(traces * sizes, initial=0.0) < LOSS)
 
@@ -114,8 +114,8 @@ def _fill_scattered(
     deviation[missing, rows] = 0.0
     within = precision[missing[:, :, None], missing[:, None, :]]  # (n, m, m)
     inverse = np.linalg.inv(within)
-    pull = (precision @ deviation)[missing, rows]  # (n, m): Lambda_mo (x - m)_o
-    deviation[missing, rows] = -np.einsum("nij,nj->ni", inverse, pull)
+    linear = (precision @ deviation)[missing, rows]  # (n, m): Lambda_mo (x - m)_o
+    deviation[missing, rows] = -np.einsum("nij,nj->ni", inverse, linear)
     log_volume = 0.5 * (m * LOG_2PI - np.linalg.slogdet(within)[1])
     cells = (missing[:, :, None] * d + missing[:, None, :]).ravel()
 

@@ -1,4 +1,4 @@
-"""A mixture density as a value: what a fit learned, without the data, the estimator or the labels."""
+"""A mixture density as a value: the result of a fit, without the data, the estimator or the labels."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from mixkern.typing import Floats
 from mixkern.validation import one_of
 
 LOG_2PI = float(np.log(2 * np.pi))
-MOST_CATEGORIES = 2**20  # of one column: more is a number, or a name, but no category
+MOST_CATEGORIES = 2**20  # of one column; codes beyond are an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class Mixture:
 
     .. math:: p(x, z) = \sum_k \pi_k \, N(x | \mu_k, \Sigma_k) \prod_e \theta_{k e z_e}
 
-    Values travel: kernels, plots, files and worker processes share a mixture without refitting anything. Arrays are
-    read-only, equal mixtures are equal, and :attr:`key` names the content.
+    A mixture is a value: kernels, plots, files and worker processes share it without refitting anything. Arrays are
+    read-only, mixtures with equal content are equal, and :attr:`key` identifies the content.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class Mixture:
     covariances : array-like
         Shape (k, d, d) for ``"full"``, (d, d) for ``"tied"``, (k, d) for ``"diag"``, (k,) for ``"spherical"``.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Which of them it is.
+        Which kind of covariances they are.
     categories : sequence of array-like of shape (k, n_categories), default=()
         One table per categorical column: the probability of each category in each component. A code beyond the table
-        counts as its last category, where :class:`~mixkern.VBMixture` keeps room for "other".
+        counts as its last category, which :class:`~mixkern.VBMixture` reserves for "other".
 
     Notes
     -----
@@ -153,7 +153,7 @@ class Mixture:
         -------
         X : ndarray of shape (n, d + e)
         components : ndarray of shape (n,)
-            Where each row was drawn from.
+            The component that each row was drawn from.
         """
         random = check_random_state(random_state)
         components = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
@@ -169,7 +169,7 @@ class Mixture:
         return X, components
 
     def marginal(self, columns: Iterable[int]) -> "Mixture":
-        """Give the density of some continuous columns alone: the others, and the categories, are integrated out."""
+        """Give the density of some continuous columns; the others and the categories are integrated out."""
         at = np.fromiter(columns, dtype=np.intp)
         if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
@@ -181,14 +181,14 @@ class Mixture:
         return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
 
     def pooled(self, share: ArrayLike) -> "Mixture":
-        """Give the same mixture with covariances moved towards their mean: by none of the way (0) or all of it (1).
+        """Give the same mixture with covariances shrunk towards their mean.
 
-        With few rows to a component its covariance is noise; components that borrow from each other have less of it.
+        The covariance of a component with few rows is noisy; shrinkage towards the mean covariance reduces the noise.
 
         Parameters
         ----------
         share : float or array-like of shape (k,)
-            How far, all of them or each.
+            From 0 (unchanged) to 1 (the mean covariance), for all components or for each.
 
         Examples
         --------
@@ -212,20 +212,20 @@ class Mixture:
         return replace(self, covariances=(1 - shares) * self.covariances + shares * mean)
 
     def steadied(self, n_rows: float) -> "Mixture":
-        r"""Give the same mixture with covariances that lean on their mean as far as their components have few rows.
+        r"""Give the same mixture with covariances shrunk towards their mean, the more the fewer rows a component has.
 
-        A component of :math:`n_k` rows whose covariance has :math:`m` numbers borrows :math:`m / (n_k + m)` of it: half
-        where it has as many rows as numbers, next to nothing where it has thousands.
+        The covariance of a component of :math:`n_k` rows that has :math:`m` free parameters is shrunk by
+        :math:`m / (n_k + m)`: by half with as many rows as parameters, by next to nothing with thousands of rows.
 
         Parameters
         ----------
         n_rows : float
-            How many rows the mixture was learned from.
+            Number of rows that the mixture was fitted to.
 
         Examples
         --------
         >>> mixture = Mixture([0.1, 0.9], [[-1.0], [1.0]], [[[1.0]], [[3.0]]])
-        >>> mixture.steadied(10).covariances.ravel()  # one row, nine rows; one number
+        >>> mixture.steadied(10).covariances.ravel()  # one row, nine rows; one parameter
         array([1.9 , 2.98])
         """
         d = self.n_continuous
@@ -256,7 +256,7 @@ class Mixture:
 
     @cached_property
     def whiteners(self) -> Floats:
-        """Inverse Cholesky factors, computed once: (x - m) W' has unit covariance. (k, d, d), or (k, d) if diagonal."""
+        """Inverse Cholesky factors W: (x - m) W' has unit covariance. (k, d, d), or (k, d) if diagonal."""
         if self.covariance_type.is_diagonal:
             return _read_only(1 / np.sqrt(self.variances))
         if self.covariance_type is CovarianceType.TIED:
@@ -276,7 +276,7 @@ class Mixture:
         sq_distance = np.empty((len(values), self.n_components))
         for k in range(self.n_components):
             # Differences, not the expanded square, which loses every digit of a tight component far from the origin.
-            with np.errstate(over="ignore", invalid="ignore"):  # too far away for any number
+            with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
                 difference = values - self.means[k, observed]
                 white = difference * scales[k] if scales.ndim == 2 else difference @ scales[k].T
                 sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
@@ -305,7 +305,7 @@ class Mixture:
 
     @cached_property
     def key(self) -> str:
-        """Name of the content: equal mixtures have equal keys, in any process."""
+        """Hash of the content: equal mixtures have equal keys, in any process."""
         digest = hashlib.sha256(self.covariance_type.encode())
         for array in (self.weights, self.means, self.covariances, *self.categories):
             digest.update(repr(array.shape).encode())
@@ -318,7 +318,7 @@ class Mixture:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __getstate__(self) -> dict[str, Any]:  # as arrays, which files and workers take as they are
+    def __getstate__(self) -> dict[str, Any]:  # arrays, which files and workers store as they are
         kept = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
         return {**kept, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
 
@@ -332,7 +332,7 @@ class Mixture:
     # ---------------------------------------------------------------- other forms
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the content as lists and numbers, ready for JSON."""
+        """Give the content as lists and numbers, for JSON."""
         return {
             "weights": self.weights.tolist(),
             "means": self.means.tolist(),
@@ -343,7 +343,7 @@ class Mixture:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Make a mixture from what :meth:`to_dict` gave."""
+        """Make a mixture from the result of :meth:`to_dict`."""
         d = len(content["means"][0]) if len(content["means"]) else 0
         means = np.reshape(np.asarray(content["means"], dtype=float), (len(content["weights"]), d))
         kind = CovarianceType(content["covariance_type"])
@@ -352,7 +352,7 @@ class Mixture:
 
     @classmethod
     def from_sklearn(cls, model: Any) -> Self:
-        """Take over a fitted GaussianMixture, BayesianGaussianMixture or KMeans of scikit-learn.
+        """Make a mixture from a fitted GaussianMixture, BayesianGaussianMixture or KMeans of scikit-learn.
 
         k-means is the special case of equal weights and one variance for all components and columns (the mean squared
         distance of a row to its centre, per column): the most responsible component is the nearest centre.
@@ -360,7 +360,7 @@ class Mixture:
         if hasattr(model, "cluster_centers_"):
             k, d = model.cluster_centers_.shape
             variance = model.inertia_ / (len(model.labels_) * d)
-            if not variance > 0:  # every row is a centre: tight next to the centres' distances, and no more than that
+            if not variance > 0:  # every row is a centre: small next to the distances of the centres
                 variance = np.finfo(float).eps * model.cluster_centers_.var(axis=0).mean() or 1.0
             return cls(np.full(k, 1 / k), model.cluster_centers_, np.full(k, variance), CovarianceType.SPHERICAL)
         if not hasattr(model, "covariances_"):
@@ -405,7 +405,7 @@ class Mixture:
             raise MixtureError(f"categories must be tables of {k} rows of probabilities, each row adding up to one.")
         if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
-        _ = self.whiteners  # refuses matrices that are not positive definite
+        _ = self.whiteners  # raises where a matrix is not positive definite
 
 
 def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
@@ -415,7 +415,7 @@ def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
     array([[0.25, 0.75]])
     """
     # No component explains such a row (an impossible category, squares that overflow): the weights are what is left.
-    is_impossible = np.isneginf(log_joint).all(axis=1)
+    is_impossible = np.asarray(np.isneginf(log_joint).all(axis=1))
     if is_impossible.any():
         log_joint = np.where(is_impossible[:, None], _log(weights), log_joint)
     # Subtracted before exp: a thousand deviations away every density underflows, but their ratios do not.
@@ -425,9 +425,9 @@ def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
 
 
 def check_codes(codes: Floats) -> None:
-    """Refuse codes that are not those of categories."""
-    known = codes[~np.isnan(codes)]
-    wrong = known[(known < 0) | (known >= MOST_CATEGORIES) | (known != np.floor(known))]
+    """Check that categorical columns hold codes: whole numbers from 0, or NaN."""
+    given = codes[~np.isnan(codes)]
+    wrong = given[(given < 0) | (given >= MOST_CATEGORIES) | (given != np.floor(given))]
     if len(wrong):
         raise MixtureError(
             f"The categorical columns must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, "
@@ -436,7 +436,7 @@ def check_codes(codes: Floats) -> None:
 
 
 def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
-    """Turn codes into positions in a table whose last slot stands for everything that it does not know.
+    """Turn codes into positions in a table whose last slot stands for all other categories.
 
     >>> category_slots(np.array([0.0, 2.0, 7.0]), 3)
     array([0, 2, 2])
@@ -457,13 +457,13 @@ def _read_only(array: Floats) -> Floats:
 
 
 def _log(probabilities: Floats) -> Floats:
-    """Logarithm; that of zero is minus infinity, and meant to be."""
+    """Logarithm, minus infinity at zero."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
 def _is_symmetric(matrices: Floats) -> bool:
-    """Tell whether matrices are symmetric, rounding apart."""
+    """Whether matrices are symmetric up to rounding."""
     asymmetry = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
     return bool(asymmetry <= 1e-6 * np.abs(matrices).max(initial=0.0))
 

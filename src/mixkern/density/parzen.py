@@ -1,4 +1,4 @@
-"""A density without a model: a Gaussian on every row."""
+"""Parzen window density: a Gaussian around every row."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,12 +8,13 @@ from scipy.special import logsumexp
 
 from mixkern.density.block import BLOCK
 from mixkern.density.mixture import LOG_2PI
-from mixkern.errors import MixtureError
-from mixkern.typing import Floats
+from mixkern.errors import MixtureError, hint
+from mixkern.sampling import subsample
+from mixkern.typing import Floats, RandomState
 from mixkern.validation import NONE, POSITIVE
 
-MOST_ROWS = 2_000  # that a bandwidth is chosen by
-NARROWEST, WIDEST = 1e-3, 10.0  # of the bandwidth, in units of the columns' typical spread
+MOST_ROWS = 2_000  # from which a bandwidth is chosen
+NARROWEST, WIDEST = 1e-3, 10.0  # bandwidths, in units of the columns' typical spread
 
 
 class ParzenWindow:
@@ -21,7 +22,7 @@ class ParzenWindow:
 
     .. math:: p(x) = \frac1n \sum_i N(x | x_i, h^2 I)
 
-    It assumes nothing, so it is what :func:`representativity` measures a mixture against.
+    A density without a model of the data, to which :func:`representativity` compares a mixture.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class ParzenWindow:
         self.rows = np.array(X, dtype=float)
         if self.rows.ndim != 2 or len(self.rows) < 2 or not np.isfinite(self.rows).all():
             raise MixtureError(
-                f"A Parzen window needs two or more rows of finite numbers, but X has shape {self.rows.shape} or gaps. "
-                "Fill gaps first: mixture.conditional_mean(X)."
+                f"A Parzen window needs two or more rows of finite numbers, but X has shape {self.rows.shape} or gaps.",
+                hint=hint(python="Fill gaps first: mixture.conditional_mean(X)."),
             )
         (POSITIVE | NONE).check(bandwidth, "bandwidth", MixtureError)
         self.bandwidth = best_bandwidth(self.rows) if bandwidth is None else float(bandwidth)
@@ -60,20 +61,20 @@ class ParzenWindow:
         log_density: Floats = logsumexp(exponents, axis=1) - constant
         return log_density
 
-    def sample(self, n: int, random: np.random.RandomState) -> Floats:  # (n, d)
-        """Draw rows: any of the given ones, and noise of the bandwidth."""
+    def sample(self, n: int, random: RandomState) -> Floats:  # (n, d)
+        """Draw rows: given rows with replacement, plus Gaussian noise of the bandwidth."""
         centres = self.rows[random.randint(len(self.rows), size=n)]
         return centres + self.bandwidth * random.standard_normal(centres.shape)
 
 
 def best_bandwidth(X: Floats) -> float:
-    """Give the bandwidth of the highest leave-one-out likelihood: each row judged by the Gaussians of all others."""
-    if len(X) > MOST_ROWS:  # all pairs are looked at; a sample of this size knows the bandwidth to a few per cent
-        X = X[np.random.RandomState(0).permutation(len(X))[:MOST_ROWS]]
+    """Give the bandwidth of the highest leave-one-out likelihood: the density at each row without its own Gaussian."""
+    # All pairs are computed; a sample of this size gives the bandwidth to a few per cent.
+    X = X[subsample(np.arange(len(X)), MOST_ROWS, RandomState(0))]
     n, d = X.shape
     spread = float(np.sqrt(X.var(axis=0).mean())) or 1.0
     sq_distances = cdist(X, X, "sqeuclidean")
-    np.fill_diagonal(sq_distances, np.inf)  # a row does not vouch for itself
+    np.fill_diagonal(sq_distances, np.inf)  # leave-one-out
 
     def loss(log_bandwidth: float) -> float:
         h = np.exp(log_bandwidth)

@@ -20,7 +20,7 @@ from mixkern.typing import Floats, Positions
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed before any row was seen."""
+    """Prior distribution of weights, means, precisions and categories."""
 
     precision: Precision
     concentration: float  # alpha0
@@ -31,7 +31,7 @@ class Prior:
     category_concentration: float
 
     def posterior(self, statistics: Statistics) -> "Posterior":
-        """M-step: update beliefs by what the rows say, (10.58) to (10.63)."""
+        """M-step: the posterior given the statistics of the rows, (10.58) to (10.63)."""
         counts = statistics.counts
         mean_precisions = self.mean_precision + counts  # (10.60)
         offsets = statistics.means - self.mean
@@ -49,7 +49,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is believed of weights, means, precisions and categories after seeing rows."""
+    """Posterior distribution of weights, means, precisions and categories."""
 
     precision: Precision
     concentrations: Floats  # alpha, (k,)
@@ -85,14 +85,14 @@ class Posterior:
 
     @cached_property
     def log_constants(self) -> Floats:  # (k,)
-        """What ln rho_nk of (10.46) is at the component's mean."""
+        """Value of ln rho_nk, (10.46), at the component's mean."""
         d = self.means.shape[1]
         log_det = self.precision.expected_log_det(self.degrees, self.inverse_scales)
         # The d / beta of (10.64) is the uncertainty of the mean.
         return self.log_weights + 0.5 * (log_det - d * LOG_2PI - d / self.mean_precisions)
 
     def divergence(self, prior: Prior) -> float:
-        """Kullback-Leibler divergence from the prior: what the bound pays for having learned."""
+        """Kullback-Leibler divergence from the prior: the complexity term of the bound."""
         alpha0 = np.full(self.n_components, prior.concentration)
         total = _dirichlet_divergence(self.concentrations, alpha0)
         total += float(self._mean_divergences(prior).sum())

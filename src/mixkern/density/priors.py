@@ -1,4 +1,4 @@
-"""Priors that parametrise themselves while the inference runs: no search, no labels.
+"""Priors that are learned during the inference, without a search or labels.
 
 ``evidence`` takes the W0 that maximises the bound. In the bound W0 occurs only in the sum over components of
 E[ln p(Lambda_k | W0, nu0)], whose derivative vanishes at W0 = mean_k E[Lambda_k] / nu0. ``typical`` takes an isotropic
@@ -21,7 +21,7 @@ SMALLEST_VARIANCE = 1e-6  # of a component, in units of the table's: ties and co
 
 
 class PrecisionPrior(StrEnum):
-    """Ways in which W0 can choose itself."""
+    """Ways to learn W0."""
 
     EVIDENCE = "evidence"  # a full matrix (or a diagonal, where covariances are)
     EVIDENCE_DIAG = "evidence_diag"
@@ -39,25 +39,25 @@ def typical_prior(prior: Prior, statistics: Statistics) -> Prior:
 
 
 def evidence_prior(prior: Prior, posterior: Posterior, form: PrecisionPrior) -> Prior:
-    """W0 = mean of the expected precisions over nu0, in the form that is wanted."""
+    """W0 = mean of the expected precisions over nu0, in the given form."""
     return replace(prior, inverse_scale=prior.degrees * _evidence_covariance(prior, posterior, form))
 
 
 def evidence_degrees(prior: Prior, posterior: Posterior, form: PrecisionPrior | None) -> Prior:
-    """Give the nu0 that maximises the bound; W0 follows it, unless it is fixed."""
+    """Replace nu0 by the value that maximises the bound; W0 is adapted to it, unless it is fixed."""
     lowest = prior.precision.fewest_degrees(posterior.means.shape[1]) + 1
     covariance = _followed_covariance(prior, posterior, form)
     gain = _degrees_gain(prior, posterior, covariance)
-    # On a logarithmic scale, and up to a prior that outweighs a million rows
+    # On a logarithmic scale, up to a prior that has the weight of a million rows
     found = minimize_scalar(lambda t: -gain(lowest - 1 + np.exp(t)), bounds=(0.0, np.log(1e6)), method="bounded")
-    # The search stops short of its ends, and may stop at a lesser maximum: never be worse than what there was.
+    # The search excludes its ends, and may find a local maximum only: the ends and the present value compete, too.
     degrees = max(float(lowest - 1 + np.exp(found.x)), float(lowest), prior.degrees, key=gain)
     inverse_scale = prior.inverse_scale if covariance is None else degrees * covariance
     return replace(prior, degrees=degrees, inverse_scale=inverse_scale)
 
 
 def _followed_covariance(prior: Prior, posterior: Posterior, form: PrecisionPrior | None) -> Floats | None:
-    """Give the covariance that W0^-1 / nu0 keeps to while nu0 changes; None where it is W0^-1 that stays."""
+    """Give W0^-1 / nu0, which is constant while nu0 changes; None where W0^-1 itself is constant."""
     if form is None:
         return None
     if form is PrecisionPrior.TYPICAL:

@@ -1,4 +1,4 @@
-"""An exhaustive search for the priors of a density, without labels: the paper's way."""
+"""Grid search for the priors of a density, without labels, as in the paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,26 +17,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.vb import VBMixture
-from mixkern.errors import MixtureError
+from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.validation import at_least, one_of
 
-MOST_JUDGES = 2_000  # rows on which a Parzen window is built or judged
-LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: a single row far from everything should not decide
+MOST_ROWS = 2_000  # that a Parzen window is built from, and samples that are compared
+LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: limits the influence of a single outlier
 
 
 class Criterion(StrEnum):
-    """What makes a density good; none of them reads a label."""
+    """Scores of a density; none of them uses labels."""
 
-    REPRESENTATIVITY = "representativity"  # symmetric divergence from a Parzen window, on rows that neither has seen
+    REPRESENTATIVITY = (
+        "representativity"  # symmetric divergence from a Parzen window, on rows that neither was fitted on
+    )
     HELD_OUT = "held_out"  # cross-validated log-likelihood
     BOUND = "bound"  # the evidence bound
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting of the priors, and how good the density was that it led to. Higher scores are better."""
+    """One setting of the priors and the score of its density. Higher scores are better."""
 
     weight_concentration_prior: float | None
     mean_precision_prior: float
@@ -46,35 +48,35 @@ class Trial:
 
 
 class DensitySearch(BaseEstimator):
-    """Try every combination of priors, and keep the density that represents the rows best.
+    """Fit every combination of priors, and keep the density with the best score.
 
     Parameters
     ----------
     density : VBMixture, default=None
-        What to fit; its priors are replaced, everything else is kept. ``None`` is ``VBMixture()``.
+        The estimator to fit; its priors are replaced, all other parameters are kept. ``None`` is ``VBMixture()``.
     weight_concentration_prior, mean_precision_prior, precision_prior : sequence
         The values to try, in all combinations.
     criterion : {"representativity", "held_out", "bound"}, default="representativity"
-        What to choose by. ``"representativity"`` is the paper's: the symmetric Kullback-Leibler divergence between
-        mixture and Parzen window, judged on rows that neither was fitted on. ``"held_out"`` is the cross-validated
-        log-likelihood, ``"bound"`` the evidence bound on all rows.
+        How a density is scored. ``"representativity"`` is the paper's criterion: the symmetric Kullback-Leibler
+        divergence between mixture and Parzen window, on rows that neither was fitted on. ``"held_out"`` is the
+        cross-validated log-likelihood, ``"bound"`` the evidence bound on all rows.
     cv : int, default=3
-        Folds of the first two criteria.
+        Number of folds of the first two criteria.
     n_jobs : int, default=None
-        Trials at a time, through joblib: any backend of joblib's will do.
+        Number of trials that run in parallel, with joblib and any of its backends.
     random_state : int, RandomState or None, default=None
-        Folds and starts.
+        Determines folds and starts.
 
     Attributes
     ----------
     density_ : VBMixture
         The best setting, fitted on all rows.
     mixture_ : Mixture
-        What it learned.
+        Its mixture.
     trials_ : list of Trial
-        Every setting that was tried, in order.
+        All settings, in the order in which they were tried.
     best_ : Trial
-        The chosen one.
+        The trial with the highest score.
 
     Examples
     --------
@@ -108,22 +110,26 @@ class DensitySearch(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Try all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
+        """Score all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         criterion = one_of(Criterion, self.criterion, "criterion")
         at_least(2).check(self.cv, "cv", MixtureError)
         if criterion is not Criterion.BOUND and len(rows) < 2 * self.cv:
             raise MixtureError(
-                f"{len(rows)} rows are too few for {self.cv} folds. Use criterion='bound', or a smaller cv."
+                f"{len(rows)} rows are too few for {self.cv} folds.",
+                hint=hint(python="Use criterion='bound', or a smaller cv."),
             )
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         n_categorical = 0 if self.density is None else self.density.n_categorical
         if criterion is Criterion.REPRESENTATIVITY and rows.shape[1] == n_categorical:
-            raise MixtureError("Representativity compares continuous columns, and there are none. Use 'held_out'.")
+            raise MixtureError(
+                "Representativity compares continuous columns, and there are none.",
+                hint=hint(python="Use criterion='held_out'."),
+            )
         folds = _folds(rows, rows.shape[1] - n_categorical, criterion, self.cv, seed)
         settings = list(product(self.weight_concentration_prior, self.mean_precision_prior, self.precision_prior))
         if not settings:
-            raise MixtureError("There is nothing to try: give at least one value for every prior.")
+            raise MixtureError("There is nothing to try. Give at least one value for every prior.")
         densities = [self._density(setting, seed).set_params(use_labels=False) for setting in settings]
         self.trials_ = list(
             Parallel(n_jobs=self.n_jobs)(
@@ -159,7 +165,7 @@ class DensitySearch(BaseEstimator):
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to fit, rows to judge by, and what a density without a model makes of the first."""
+    """Training rows, test rows, and the Parzen window of the training rows."""
 
     train: Floats
     test: Floats
@@ -174,14 +180,14 @@ def _folds(rows: Floats, n_continuous: int, criterion: Criterion, cv: int, seed:
     for train, test in KFold(cv, shuffle=True, random_state=seed).split(rows):
         window = None
         if criterion is Criterion.REPRESENTATIVITY:
-            some = random.permutation(train)[:MOST_JUDGES]
+            some = random.permutation(train)[:MOST_ROWS]
             window = ParzenWindow(_filled(rows[some, :n_continuous]))
         folds.append(Fold(rows[train], rows[test], window))
     return folds
 
 
 def _trial(density: VBMixture, setting: tuple[Any, Any, Any], rows: Floats, folds: list[Fold], seed: int) -> Trial:
-    """Fit one setting and judge it: by the bound on all rows, or by what the folds say."""
+    """Fit and score one setting: by the bound on all rows, or by cross-validation."""
     if not folds:
         fitted = density.fit(rows)
         return Trial(*setting, fitted.lower_bound_ / len(rows), fitted.n_components_)
@@ -201,19 +207,19 @@ def representativity(mixture: Mixture, window: ParzenWindow, fresh: ArrayLike, *
 
     .. math:: J = E_p[\ln p - \ln q] + E_q[\ln q - \ln p]
 
-    Rows that neither density was fitted on stand for samples of p; samples of q are drawn. A window that is judged on
-    its own rows, leave-one-out or not, makes the sum negative for mixtures that overfit, and so prefers them.
+    Rows that neither density was fitted on serve as samples of p; samples of q are drawn. On the rows that the window
+    was built from, leave-one-out or not, the sum is negative for mixtures that overfit, and so prefers them.
 
     Parameters
     ----------
     mixture : Mixture
-        The density in question; its categorical columns take no part.
+        The density to score; its categorical columns are ignored.
     window : ParzenWindow
-        The density that assumes nothing, of other rows than ``fresh``.
+        The density to compare with, of other rows than ``fresh``.
     fresh : array-like of shape (n, d + e)
         Rows that neither was fitted on. A gap counts as its column's mean.
     random_state : int, RandomState or None, default=None
-        Which samples of the mixture.
+        Determines the samples of the mixture.
 
     Examples
     --------
@@ -225,25 +231,23 @@ def representativity(mixture: Mixture, window: ParzenWindow, fresh: ArrayLike, *
     """
     numbers = mixture.marginal(range(mixture.n_continuous))
     points = _filled(np.asarray(fresh, dtype=float)[:, : mixture.n_continuous])
-    drawn, _ = numbers.sample(min(len(points), MOST_JUDGES), random_state)
-    forth = _log_ratio(window, numbers, points)
-    back = -_log_ratio(window, numbers, drawn)
-    return forth + back
+    samples, _ = numbers.sample(min(len(points), MOST_ROWS), random_state)
+    return _log_ratio(window, numbers, points) - _log_ratio(window, numbers, samples)
 
 
 def _log_ratio(window: ParzenWindow, mixture: Mixture, points: Floats) -> float:
-    """Mean of ln p - ln q, no row counting for more than the floor allows."""
+    """Mean of ln p - ln q, both bounded below."""
     p, q = (np.maximum(density.log_density(points), _floor(mixture)) for density in (window, mixture))
     return float((p - q).mean())
 
 
 def _floor(mixture: Mixture) -> float:
-    """Give the log density below which it does not matter how unlikely a row is."""
+    """Give the lower bound of log densities."""
     return -max(LOWEST, LOWEST_PER_COLUMN * mixture.n_features)
 
 
 def _filled(X: Floats) -> Floats:
-    """Put the column's mean where a number is missing."""
+    """Replace missing numbers by the column's mean."""
     there = ~np.isnan(X)
     mean = X.sum(axis=0, where=there) / np.maximum(there.sum(axis=0), 1)
     return np.where(there, X, mean)

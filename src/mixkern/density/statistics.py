@@ -1,7 +1,7 @@
-"""All that the M-step needs to know of any number of rows: sums that add up.
+"""Sufficient statistics of rows for the M-step: sums that add up.
 
-Blocks of a table, blocks of a file or the parts of a cluster each give their :class:`Statistics`; their sum is that of
-all rows.
+Blocks of a table, blocks of a file or the parts of a cluster each have their :class:`Statistics`; their sum is the
+statistics of all rows.
 """
 
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ from mixkern.typing import Floats, Positions
 class Statistics:
     """Responsibility-weighted sums of rows. Moments are taken about one origin per component.
 
-    Far from the origin, the square of a value swallows the spread around it; an origin in the middle of the component
-    keeps the digits.
+    Far from the origin, the square of a value leaves no digits for the spread around it; an origin in the middle of the
+    component keeps them.
     """
 
     counts: Floats  # (k,): N_k, (10.51)
@@ -91,7 +91,7 @@ class Statistics:
         )
 
     def merge(self, first: int, second: int) -> Self:
-        """Give the second component's rows to the first."""
+        """Merge the second component into the first."""
         both = self.keep(np.array([first])) + self.keep(np.array([second]))
         rest = self.keep(np.delete(np.arange(len(self.counts)), second))
         at = first - (first > second)

@@ -1,4 +1,4 @@
-"""The estimator that learns a mixture density from a table."""
+"""VBMixture, the estimator of a mixture density."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,14 +18,14 @@ from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.start import Start, ascend_rows, fit_progressively, restart
 from mixkern.encoding import encode_labels
-from mixkern.errors import MixtureError
+from mixkern.errors import MixtureError, hint
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
-WARM_UP = 4_000  # rows of a stream that are kept and fitted anew
+WARM_UP = 4_000  # rows of a stream that are kept, and fitted again with each block
 FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
 RULES = {
     "n_components": COUNT,
@@ -40,26 +40,26 @@ RULES = {
 
 
 class VBMixture(DensityMixin, BaseEstimator):
-    r"""A Gaussian mixture that finds its own number of components, by variational Bayesian inference.
+    r"""A Gaussian mixture with an automatic number of components, by variational Bayesian inference.
 
-    It starts with many components and lets go of those that explain less than about one row, so every iteration is
-    cheaper than the one before. Priors keep components from collapsing, and may choose themselves. Rows may have gaps
-    and categorical columns, and need no labels.
+    It starts with many components and removes those that explain less than about one row, so iterations become
+    cheaper. Priors keep components from collapsing, and can be learned. Rows may have gaps and categorical columns, and
+    need no labels.
 
     Parameters
     ----------
     n_components : int, default=20
-        How many components to start with; fewer remain.
+        Number of components to start with; fewer remain.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        What the covariances of the components are like.
+        Kind of the components' covariances, as in scikit-learn's GaussianMixture.
     weight_concentration_prior : float, default=None
         alpha0. The smaller, the fewer components; ``None`` is one over ``n_components``.
     mean_prior : array-like of shape (d,), default=None
         m0; ``None`` is the mean of the rows.
     mean_precision_prior : float, default=1.0
-        beta0: how many rows the prior mean weighs.
+        beta0: the weight of the prior mean, in rows.
     degrees_of_freedom_prior : float or "auto", default=None
-        nu0: how many rows the prior precision weighs. ``None`` is d, or 1 where columns are independent ("diag",
+        nu0: the weight of the prior precision, in rows. ``None`` is d, or 1 where columns are independent ("diag",
         "spherical"); ``"auto"`` maximises the bound.
     precision_prior : float, array-like or str, default="typical"
         W0: a number w0 for w0 times the identity, a vector for a diagonal, a matrix; larger means smaller components
@@ -67,49 +67,49 @@ class VBMixture(DensityMixin, BaseEstimator):
         kernels. ``"evidence"``, ``"evidence_diag"`` and ``"evidence_isotropic"`` maximise the bound: the best
         likelihood.
     category_prior : float, default=1.0
-        Dirichlet concentration of every category: how often each was seen beforehand.
+        Dirichlet concentration of every category: its weight in rows.
     n_categorical : int, default=0
-        How many columns, the last ones, hold category codes 0, 1, ...; see :attr:`TableEncoder.n_continuous_`.
+        Number of categorical columns: the last ones, with codes 0, 1, ...; see :attr:`TableEncoder.n_continuous_`.
     use_labels : bool, default=False
         Whether the labels given to :meth:`fit` are one more categorical column, missing where a row is unlabelled.
     init : {"k-means++", "random"}, default="k-means++"
         How the first centres are chosen among the rows.
     n_init : int, default=1
-        How many starts to try; the one of the highest bound goes on.
+        Number of starts; the one with the highest bound is continued.
     prune : bool, default=True
-        Whether components that explain less than about one row leave.
+        Whether components that explain less than about one row are removed.
     merge : bool, default=True
-        Whether, once the bound rises no more, two components become one where that raises it.
+        Whether, at convergence, two components are merged where that raises the bound.
     progressive : bool, default=True
-        Whether large tables begin with a sample and grow it.
+        Whether large tables are fitted to growing samples first.
     tol : float, default=1e-5
-        Relative change of the bound at which the inference has converged.
+        Relative change of the bound below which the inference has converged.
     max_iter : int, default=500
-        Iterations at most, on every sample.
+        Largest number of iterations, on each sample.
     warm_start : bool, default=False
-        Whether :meth:`fit` goes on from the components of the last fit, with the priors that are set now. It starts
-        anew where ``covariance_type``, ``n_categorical`` or ``use_labels`` have changed.
+        Whether :meth:`fit` continues from the components of the last fit, with the present priors. It starts again
+        where ``covariance_type``, ``n_categorical`` or ``use_labels`` have changed.
     callback : callable, default=None
         Called after every iteration with a dict of ``iteration``, ``bound`` and ``n_components``.
     random_state : int, RandomState or None, default=None
-        Which starts and samples.
+        Determines starts and samples.
 
     Attributes
     ----------
     mixture_ : Mixture
-        What was learned, as a value that other things can share.
+        The fitted density, a value that kernels and plots share.
     n_components_ : int
-        Components that remained.
+        Number of components that remain.
     bound_trace_ : ndarray
         The evidence bound after each iteration on all rows, in nats.
     lower_bound_ : float
-        The last of them.
+        The last value of ``bound_trace_``.
     converged_ : bool
-        Whether it converged within ``max_iter``.
+        Whether the inference converged within ``max_iter`` iterations.
     n_iter_ : int
-        How many they were; a progressive start has made most of the way on samples before.
+        Number of iterations on all rows; a progressive fit has run others on samples before.
     classes_, class_table_ : ndarray of shape (c,) and (k, c)
-        With ``use_labels``: the labels, and how probable each is in each component.
+        With ``use_labels``: the classes, and their probabilities in each component.
 
     See Also
     --------
@@ -169,10 +169,10 @@ class VBMixture(DensityMixin, BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    # ---------------------------------------------------------------- learning
+    # ---------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the density of all rows.
+        """Fit the density of all rows.
 
         Parameters
         ----------
@@ -181,23 +181,23 @@ class VBMixture(DensityMixin, BaseEstimator):
         y : array-like of shape (n,), default=None
             Labels, most of them missing. Read only with ``use_labels``.
         sample_weight : array-like of shape (n,), default=None
-            How often each row counts.
+            Weight of each row: 2 is the same as the row twice.
 
         Returns
         -------
         self
         """
         check_parameters(self, RULES, MixtureError)
-        goes_on = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
-        values = self._numbers(X, reset=not goes_on)
+        is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
+        values = self._numbers(X, reset=not is_continued)
         self._early: list[tuple[Floats, Any, Any]] = []
-        return self._fit(values, y, sample_weight, goes_on=goes_on)
+        return self._fit(values, y, sample_weight, is_continued=is_continued)
 
-    def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, goes_on: bool) -> Self:
-        rows = self._read(values, y, sample_weight, reset=not goes_on)
+    def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, is_continued: bool) -> Self:
+        rows = self._read(values, y, sample_weight, reset=not is_continued)
         random = check_random_state(self.random_state)
         with thread_pool() as pool:
-            if goes_on:
+            if is_continued:
                 first = restart(rows, self._ascent.posterior, pool)
                 ascent = ascend_rows(rows, first, self._prior(), self._policy(), pool)
             else:
@@ -217,17 +217,19 @@ class VBMixture(DensityMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from one more block of rows, by stochastic variational inference.
+        """Update the density by one more block of rows, by stochastic variational inference.
 
-        Until 4,000 rows have come, all of them are kept and fitted anew, like any table. They settle the scale of the
-        columns, the categories and the components to start from, so they should be a fair sample of what follows. Each
-        later block moves the statistics of all rows seen a step towards its own, a little further than its share of
-        the rows, and is forgotten. The bound that is then added to ``bound_trace_`` is estimated from that block.
+        The first 4,000 rows are kept, and fitted again with each block. They determine the scale of the columns, the
+        categories and the first components, so they should be a representative sample. Each later block moves the
+        statistics of all rows so far towards its own, by a little more than its share of the rows, and is not kept. The
+        bound that is then added to ``bound_trace_`` is estimated from that block.
         """
         check_parameters(self, RULES, MixtureError)
         is_first = not hasattr(self, "_ascent")
         if is_first and hasattr(self, "mixture_"):
-            raise MixtureError("A density from a file cannot go on with partial_fit. Begin anew: clone(density).")
+            raise MixtureError(
+                "A density from a file cannot be continued.", hint=hint(python="Start again: clone(density).")
+            )
         values = self._numbers(X, reset=is_first)
         if is_first or self._early:
             return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])
@@ -238,7 +240,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         n_fresh, n_known = float(fresh.counts.sum()), float(last.statistics.counts.sum())
         n = self._n_seen + n_fresh
         rate = (n_fresh / n) ** FORGETTING
-        # As if all rows seen were like the block, and like what was known, each to its part
+        # Both scaled to the number of all rows, and weighted
         blended = last.statistics * ((1 - rate) * n / n_known) + fresh * (rate * n / n_fresh)
         bound = (fresh.log_normaliser - rows.log_volume) * n / n_fresh - last.posterior.divergence(last.prior)
         prior, posterior = learn(last.prior, blended, policy)
@@ -255,11 +257,11 @@ class VBMixture(DensityMixin, BaseEstimator):
         has_weights = any(block is not None for block in weights)
         sizes = zip(values, weights, strict=True)
         share = np.concatenate([np.ones(len(v)) if w is None else w for v, w in sizes]) if has_weights else None
-        self._fit(np.vstack(values), y, share, goes_on=False)
+        self._fit(np.vstack(values), y, share, is_continued=False)
         self._early = early if sum(map(len, values)) < WARM_UP else []
         return self
 
-    # ---------------------------------------------------------------- using what was learned
+    # ---------------------------------------------------------------- using the fitted density
 
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Logarithm of the density at each row."""
@@ -271,7 +273,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         return float(self.score_samples(X).mean())
 
     def predict_proba(self, X: Any) -> Floats:  # (n, k)
-        """Responsibilities: how probable it is that a row comes from a component."""
+        """Responsibilities: the probability that a row comes from a component."""
         rows = self._check(X)
         return self.mixture_.responsibilities(rows)
 
@@ -281,11 +283,11 @@ class VBMixture(DensityMixin, BaseEstimator):
         return nearest
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
-        """Learn the density and give the most responsible component of each row."""
+        """Fit the density and give the most responsible component of each row."""
         return self.fit(X, y).predict(X)
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.intp]]:
-        """Draw rows from the density, and tell from which component each."""
+        """Draw rows from the density; give them and the component of each."""
         check_is_fitted(self)
         return self.mixture_.sample(n_samples, self.random_state)
 
@@ -296,7 +298,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         return self._numbers(X, reset=False)
 
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values up
+        with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values
             checked: Floats = validate_data(
                 self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=reset
             )
@@ -309,7 +311,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         if (np.abs(values) > LARGEST).any():
             raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
         weights = _weights(sample_weight, len(values))
-        if weights is not None and not weights.all():  # rows that do not count must not be drawn as first centres
+        if weights is not None and not weights.all():  # rows without weight must not become first centres
             counts = weights > 0
             values, weights = values[counts], weights[counts]
             y = None if y is None else [label for label, is_one in zip(y, counts, strict=True) if is_one]
@@ -325,14 +327,14 @@ class VBMixture(DensityMixin, BaseEstimator):
         if not self.use_labels:
             return codes
         if y is None:
-            raise MixtureError("use_labels=True needs labels: fit(X, y).")
+            raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
         check_consistent_length(codes, y)
         if reset:
             self.classes_ = encode_labels(y).classes
-        return np.column_stack([codes, _known_codes(self.classes_, y)])
+        return np.column_stack([codes, _class_codes(self.classes_, y)])
 
     def _structure_settings(self) -> tuple[object, ...]:
-        """Give the settings that a fit can only go on with if they are the same."""
+        """Give the parameters that must be the same for a fit to be continued."""
         return str(self.covariance_type), self.n_categorical, self.use_labels
 
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
@@ -340,8 +342,8 @@ class VBMixture(DensityMixin, BaseEstimator):
         d = X.shape[1]
         if not kind.is_diagonal and self.n_components * d * d > MOST_CELLS:
             raise MixtureError(
-                f"{self.n_components} covariance matrices of {d} columns do not fit in memory. "
-                "Use covariance_type='diag', or fewer components."
+                f"{self.n_components} covariance matrices of {d} columns do not fit in memory.",
+                hint=hint(python="Use covariance_type='diag', or fewer components."),
             )
         self._precision: Precision = PRECISIONS[kind]
         self._coordinates = Coordinates.of(X, weights, kind)
@@ -350,7 +352,7 @@ class VBMixture(DensityMixin, BaseEstimator):
     # ---------------------------------------------------------------- settings
 
     def _n_start(self, n: int) -> int:
-        """Give the components to start with: no more than have the rows for a covariance of their own."""
+        """Give the number of components to start with: no more than there are enough rows for."""
         d = len(self._coordinates.centre)
         needed = 2 if self._precision.covariance_type.is_diagonal else d + 1
         return max(1, min(self.n_components, n // needed)) if self.prune else self.n_components
@@ -397,7 +399,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         return given
 
     def _inverse_scale(self, d: int) -> Floats:
-        """W0^-1 in inner coordinates; where it chooses itself, anything will do to begin with."""
+        """W0^-1 in inner coordinates; where it is learned, any start will do."""
         if self._precision_form() is not None:
             return self._precision.isotropic(1.0, d)
         given, kind = np.asarray(self.precision_prior, dtype=float), self._precision.covariance_type
@@ -415,7 +417,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         return self._coordinates.inner_inverse_scale(inverse if kind.is_diagonal else np.diag(inverse))
 
     def _keep(self, ascent: Ascent) -> None:
-        """Turn the end of an ascent into learned attributes."""
+        """Set the attributes that describe the end of an ascent."""
         self._ascent = ascent
         inner, kind = ascent.posterior.mixture(), self._precision.covariance_type
         mixture = replace(
@@ -464,8 +466,8 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
     return weights
 
 
-def _known_codes(classes: NDArray[Any], y: Any) -> Floats:
-    """Code labels by classes that are known; a new one counts as "other", the slot after the last."""
+def _class_codes(classes: NDArray[Any], y: Any) -> Floats:
+    """Code labels by given classes; any other label is coded as the slot after the last."""
     labels = encode_labels([*classes, *y])  # together, so that a block may have one class only, or none
     slots = np.full(labels.n_classes + 1, float(len(classes)))
     slots[labels.codes[: len(classes)]] = np.arange(len(classes))

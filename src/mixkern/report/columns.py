@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.density.describe import in_words
+from mixkern.density.describe import value_text
 from mixkern.encoding import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.column import OTHER
 from mixkern.estimators import MixtureSVC
@@ -56,7 +56,7 @@ class Feature:
         if self.column is None:
             return f"{value:.3g}"
         middle, above, own = self._decoded([0.0, 1.0, value])
-        return TRAILING_ZEROS.sub("", in_words(own, above - middle))
+        return TRAILING_ZEROS.sub("", value_text(own, above - middle))
 
     def exact_text(self, value: float) -> str:
         """Write an encoded value with all its digits, so that its row can be found by it."""
