@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.ratio import seconds
 from mixkern import datasets
 from mixkern.kernels import LaplacianKernel, RBFKernel
-from mixkern.search.gram_cache import LaplacianGrams
+from mixkern.search.gram_cache import LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint
 
 RATIOS = np.logspace(-8, 8, 17)
@@ -35,9 +35,9 @@ def _rows(name: str) -> np.ndarray:
 
 
 def _walk(X: np.ndarray, gamma: float, ratios: np.ndarray) -> None:
-    """Ask for all matrices of a search, from scratch."""
+    """Compute all matrices of a search, from scratch."""
     others = X[N_LABELLED : N_LABELLED + N_OTHERS]
-    matrices = LaplacianGrams(LaplacianKernel(RBFKernel(gamma), X), X[:N_LABELLED], others)
+    matrices = LaplacianGramCache(LaplacianKernels(LaplacianKernel(RBFKernel(gamma), X)), X[:N_LABELLED], others)
     for ratio in ratios:
         matrices.among(KernelPoint(gamma, ratio=float(ratio)))
         matrices.towards(KernelPoint(gamma, ratio=float(ratio)))

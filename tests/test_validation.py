@@ -68,7 +68,27 @@ def test_one_of_an_enum():
 
 def test_numbers_to_try():
     assert numbers_to_try(3, "C") == [3.0]
-    assert numbers_to_try((0, 2, 2, 1), "C", zero=True) == [0.0, 2.0, 1.0]
-    for bad in ([], [0], [-1], [np.nan], ["1"], [[1, 2], [3]], [[1]], None):
-        with pytest.raises(OptionError, match="C must be"):
-            numbers_to_try(bad, "C")
+    assert numbers_to_try([1, 2, 1.0], "C") == [1.0, 2.0]
+    assert numbers_to_try(np.array([0, 2]), "alpha", zero=True) == [0.0, 2.0]
+    assert numbers_to_try(np.logspace(-1, 0, 2), "C") == [0.1, 1.0]
+    assert numbers_to_try((True, 2), "C") == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("values", [[], [-1.0], [1.0, np.nan], [np.inf], [[1.0, 2.0]]], ids=str)
+def test_values_that_are_not_allowed(values):
+    with pytest.raises(OptionError, match=r"^gamma must be numbers to try, none of them negative, but it is \["):
+        numbers_to_try(values, "gamma")
+
+
+def test_zero_is_not_positive():
+    with pytest.raises(OptionError, match=r"^C must be positive numbers to try, but it is \[0, 1\]\.$"):
+        numbers_to_try([0, 1], "C")
+
+
+@pytest.mark.parametrize(
+    "values", ["scale", "10", ["1", "2"], ["scale", 1.0], [None, "a"], {1.0, 2.0}, [1j], [[1.0], [1.0, 2.0]]], ids=str
+)
+def test_text_is_not_numbers(values):
+    with pytest.raises(OptionError) as caught:
+        numbers_to_try(values, "gamma")
+    assert str(caught.value) == f"gamma must be numbers to try, but it is {values!r}."

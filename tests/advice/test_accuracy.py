@@ -119,7 +119,7 @@ def test_wrong_parameters(model, y):
         estimated_accuracy(model, HEART.X, y, confidence=1)
     with pytest.raises(OptionError, match="model must be None, a MixtureSVC or a LaplacianSVC"):
         estimated_accuracy("heart", HEART.X, y)
-    with pytest.raises(LabelError, match="depends on those that are left out"):
+    with pytest.raises(LabelError, match="it depends on those that are left out"):
         estimated_accuracy(MixtureSVC(density=VBMixture(use_labels=True)), HEART.X, y)
     with pytest.raises(OneClassError):
         estimated_accuracy(model, HEART.X, [0] * 5 + [-1] * 265)

@@ -171,7 +171,7 @@ def test_wrong_parameters():
         advise(MOONS, y, confidence=95)
     with pytest.raises(OptionError, match="estimator must be a MixtureSVC or a LaplacianSVC, but it is 3"):
         advise(MOONS, y, estimator=3)
-    with pytest.raises(LabelError, match="depends on those that are left out"):
+    with pytest.raises(LabelError, match="it depends on those that are left out"):
         advise(MOONS, y, estimator=MixtureSVC(density=VBMixture(use_labels=True)))
     with pytest.raises(OneClassError):
         advise(MOONS, few(SIDES, [3, 0]))

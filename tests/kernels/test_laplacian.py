@@ -11,7 +11,7 @@ from mixkern import VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
 from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot, graph_laplacian
-from mixkern.search.gram_cache import BentKernels, LaplacianGrams
+from mixkern.search.gram_cache import LaplacianKernels, LaplacianGramCache
 from mixkern.search.grid import KernelPoint
 
 X, Y_CLASS = datasets.make_two_moons(n=70, random_state=0)
@@ -420,9 +420,9 @@ def counted(monkeypatch, owner, name):
 def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
     base = RBFKernel(5.0) if name == "rbf" else RWMKernel(MIXTURE, 5.0)
     kernel = LaplacianKernel(base, X, n_neighbors=5, ratio=7.0)
-    family = BentKernels(kernel)
+    family = LaplacianKernels(kernel)
     draws = [(X[:12], X[12:40]), (X[30:44], NEW), (X[50:53], None)]
-    searches = [LaplacianGrams(family, *draw) for draw in draws]
+    searches = [LaplacianGramCache(family, *draw) for draw in draws]
     graphs, roots, factors = (
         counted(monkeypatch, owner, which)
         for owner, which in ((LaplacianKernel, "_distances"), (Deformation, "of"), (Deformation, "factor"))
@@ -448,7 +448,7 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
 
 
 def test_coordinates_are_found_once_for_all_ratios(monkeypatch):
-    matrices = LaplacianGrams(BentKernels(LaplacianKernel(RBFKernel(1.0), X)), X[:10], NEW)
+    matrices = LaplacianGramCache(LaplacianKernels(LaplacianKernel(RBFKernel(1.0), X)), X[:10], NEW)
     calls = counted(monkeypatch, LaplacianKernel, "coordinates")
     for point in GRID:
         matrices.among(point)
@@ -458,10 +458,10 @@ def test_coordinates_are_found_once_for_all_ratios(monkeypatch):
 
 def test_another_weight_of_categories_makes_another_graph():
     rows = np.column_stack([X, np.arange(len(X)) % 2])
-    family = BentKernels(LaplacianKernel(RBFKernel(1.0, n_categorical=1), rows))
+    family = LaplacianKernels(LaplacianKernel(RBFKernel(1.0, n_categorical=1), rows))
     first = family.kernel(KernelPoint(1.0, beta=1.0, ratio=1.0)).graph
     assert family.kernel(KernelPoint(0.1, beta=1.0, ratio=1.0)).graph is first
     other = family.kernel(KernelPoint(0.1, beta=50.0, ratio=1.0)).graph
     assert (other != first).nnz
     with pytest.raises(KernelError, match="a kernel with gamma, alpha and beta, but RBF has none"):
-        BentKernels(LaplacianKernel(RBF(), rows))
+        LaplacianKernels(LaplacianKernel(RBF(), rows))

@@ -9,8 +9,8 @@ from sklearn.svm import SVC
 from mixkern import MixtureSVC, TableEncoder, VBMixture
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
-from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
-from mixkern.search.gram_cache import DistanceGrams, LaplacianGrams, grams
+from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, laplacian
+from mixkern.search.gram_cache import DistanceGramCache, LaplacianGramCache, gram_cache
 from mixkern.search.grid import KernelPoint
 from mixkern.svm import classifier
 
@@ -66,15 +66,15 @@ def same(kernel, point):
 def test_matrices_are_those_of_the_kernel(name, kind):
     kernel, rows, _ = bound(name, kind)
     labelled, others = rows[:20], rows[20:]
-    matrices = grams(kernel, labelled, others)
-    assert isinstance(matrices, DistanceGrams)
+    matrices = gram_cache(kernel, labelled, others)
+    assert isinstance(matrices, DistanceGramCache)
     for point in POINTS:
         expected = same(kernel, point)
         np.testing.assert_allclose(matrices.among(point), expected(labelled), rtol=1e-12)
         np.testing.assert_allclose(matrices.towards(point), expected(others, labelled), rtol=1e-12)
         assert matrices.kernel(point).get_params(deep=False) == expected.get_params(deep=False)
-    assert grams(kernel, labelled, None).towards(POINTS[0]) is None
-    assert grams(kernel, labelled, None).towards(LINEAR) is None
+    assert gram_cache(kernel, labelled, None).towards(POINTS[0]) is None
+    assert gram_cache(kernel, labelled, None).towards(LINEAR) is None
 
 
 @pytest.mark.parametrize("name", ["rbf", "gmm", "rwm"])
@@ -83,7 +83,7 @@ def test_distances_are_computed_once(name, monkeypatch):
     calls = []
     original = type(kernel).pair_terms
     monkeypatch.setattr(type(kernel), "pair_terms", lambda self, *rows: calls.append(1) or original(self, *rows))
-    matrices = grams(kernel, rows[:20], rows[20:])
+    matrices = gram_cache(kernel, rows[:20], rows[20:])
     for point in POINTS:
         matrices.among(point)
         matrices.towards(point)
@@ -92,7 +92,7 @@ def test_distances_are_computed_once(name, monkeypatch):
 
 def test_a_matrix_may_be_changed_by_who_gets_it():
     kernel, rows, _ = bound("rwm", "mixed")
-    matrices = grams(kernel, rows, None)
+    matrices = gram_cache(kernel, rows, None)
     for point in (POINTS[0], LINEAR):
         first = matrices.among(point).copy()
         matrices.among(point)[:] = 7
@@ -107,7 +107,7 @@ def test_a_matrix_may_be_changed_by_who_gets_it():
 def test_without_gamma_it_is_the_linear_machine(name, alpha):
     kernel, rows, _ = bound(name, "numbers")
     y = np.arange(20) % 3
-    matrices = grams(kernel, rows[:20], rows[20:])
+    matrices = gram_cache(kernel, rows[:20], rows[20:])
     point = KernelPoint(None, alpha)
     ours = SVC(kernel="precomputed", C=0.7, tol=1e-10).fit(matrices.among(point), y)
     theirs = SVC(kernel="linear", C=0.7, tol=1e-10).fit(np.sqrt(alpha) * rows[:20], y)
@@ -124,7 +124,7 @@ def test_without_gamma_it_is_scalar_products_about_the_mean(name, kind, alpha):
     kernel, rows, mixture = bound(name, kind)
     numbers = mixture.conditional_mean(rows)[:, :2]
     centred = numbers - numbers[:20].mean(axis=0)
-    matrices = grams(kernel, rows[:20], rows[20:])
+    matrices = gram_cache(kernel, rows[:20], rows[20:])
     point = KernelPoint(None, alpha, 0.0)
     np.testing.assert_allclose(matrices.among(point), alpha * centred[:20] @ centred[:20].T, atol=1e-12)
     np.testing.assert_allclose(matrices.towards(point), alpha * centred[20:] @ centred[:20].T, atol=1e-12)
@@ -144,7 +144,7 @@ def test_with_categories_it_is_minus_half_of_what_is_centred(name, point):
     D2 = point.alpha * ((numbers[:, None] - numbers[None, :20]) ** 2).sum(axis=2)
     D2 += point.beta * (rows[:, None, 2:] != rows[None, :20, 2:]).sum(axis=2) ** 2
     J = np.eye(20) - 1 / 20
-    matrices = grams(kernel, rows[:20], rows[20:])
+    matrices = gram_cache(kernel, rows[:20], rows[20:])
     np.testing.assert_allclose(matrices.among(point), -0.5 * J @ D2[:20] @ J, atol=1e-12)
     np.testing.assert_allclose(matrices.towards(point), -0.5 * (D2[20:] - D2[:20].mean(axis=0)) @ J, atol=1e-12)
 
@@ -156,7 +156,7 @@ def test_no_repair_changes_the_linear_machine(name, kind, remedy):
     kernel, rows, mixture = bound(name, kind)
     numbers = mixture.conditional_mean(rows)[:, :2]
     y, point = np.arange(20) % 2, KernelPoint(None, 1.0, 0.0)
-    matrices = grams(kernel, rows[:20], rows[20:])
+    matrices = gram_cache(kernel, rows[:20], rows[20:])
     for C in (0.1, 10.0):
         ours = classifier(matrices.among(point), y, C=C, tol=1e-10, remedy=remedy)
         theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(numbers[:20], y)
@@ -170,7 +170,7 @@ def test_the_linear_machine_sees_one_category_as_columns_of_ones():
     random = np.random.RandomState(1)
     X, codes, y = random.standard_normal((40, 2)), random.randint(0, 3, 40), np.arange(40) % 2
     alpha, beta = 0.5, 0.8
-    matrices = grams(RBFKernel(n_categorical=1), np.column_stack([X, codes]), None)
+    matrices = gram_cache(RBFKernel(n_categorical=1), np.column_stack([X, codes]), None)
     ours = SVC(kernel="precomputed", tol=1e-10).fit(matrices.among(KernelPoint(None, alpha, beta)), y)
     columns = np.column_stack([np.sqrt(alpha) * X, np.sqrt(beta / 2) * np.eye(3)[codes]])
     theirs = SVC(kernel="linear", tol=1e-10).fit(columns, y)
@@ -185,7 +185,7 @@ def test_a_small_gamma_is_the_linear_machine():
     """What the line rests on: exp(-gamma D^2) with C is linear with 2 gamma C, for ever smaller gamma."""
     _, rows, _ = bound("rbf", "numbers")
     y = np.arange(20) % 2
-    matrices = grams(RBFKernel(), rows[:20], rows[20:])
+    matrices = gram_cache(RBFKernel(), rows[:20], rows[20:])
     flat = SVC(kernel="precomputed", C=0.5, tol=1e-9).fit(matrices.among(LINEAR), y)
     expected = flat.decision_function(matrices.towards(LINEAR))
     errors = []
@@ -211,7 +211,7 @@ def test_a_unit_is_a_ratio_of_medians(name, alpha, beta):
         for j in range(i + 1, N):
             own.append(alpha * own_distance[i, j] ** 2 + beta * counts[i, j] ** 2)
             euclidean.append(alpha * ((filled[i, :2] - filled[j, :2]) ** 2).sum() + beta * counts[i, j] ** 2)
-    assert grams(kernel, rows, None).unit(alpha, beta) == pytest.approx(np.median(euclidean) / np.median(own))
+    assert gram_cache(kernel, rows, None).unit(alpha, beta) == pytest.approx(np.median(euclidean) / np.median(own))
 
 
 def differing(codes):
@@ -225,26 +225,26 @@ def test_a_row_says_nothing_of_its_distance_to_itself():
     """Two pairs of equal rows: a third of the pairs, and half of the cells of the matrix."""
     mixture = Mixture([0.5, 0.5], [[0.0], [5.0]], [[[4.0]], [[4.0]]])
     rows = np.array([[0.0], [0.0], [5.0], [5.0]])
-    matrices = grams(RWMKernel(mixture), rows, None)
+    matrices = gram_cache(RWMKernel(mixture), rows, None)
     assert matrices.unit(1.0, 1.0) == pytest.approx(4.0)
-    assert grams(RWMKernel(mixture), rows[1:3], None).unit(1.0, 1.0) == pytest.approx(4.0)
+    assert gram_cache(RWMKernel(mixture), rows[1:3], None).unit(1.0, 1.0) == pytest.approx(4.0)
 
 
 def test_the_euclidean_unit_is_one():
     kernel, rows, _ = bound("rbf", "mixed")
-    assert grams(kernel, rows, None).unit(1.0, 0.3) == 1.0
+    assert gram_cache(kernel, rows, None).unit(1.0, 0.3) == 1.0
 
 
 def test_equal_round_components_measure_in_their_deviation():
     mixture = Mixture([0.5, 0.5], [[0.0, 0.0], [3.0, 0.0]], [np.eye(2) * 4, np.eye(2) * 4])
     rows = np.random.RandomState(0).standard_normal((15, 2))
-    assert grams(RWMKernel(mixture), rows, None).unit(1.0, 1.0) == pytest.approx(4.0)
+    assert gram_cache(RWMKernel(mixture), rows, None).unit(1.0, 1.0) == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("rows", [np.zeros((6, 2)), np.repeat([[0.0, 0.0], [1.0, 1.0]], [9, 1], axis=0)], ids=["", "9"])
 def test_rows_that_are_mostly_equal_have_no_unit(rows):
     mixture = Mixture([1.0], [[0.0, 0.0]], [np.eye(2)])
-    assert grams(RWMKernel(mixture), rows, None).unit(1.0, 1.0) == 1.0
+    assert gram_cache(RWMKernel(mixture), rows, None).unit(1.0, 1.0) == 1.0
 
 
 # ---------------------------------------------------------------- bent kernels
@@ -255,8 +255,8 @@ def test_rows_that_are_mostly_equal_have_no_unit(rows):
 def test_bent_matrices_are_those_of_the_kernel(name, kind):
     base, rows, _ = bound(name, kind)
     labelled, others = rows[:20], rows[20:]
-    matrices = grams(LaplacianKernel(base, rows, n_neighbors=5, ratio=3.0), labelled, others)
-    assert isinstance(matrices, LaplacianGrams)
+    matrices = gram_cache(LaplacianKernel(base, rows, n_neighbors=5, ratio=3.0), labelled, others)
+    assert isinstance(matrices, LaplacianGramCache)
     for point in POINTS:
         for ratio in (None, 0.0, 1.0, 100.0, 1.0):
             each = KernelPoint(point.gamma, point.alpha, point.beta, ratio)
@@ -265,15 +265,15 @@ def test_bent_matrices_are_those_of_the_kernel(name, kind):
             expected = LaplacianKernel(same(base, point), rows, n_neighbors=5, ratio=last)
             np.testing.assert_allclose(matrices.among(each), expected(labelled), rtol=1e-8, atol=1e-10)
             np.testing.assert_allclose(matrices.towards(each), expected(others, labelled), rtol=1e-8, atol=1e-10)
-    assert grams(LaplacianKernel(base, rows), labelled, None).towards(POINTS[0]) is None
+    assert gram_cache(LaplacianKernel(base, rows), labelled, None).towards(POINTS[0]) is None
 
 
 def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
     base, rows, _ = bound("rbf", "numbers")
     calls = []
-    original = LaplacianKernel._apart
-    monkeypatch.setattr(LaplacianKernel, "_apart", lambda self, rows: calls.append(1) or original(self, rows))
-    matrices = grams(LaplacianKernel(base, rows, ratio=3.0), rows[:20], rows[20:])
+    original = laplacian.graph_laplacian
+    monkeypatch.setattr(laplacian, "graph_laplacian", lambda *how: calls.append(1) or original(*how))
+    matrices = gram_cache(LaplacianKernel(base, rows, ratio=3.0), rows[:20], rows[20:])
     for ratio in (0.1, 1.0, 10.0):
         matrices.among(KernelPoint(1.0, ratio=ratio))
         matrices.towards(KernelPoint(1.0, ratio=ratio))
@@ -299,13 +299,13 @@ def test_kernels_without_settings_of_their_own(kernel, name):
         rf"^A search needs a kernel with gamma, alpha and beta, but {name} has none\. Use scikit-learn's GridSearchCV "
     )
     with pytest.raises(KernelError, match=why):
-        grams(kernel, np.zeros((3, 2)), None)
+        gram_cache(kernel, np.zeros((3, 2)), None)
 
 
 def test_machines_bind_what_is_searched():
     machine = MixtureSVC(random_state=0)
     rows = machine.learn_structure(table("gaps"))
-    matrices = grams(machine.kernel_, rows[:9], None)
+    matrices = gram_cache(machine.kernel_, rows[:9], None)
     np.testing.assert_allclose(
         matrices.among(KernelPoint(machine.kernel_.gamma)), machine.kernel_(rows[:9]), rtol=1e-12
     )

@@ -1,4 +1,4 @@
-"""Which settings are tried: every kernel once, and Keerthi and Lin's line."""
+"""Hyperparameters to try: every kernel once, and Keerthi and Lin's line."""
 
 from itertools import combinations, product
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mixkern.errors import OptionError
 from mixkern.kernels import PairTerms
-from mixkern.search.grid import KernelPoint, kernel_points, line, positive
+from mixkern.search.grid import KernelPoint, kernel_points, line
 
 DECADES = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]
 TENTHS = [i / 10 for i in range(11)]
@@ -31,7 +31,7 @@ def kernel_of(point):
 # ---------------------------------------------------------------- points
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(gammas, weights, weights, ratios)
 @example([0.1, 1.0], [3.0, 0.3], [0.0], [None])  # 0.1 * 3 is not 0.3 in floats
 @example([1.0, 10.0], [0.1, 1.0], [0.1, 1.0], [None])
@@ -41,7 +41,7 @@ def test_no_two_points_make_the_same_kernel(gamma, alpha, beta, ratio):
         assert a.ratio != b.ratio or not np.allclose(kernel_of(a), kernel_of(b), rtol=1e-12, atol=0)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(gammas, weights, weights, ratios)
 def test_no_kernel_is_lost(gamma, alpha, beta, ratio):
     assume(any(alpha) or any(beta))
@@ -51,7 +51,7 @@ def test_no_kernel_is_lost(gamma, alpha, beta, ratio):
         assert len(alike) >= (a > 0 or b > 0)  # a kernel that is one everywhere says nothing
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(gammas, weights, weights, ratios)
 def test_points_come_in_the_order_of_the_values(gamma, alpha, beta, ratio):
     assume(any(alpha) or any(beta))
@@ -77,7 +77,7 @@ def test_without_categories_there_is_one_point_for_each_gamma():
 
 
 def test_weights_of_nothing_leave_no_point():
-    with pytest.raises(OptionError, match=r"^alpha and beta are both 0: nothing is left that rows could differ in\.$"):
+    with pytest.raises(OptionError, match=r"^alpha and beta are both 0, so all rows would be equal\.$"):
         kernel_points(DECADES, [0.0], [0.0], [None])
     assert [(p.alpha, p.beta) for p in kernel_points([1.0], [0.0, 1.0], [0.0], [None])] == [(1.0, 0.0)]
 
@@ -109,7 +109,7 @@ def test_the_line_against_its_formula(best):
     assert 2 <= len(found) <= 6
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.floats(-4, 4), st.lists(st.integers(-6, 6), min_size=1, max_size=6, unique=True), st.integers(1, 5))
 def test_every_point_of_the_line_is_the_same_linear_machine(log_best, logs, n):
     """2 gamma C is the linear machine's C, whatever the units; slope minus one in the logarithms."""
@@ -127,34 +127,3 @@ def test_a_line_that_misses_the_grid_gives_its_nearest_point():
 
 def test_one_gamma_has_no_steps():
     assert line(2.0, [0.1, 1.0, 10.0], [1.0]) == [(1.0, 1.0)]
-
-
-# ---------------------------------------------------------------- values to try
-
-
-def test_values_to_try():
-    assert positive(3, "C") == [3.0]
-    assert positive([1, 2, 1.0], "C") == [1.0, 2.0]
-    assert positive(np.array([0, 2]), "alpha", zero=True) == [0.0, 2.0]
-    assert positive(np.logspace(-1, 0, 2), "C") == [0.1, 1.0]
-    assert positive((True, 2), "C") == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("values", [[], [-1.0], [1.0, np.nan], [np.inf], [[1.0, 2.0]]], ids=str)
-def test_values_that_are_none(values):
-    with pytest.raises(OptionError, match=r"^gamma must be numbers to try, none of them negative, but it is \["):
-        positive(values, "gamma")
-
-
-def test_zero_is_no_cost():
-    with pytest.raises(OptionError, match=r"^C must be positive numbers to try, but it is \[0, 1\]\.$"):
-        positive([0, 1], "C")
-
-
-@pytest.mark.parametrize(
-    "values", ["scale", "10", ["1", "2"], ["scale", 1.0], [None, "a"], {1.0, 2.0}, [1j], [[1.0], [1.0, 2.0]]], ids=str
-)
-def test_words_are_no_values(values):
-    with pytest.raises(OptionError) as caught:
-        positive(values, "gamma")
-    assert str(caught.value) == f"gamma must be numbers to try, but it is {values!r}."

@@ -1,6 +1,4 @@
-"""How good settings are: every rating against plain loops over scikit-learn's own machine."""
-
-from types import SimpleNamespace
+"""Scores of hyperparameters: every rating against plain loops over scikit-learn's SVC."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,8 @@ from scipy.optimize import minimize_scalar
 from sklearn.svm import SVC
 
 from mixkern.kernels import RBFKernel
-from mixkern.search.scoring import Judge, Rating
+from mixkern.search.grid import KernelPoint
+from mixkern.search.scoring import Rating, Scorer
 from mixkern.svm import classifier, label_folds
 from mixkern.svm.folds import NEVER
 
@@ -108,20 +107,15 @@ def literal(rating, K, towards, codes, folds, other_codes, weights=None):
     return rated, log_loss, error, confidence, np.mean(n_support)
 
 
-class Judged:
-    """A judge of one C, and one rating."""
+class Scored:
+    """Scores of one C."""
 
     def __init__(self, rating, codes, folds, train=train, other_codes=None, weights=None):
         counts = np.ones(len(codes)) if weights is None else weights
-        self.rating, self.judge = rating, Judge(codes, counts, folds, lambda C: train, other_codes)
+        self.scorer = Scorer(codes, counts, folds, lambda C: train, other_codes, rating)
 
-    def scores(self, K, towards):
-        scores = self.judge.scores(C, K, towards)
-        error = scores.error_by(self.rating)
-        return SimpleNamespace(**vars(scores), error=error, order=scores.order_by(self.rating))
-
-
-judge_of = Judged
+    def trial(self, K, towards):
+        return self.scorer.trial(KernelPoint(0.5), C, K, towards)
 
 
 COUNTS = [(6, 6), (9, 3), (5, 5, 5), (6, 4, 3, 7), (2, 2), (2, 2, 2, 2), (4, 1), (5, 1, 4), (2, 1, 1, 3)]
@@ -133,8 +127,8 @@ def test_against_loops(rating, counts):
     K, towards, codes, other_codes = situation(counts)
     folds = label_folds(codes, 3 if min(counts) > 2 else 2, 0)
     others = other_codes if rating is Rating.OPTIMISTIC else None
-    judge = judge_of(rating, codes, folds, other_codes=others)
-    scores = judge.scores(K, None if rating is Rating.VALIDATION else towards)
+    scored = Scored(rating, codes, folds, other_codes=others)
+    scores = scored.trial(K, None if rating is Rating.VALIDATION else towards)
     expected = literal(rating, K, towards, codes, folds, other_codes)
     found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
     np.testing.assert_allclose(found, expected, rtol=2e-5)
@@ -153,13 +147,13 @@ def test_weights_go_with_their_rows(rating, counts):
     K, towards, codes, other_codes = situation(counts)
     folds, weights = label_folds(codes, 3, 0), np.random.RandomState(0).uniform(0.1, 3, len(codes))
     others = other_codes if rating is Rating.OPTIMISTIC else None
-    judge = judge_of(rating, codes, folds, weighted(weights), others, weights)
-    scores = judge.scores(K, None if rating is Rating.VALIDATION else towards)
+    scored = Scored(rating, codes, folds, weighted(weights), others, weights)
+    scores = scored.trial(K, None if rating is Rating.VALIDATION else towards)
     expected = literal(rating, K, towards, codes, folds, other_codes, weights)
     found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
     np.testing.assert_allclose(found, expected, rtol=2e-5)
-    plain = judge_of(rating, codes, folds, weighted(weights), others)
-    assert plain.scores(K, None).log_loss != pytest.approx(scores.log_loss)
+    plain = Scored(rating, codes, folds, weighted(weights), others)
+    assert plain.trial(K, None).log_loss != pytest.approx(scores.log_loss)
 
 
 def test_rows_of_almost_no_weight_are_almost_not_there():
@@ -168,11 +162,11 @@ def test_rows_of_almost_no_weight_are_almost_not_there():
     folds = label_folds(codes, 3, 0)
     lies = np.arange(24) % 4 == 0
     said, weights = np.where(lies, 1 - codes, codes), np.where(lies, 1e-9, 1.0)
-    honest = judge_of(Rating.EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).scores(K, towards)
-    lying = judge_of(Rating.EXPECTED_ERROR, said, folds, weighted(weights), weights=weights).scores(K, towards)
-    heard = judge_of(Rating.EXPECTED_ERROR, said, folds, weighted(weights)).scores(K, towards)
+    honest = Scored(Rating.EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).trial(K, towards)
+    lying = Scored(Rating.EXPECTED_ERROR, said, folds, weighted(weights), weights=weights).trial(K, towards)
+    heard = Scored(Rating.EXPECTED_ERROR, said, folds, weighted(weights)).trial(K, towards)
     kept = np.flatnonzero(~lies)
-    alone = judge_of(Rating.EXPECTED_ERROR, codes[kept], folds[kept]).scores(K[np.ix_(kept, kept)], towards[:, kept])
+    alone = Scored(Rating.EXPECTED_ERROR, codes[kept], folds[kept]).trial(K[np.ix_(kept, kept)], towards[:, kept])
     for scores in (honest, lying):
         found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence)
         expected = (alone.error, alone.log_loss, alone.validation_error, alone.confidence)
@@ -187,7 +181,7 @@ def test_the_unit_of_weights_matters_for_optimism_alone():
     for rating in Rating:
         others = other_codes if rating is Rating.OPTIMISTIC else None
         one, ten = (
-            judge_of(rating, codes, folds, weighted(weights), others, unit * weights).scores(K, towards)
+            Scored(rating, codes, folds, weighted(weights), others, unit * weights).trial(K, towards)
             for unit in (1, 10)
         )
         assert (one.log_loss, one.validation_error) == pytest.approx((ten.log_loss, ten.validation_error))
@@ -199,15 +193,15 @@ def test_the_order_of_rows_does_not_matter():
     folds = label_folds(codes, 3, 0)
     order = np.random.RandomState(1).permutation(len(codes))
     weights = np.random.RandomState(2).uniform(0.1, 3, len(codes))
-    a = judge_of(Rating.EXPECTED_ERROR, codes, folds, weights=weights).scores(K, towards)
-    b = judge_of(Rating.EXPECTED_ERROR, codes[order], folds[order], weights=weights[order]).scores(
+    a = Scored(Rating.EXPECTED_ERROR, codes, folds, weights=weights).trial(K, towards)
+    b = Scored(Rating.EXPECTED_ERROR, codes[order], folds[order], weights=weights[order]).trial(
         K[np.ix_(order, order)], towards[:, order]
     )
     assert [a.error, a.log_loss, a.confidence] == pytest.approx([b.error, b.log_loss, b.confidence], rel=1e-5)
     assert (a.validation_error, a.n_support) == pytest.approx((b.validation_error, b.n_support))
 
 
-def test_the_only_label_of_a_class_is_trained_on_and_never_judged():
+def test_the_only_label_of_a_class_is_never_left_out():
     K, _, codes, _ = situation((5, 1, 4))
     folds = label_folds(codes, 2, 0)
     assert folds[codes == 1] == NEVER
@@ -217,34 +211,34 @@ def test_the_only_label_of_a_class_is_trained_on_and_never_judged():
         seen.append(set(codes))
         return train(K, codes, kept)
 
-    scores = judge_of(Rating.VALIDATION, codes, folds, watched).scores(K, None)
+    scores = Scored(Rating.VALIDATION, codes, folds, watched).trial(K, None)
     assert seen == [{0, 1, 2}, {0, 1, 2}]
     assert scores.validation_error * 9 == pytest.approx(round(scores.validation_error * 9))
 
 
-def test_where_there_are_no_other_rows_nobody_was_asked():
+def test_without_other_rows_the_validation_error_counts():
     K, _, codes, _ = situation((6, 6))
     folds = label_folds(codes, 3, 0)
     for rating in Rating:
-        scores = judge_of(rating, codes, folds).scores(K, None)
+        scores = Scored(rating, codes, folds).trial(K, None)
         assert np.isnan(scores.confidence)
         assert scores.error == scores.validation_error
 
 
-def test_a_class_that_nobody_has_labelled_is_always_wrong():
+def test_a_class_without_a_label_is_always_wrong():
     K, towards, codes, other_codes = situation((6, 6))
     folds = label_folds(codes, 3, 0)
     unknown = np.where(np.arange(25) < 10, -1, other_codes)
-    rated = judge_of(Rating.OPTIMISTIC, codes, folds, other_codes=unknown).scores(K, towards)
-    plain = judge_of(Rating.OPTIMISTIC, codes, folds, other_codes=other_codes).scores(K, towards)
+    rated = Scored(Rating.OPTIMISTIC, codes, folds, other_codes=unknown).trial(K, towards)
+    plain = Scored(Rating.OPTIMISTIC, codes, folds, other_codes=other_codes).trial(K, towards)
     guessed = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, codes).predict(towards)
     hits = (guessed[:10] == other_codes[:10]).sum()
     assert rated.error == pytest.approx(plain.error + hits / (12 + 25))
 
 
-def test_a_hopeless_surprise_is_finite():
+def test_the_log_loss_is_finite():
     """Rows that are sure of the wrong class: the logarithm is kept from infinity."""
     K = np.kron(np.eye(2), np.ones((6, 6)))
     codes = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0])
-    scores = judge_of(Rating.VALIDATION, codes, label_folds(codes, 3, 0)).scores(1e6 * K, None)
+    scores = Scored(Rating.VALIDATION, codes, label_folds(codes, 3, 0)).trial(1e6 * K, None)
     assert np.isfinite(scores.log_loss)

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 from mixkern import Mixture, MixtureSVC, MixtureSVR, SemiSupervisedSplit
-from mixkern.errors import LabelError, LabelTypeError, NoLabelsError
+from mixkern.errors import LabelError, LabelTypeError, NoLabelsError, OptionError
 
 PLANE = Mixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
 MACHINE = MixtureSVC("rbf", density=PLANE, gamma=0.5, probability=False, random_state=0)
@@ -356,7 +356,7 @@ def test_what_makes_no_folds(cv):
         lambda split: split.get_n_splits(X, FEW),
         lambda split: split.get_n_splits(),
     ):
-        with pytest.raises(LabelError) as caught:
+        with pytest.raises(OptionError) as caught:
             call(SemiSupervisedSplit(cv))
         assert str(caught.value) == why
 

@@ -26,7 +26,7 @@ from mixkern import (
 )
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.search.scoring import Judge
+from mixkern.search.scoring import Scorer
 
 PLANE = Mixture([0.6, 0.4], [[0.0, 0.0], [1.5, 1.5]], [[[1.0, 0.3], [0.3, 0.8]], [[0.6, 0.0], [0.0, 1.4]]])
 DECADES = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]
@@ -167,7 +167,7 @@ def counting(monkeypatch, owner, name):
 
 
 @pytest.mark.parametrize(
-    ("rating", "strategy", "n_separations"),
+    ("rating", "strategy", "n_distances"),
     [
         ("validation", "grid", 1),
         ("expected_error", "grid", 2),
@@ -175,15 +175,15 @@ def counting(monkeypatch, owner, name):
         ("expected_error", "line", 2),
     ],
 )
-def test_the_density_and_the_distances_are_computed_once(monkeypatch, rating, strategy, n_separations):
+def test_the_density_and_the_distances_are_computed_once(monkeypatch, rating, strategy, n_distances):
     densities = counting(monkeypatch, VBMixture, "fit")
-    own = counting(monkeypatch, RWMKernel, "separation")
-    euclidean = counting(monkeypatch, RBFKernel, "separation")
+    own = counting(monkeypatch, RWMKernel, "pair_terms")
+    euclidean = counting(monkeypatch, RBFKernel, "pair_terms")
     estimator = MixtureSVC(RWMKernel(), probability=False, random_state=0)
     SVCSearch(estimator, strategy=strategy, rating=rating, random_state=0).fit(X, FEW)
     assert densities == [80]
-    assert len(own) == n_separations
-    assert len(euclidean) == (n_separations if strategy == "line" else 0)
+    assert len(own) == n_distances
+    assert len(euclidean) == (n_distances if strategy == "line" else 0)
 
 
 # ---------------------------------------------------------------- which settings, in which order
@@ -342,6 +342,7 @@ def test_one_line_for_each_share_of_the_categories():
 SETS = ("wine", "iris", "two_moons", "vehicle", "pima")
 
 
+@pytest.mark.slow
 def test_a_line_loses_at_most_a_point_to_a_grid():
     """A fifth of the labels, five sets, two draws: 0.2 and 0.5 points over ten draws."""
     lost = {"rbf": [], "rwm": []}
@@ -399,12 +400,15 @@ def test_expected_errors_are_those_of_what_is_predicted():
     assert search.best_.rating == "expected_error"
 
 
-def test_unlabelled_rows_that_settings_are_judged_by_are_limited(monkeypatch):
+def test_the_number_of_unlabelled_rows_is_limited(monkeypatch):
     seen = []
-    original = Judge.scores
-    monkeypatch.setattr(
-        Judge, "scores", lambda self, C, K, towards: seen.append(towards.shape) or original(self, C, K, towards)
-    )
+    original = Scorer.trial
+
+    def trial(self, point, C, among, towards):
+        seen.append(towards.shape)
+        return original(self, point, C, among, towards)
+
+    monkeypatch.setattr(Scorer, "trial", trial)
     SVCSearch(machine(), rating="expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
     assert set(seen) == {(10, 21)}
 
@@ -644,7 +648,7 @@ def test_probabilities_are_there_if_the_estimator_has_them():
     assert not hasattr(SVCSearch(machine()), "predict_proba")
 
 
-def test_searches_are_scored_like_machines():
+def test_searches_are_scored_like_estimators():
     """A search within each fold, as it should be: what is tested was not searched on."""
     scores = cross_val_score(
         SVCSearch(machine(), **SOME, random_state=0), X, FEW, cv=SemiSupervisedSplit(3), error_score="raise"
@@ -686,15 +690,15 @@ def test_an_estimator_keeps_a_seed_of_its_own():
 
 def interrupted(monkeypatch, after):
     """Press Ctrl-C in the middle of a trial."""
-    original, count = Judge.scores, []
+    original, count = Scorer.trial, []
 
-    def scores(self, C, among, towards):
+    def trial(self, point, C, among, towards):
         count.append(1)
         if len(count) > after:
             raise KeyboardInterrupt
-        return original(self, C, among, towards)
+        return original(self, point, C, among, towards)
 
-    monkeypatch.setattr(Judge, "scores", scores)
+    monkeypatch.setattr(Scorer, "trial", trial)
 
 
 @pytest.mark.parametrize("after", [1, 5])
@@ -790,7 +794,7 @@ def test_a_progress_bar(capsys):
 
 
 WHOLE = r"must be a whole number, {} or more, but it is {}\.$"
-NO_LINE = r"^A bent kernel has no line of Keerthi and Lin\. Use strategy='grid'\.$"
+NO_LINE = r"^Keerthi and Lin's line is not defined for Laplacian kernels\. Use strategy='grid'\.$"
 
 
 @pytest.mark.parametrize(
@@ -818,11 +822,15 @@ NO_LINE = r"^A bent kernel has no line of Keerthi and Lin\. Use strategy='grid'\
         ({"alpha": "much"}, OptionError, r"^alpha must be numbers to try, but it is 'much'\.$"),
         ({"beta": [np.nan]}, OptionError, r"^beta must be numbers to try"),
         ({"beta": "little"}, OptionError, r"^beta must be numbers to try, but it is 'little'\.$"),
-        ({"ratio": [1.0]}, OptionError, r"^ratio is a setting of LaplacianSVC\. Search it so: SVCSearch\(LaplacianSVC"),
+        (
+            {"ratio": [1.0]},
+            OptionError,
+            r"^ratio is a parameter of LaplacianSVC\. Search it so: SVCSearch\(Lap",
+        ),
         (
             {"estimator": MixtureSVC("lap"), "ratio": [1.0]},
             OptionError,
-            r"^ratio is a setting of LaplacianSVC\. Search it so: SVCSearch\(LaplacianSVC",
+            r"^ratio is a parameter of LaplacianSVC\. Search it so: SVCSearch\(Lap",
         ),
         (
             {"estimator": LaplacianSVC(), "ratio": [-1.0]},
@@ -843,12 +851,12 @@ NO_LINE = r"^A bent kernel has no line of Keerthi and Lin\. Use strategy='grid'\
         (
             {"estimator": MixtureSVC(density=VBMixture(use_labels=True))},
             LabelError,
-            r"^A density that uses labels has seen those that are left out .* or use scikit-learn's GridSearchCV with",
+            r"^The density is fitted with labels, .* scikit-learn's cross_val_score or GridSearchCV with",
         ),
     ],
     ids=lambda each: "-".join(each) if isinstance(each, dict) else "",
 )
-def test_settings_that_cannot_be_are_refused_before_any_work(how, error, why, monkeypatch):
+def test_wrong_parameters_are_refused_before_any_work(how, error, why, monkeypatch):
     def worked(self, *rows):
         raise AssertionError("a density was fitted")
 
@@ -869,9 +877,9 @@ def test_kernels_without_a_gamma():
         SVCSearch(machine(RBFKernel() + RWMKernel())).fit(X, FEW)
 
 
-def test_single_labels_cannot_judge():
+def test_single_labels_cannot_be_left_out():
     few = np.where(np.arange(80) < 3, TRUE, -1)
-    with pytest.raises(LabelError, match=r"^Every class has one label only, so none can be left out to judge settings"):
+    with pytest.raises(LabelError, match=r"^Every class has one label only, so none can be left out for a test"):
         SVCSearch(machine()).fit(X, few)
 
 
@@ -880,7 +888,7 @@ def test_single_labels_cannot_judge():
 def test_weights_of_nothing(table, strategy):
     frame, *_, few = table()
     how = {"strategy": strategy, "alpha": [0.0], "beta": [0.0]}
-    with pytest.raises(OptionError, match=r"^alpha and beta are both 0: nothing is left that rows could differ in\.$"):
+    with pytest.raises(OptionError, match=r"^alpha and beta are both 0, so all rows would be equal\.$"):
         SVCSearch(MixtureSVC("rbf", random_state=0), **SOME, **how).fit(frame, few)
 
 

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from mixkern.advice.cross_validation import (
     CONFIDENCE,
-    check_density,
     is_testable,
     left_out_predictions,
     n_repeats_of,
@@ -23,6 +22,7 @@ from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import as_read_by
 from mixkern.sampling import class_subsample
+from mixkern.search.split import check_density
 from mixkern.typing import Bools, Floats, Ints, RandomState
 from mixkern.wording import counted
 
@@ -182,7 +182,7 @@ def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Fl
     if model is None:
         estimator = MixtureSVC(random_state=0)
     else:
-        check_density(model)
+        check_density(model.density)
         estimator = copy(model) if is_fitted else clone(model)
     estimator.set_params(probability=False)  # not needed here, and most of the time
     codes, _ = estimator.read_labels(X, y, None)

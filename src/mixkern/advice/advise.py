@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mixkern.advice.advice import Advice, next_steps, reasons, verdict
-from mixkern.advice.cross_validation import CONFIDENCE, check_density, is_testable
+from mixkern.advice.cross_validation import CONFIDENCE, is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.density import component_table, one_hot_rows
@@ -15,6 +15,7 @@ from mixkern.encoding import UNLABELLED
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.imports import optional
+from mixkern.search.split import check_density
 
 
 def advise(
@@ -110,7 +111,7 @@ def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
     if estimator is not None and not isinstance(estimator, MixtureSVC):
         raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {estimator!r}.")
     judged = MixtureSVC() if estimator is None else clone(estimator)
-    check_density(judged)
+    check_density(judged.density)
     if judged.random_state is None:
         judged.set_params(random_state=random_state)
     return judged.set_params(probability=False)  # not needed here, and most of the time

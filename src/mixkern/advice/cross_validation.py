@@ -6,7 +6,6 @@ from copy import copy
 
 import numpy as np
 
-from mixkern.errors import LabelError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.kernels import LaplacianKernel
 from mixkern.search import SemiSupervisedSplit
@@ -28,15 +27,6 @@ def is_testable(codes: Ints) -> bool:
     """
     counts = np.bincount(codes)
     return bool((counts > 1).sum() > 1 and counts[counts > 1].sum() >= LEAST_TESTED)
-
-
-def check_density(estimator: MixtureSVC) -> None:
-    """Refuse a density that is fitted with labels: it depends on those that are left out."""
-    if getattr(estimator.density, "use_labels", False):
-        raise LabelError(
-            "The density is fitted with labels, so it depends on those that are left out to test it.",
-            hint=hint(python="Use a density that does not: MixtureSVC(density=VBMixture())."),
-        )
 
 
 def n_repeats_of(codes: Ints, most: int, most_trainings: int) -> int:

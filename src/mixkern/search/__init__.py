@@ -1,8 +1,7 @@
-"""The search for settings, and cross-validation where labels are few."""
+"""Hyperparameter search for kernel SVMs, and cross-validation where most rows have no label."""
 
-from mixkern.search.scoring import Rating
+from mixkern.search.scoring import Rating, SearchTrial
 from mixkern.search.split import SemiSupervisedSplit
 from mixkern.search.svc import Strategy, SVCSearch
-from mixkern.search.trials import SearchTrial
 
 __all__ = ["Rating", "SVCSearch", "SearchTrial", "SemiSupervisedSplit", "Strategy"]

@@ -1,4 +1,7 @@
-"""Kernel matrices for all settings of a search, from what is computed once."""
+"""Kernel matrices for all hyperparameters of a search.
+
+What does not depend on the hyperparameters is computed once: distances, or the factorisation of a graph.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,45 +10,53 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.errors import KernelError
+from mixkern.errors import KernelError, hint
 from mixkern.estimators.kernel_factory import replaced
-from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, RBFKernel, PairTerms
+from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, PairTerms, RBFKernel
 from mixkern.kernels.laplacian import Deformation
 from mixkern.search.grid import KernelPoint
 from mixkern.typing import Floats
 
 
-class Grams(ABC):
-    """Matrices among the labelled rows, and between other rows and them."""
+class GramCache(ABC):
+    """Kernel matrices among the labelled rows, and between other rows and the labelled ones."""
 
     @abstractmethod
     def among(self, point: KernelPoint) -> Floats:
-        """Give the kernel among the labelled rows."""
+        """Compute the kernel among the labelled rows."""
 
     @abstractmethod
     def towards(self, point: KernelPoint) -> Floats | None:
-        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
 
     @abstractmethod
     def kernel(self, point: KernelPoint) -> Any:
-        """Give the kernel itself."""
+        """Give the kernel with these hyperparameters."""
 
 
-class DistanceGrams(Grams):
-    """Of a kernel on distances: the distances are kept, and every setting is an exponential away."""
+class DistanceGramCache(GramCache):
+    """Matrices of a kernel on distances: the distances are kept, and each kernel is an exponential of them.
+
+    Parameters
+    ----------
+    kernel : MixtureKernel or RBFKernel
+        A bound kernel, with any hyperparameters.
+    labelled, others : ndarray of shape (n, d + e) and (m, d + e)
+        Rows; the others may be None.
+    """
 
     def __init__(self, kernel: MixtureKernel | RBFKernel, labelled: Floats, others: Floats | None) -> None:
         self._kernel, self._labelled, self._others = kernel, labelled, others
-        self._among, self._towards = _separations(kernel, labelled, others)
+        self._among, self._towards = _pair_terms(kernel, labelled, others)
 
     def among(self, point: KernelPoint) -> Floats:
-        """Give the kernel among the labelled rows; without gamma, that of a linear machine."""
+        """Compute the kernel among the labelled rows; without gamma, the linear one."""
         if point.gamma is None:
             return self._scalar_products(self._euclidean[0], point)
         return self._among.kernel(point.gamma, point.alpha, point.beta)
 
     def towards(self, point: KernelPoint) -> Floats | None:
-        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
         if self._towards is None:
             return None
         if point.gamma is None:
@@ -54,47 +65,47 @@ class DistanceGrams(Grams):
             return self._scalar_products(others, point)
         return self._towards.kernel(point.gamma, point.alpha, point.beta)
 
-    def _scalar_products(self, separation: PairTerms, point: KernelPoint) -> Floats:
-        """Give scalar products about the mean of the labelled rows, from squared distances.
+    def _scalar_products(self, terms: PairTerms, point: KernelPoint) -> Floats:
+        """Compute scalar products about the mean of the labelled rows, from squared distances.
 
-        Of numbers they are exact, and definite. Squared counts of categories are no squared distances in any space:
-        with them, the machine is linear in name only.
+        For numbers they are exact and positive semi-definite. Squared counts of categories are no squared distances in
+        any space: with them, the SVM is not linear.
         """
         sq = self._euclidean[0].exponent(point.alpha, point.beta)
-        between = separation.exponent(point.alpha, point.beta)
+        between = terms.exponent(point.alpha, point.beta)
         return -0.5 * (between - between.mean(axis=1, keepdims=True) - sq.mean(axis=0) + sq.mean())
 
     def kernel(self, point: KernelPoint) -> Any:
-        """Give the kernel itself."""
+        """Give the kernel with these hyperparameters."""
         return replaced(self._kernel, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
 
     def unit(self, alpha: float, beta: float) -> float:
-        """Say how many Euclidean squared distances one of the kernel's own is worth, by their medians."""
+        """Give the median of the Euclidean squared distances over the median of the kernel's own."""
         upper = np.triu_indices(len(self._labelled), 1)
         own, euclidean = (np.median(each.exponent(alpha, beta)[upper]) for each in (self._among, self._euclidean[0]))
         return float(euclidean / own) if own > 0 and euclidean > 0 else 1.0
 
     @cached_property
     def _euclidean(self) -> tuple[PairTerms, PairTerms | None]:
-        """Euclidean distances between the same rows, gaps filled: where a linear machine lives."""
+        """Euclidean distances between the same rows, gaps filled, for the linear kernel."""
         if isinstance(self._kernel, RBFKernel):
             return self._among, self._towards
         mixture = self._kernel.mixture
         assert mixture is not None  # it was bound
         fill, kernel = mixture.conditional_mean, RBFKernel(n_categorical=len(mixture.categories))
-        return _separations(kernel, fill(self._labelled), None if self._others is None else fill(self._others))
+        return _pair_terms(kernel, fill(self._labelled), None if self._others is None else fill(self._others))
 
 
-class BentKernels:
-    """Bent kernels with one graph, for the settings that a search asks for: the last one is kept, for the next.
+class LaplacianKernels:
+    """Laplacian kernels with one graph and changing hyperparameters; the last one is kept.
 
-    Searches with other labelled rows that visit the same settings in the same order may share one: what a kernel has
-    factorised for one of them is there for all.
+    Searches with different labelled rows that try the same hyperparameters in the same order may share one: each kernel
+    is factorised once for all of them.
 
     Attributes
     ----------
     last : LaplacianKernel
-        The kernel of the last setting.
+        The kernel that was used last.
     """
 
     def __init__(self, kernel: LaplacianKernel) -> None:
@@ -103,7 +114,7 @@ class BentKernels:
         self.last = kernel
 
     def kernel(self, point: KernelPoint) -> LaplacianKernel:
-        """Give the kernel of a setting; without a ratio, with that of the last one."""
+        """Give the kernel with these hyperparameters; without a ratio, with that of the last one."""
         base = self.last.base
         wanted = (point.gamma, point.alpha, point.beta)
         if wanted != (base.gamma, base.alpha, base.beta):
@@ -116,32 +127,32 @@ class BentKernels:
 
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """Rows as one deformation sees them, for every ratio."""
+    """Coordinates of rows in one deformation, for every ratio."""
 
     deformation: Deformation
     labelled: Floats  # coordinates, (m, q)
-    among: Floats  # what the graph does not reach, (q, q)
-    others: tuple[Floats, Floats] | None  # their coordinates, and what the graph does not reach towards labelled rows
+    among: Floats  # part of the kernel that the graph does not change, (q, q)
+    others: tuple[Floats, Floats] | None  # coordinates, and the same part towards labelled rows
 
 
-class LaplacianGrams(Grams):
-    """Of a bent kernel: while only the ratio changes, all that remains is to solve for the labelled rows.
+class LaplacianGramCache(GramCache):
+    """Matrices of a Laplacian kernel: while only the ratio changes, one solve for the labelled rows is needed.
 
     Parameters
     ----------
-    family : BentKernels
-        Where kernels come from; several searches may share one.
+    kernels : LaplacianKernels
+        Kernels with one graph; several searches may share them.
     labelled, others : ndarray of shape (q, d + e) and (m, d + e)
         Rows, which need not be among those of the graph; the others may be None.
     """
 
-    def __init__(self, family: BentKernels, labelled: Floats, others: Floats | None) -> None:
-        self._family, self._labelled, self._others = family, labelled, others
+    def __init__(self, kernels: LaplacianKernels, labelled: Floats, others: Floats | None) -> None:
+        self._kernels, self._labelled, self._others = kernels, labelled, others
         self._last: _Placed | None = None
         self._solved: tuple[LaplacianKernel, Floats] | None = None
 
     def among(self, point: KernelPoint) -> Floats:
-        """Give the kernel among the labelled rows."""
+        """Compute the kernel among the labelled rows."""
         kernel = self.kernel(point)
         if not kernel.ratio:
             matrix: Floats = kernel(self._labelled)
@@ -151,7 +162,7 @@ class LaplacianGrams(Grams):
         return placed.among + half.T @ half
 
     def towards(self, point: KernelPoint) -> Floats | None:
-        """Give the kernel between the other rows and the labelled ones; None where there are no others."""
+        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
         if self._others is None:
             return None
         kernel = self.kernel(point)
@@ -164,11 +175,11 @@ class LaplacianGrams(Grams):
         return beyond + kernel.along(others, self._half(kernel, placed))
 
     def kernel(self, point: KernelPoint) -> LaplacianKernel:
-        """Give the kernel itself."""
-        return self._family.kernel(point)
+        """Give the kernel with these hyperparameters."""
+        return self._kernels.kernel(point)
 
     def _placed(self, kernel: LaplacianKernel) -> _Placed:
-        """Give the coordinates of the rows, which are kept until the base kernel changes."""
+        """Compute the coordinates of the rows; they are kept until the base kernel changes."""
         deformation = kernel.deformation
         if self._last is None or self._last.deformation is not deformation:
             labelled = kernel.coordinates(self._labelled)
@@ -181,29 +192,27 @@ class LaplacianGrams(Grams):
         return self._last
 
     def _half(self, kernel: LaplacianKernel, placed: _Placed) -> Floats:
-        """Give what is solved for the labelled rows, which is kept until the ratio changes."""
+        """Solve for the labelled rows; the solution is kept until the ratio changes."""
         if self._solved is None or self._solved[0] is not kernel:
             self._solved = kernel, kernel.half(placed.labelled)
         return self._solved[1]
 
 
-def grams(kernel: Any, labelled: Floats, others: Floats | None) -> Grams:
-    """Give the matrices of a bound kernel."""
+def gram_cache(kernel: Any, labelled: Floats, others: Floats | None) -> GramCache:
+    """Give the matrices of a bound kernel, whatever its class."""
     if isinstance(kernel, LaplacianKernel):
-        return LaplacianGrams(BentKernels(kernel), labelled, others)
+        return LaplacianGramCache(LaplacianKernels(kernel), labelled, others)
     if isinstance(kernel, (MixtureKernel, RBFKernel)):
-        return DistanceGrams(kernel, labelled, others)
+        return DistanceGramCache(kernel, labelled, others)
     raise _unsupported(kernel)
 
 
-def _separations(
-    kernel: DistanceKernel, labelled: Floats, others: Floats | None
-) -> tuple[PairTerms, PairTerms | None]:
+def _pair_terms(kernel: DistanceKernel, labelled: Floats, others: Floats | None) -> tuple[PairTerms, PairTerms | None]:
     return kernel.pair_terms(labelled), None if others is None else kernel.pair_terms(others, labelled)
 
 
 def _unsupported(kernel: Any) -> KernelError:
     return KernelError(
-        f"A search needs a kernel with gamma, alpha and beta, but {type(kernel).__name__} has none. Use scikit-learn's "
-        "GridSearchCV with cv=SemiSupervisedSplit()."
+        f"A search needs a kernel with gamma, alpha and beta, but {type(kernel).__name__} has none.",
+        hint=hint(python="Use scikit-learn's GridSearchCV with cv=SemiSupervisedSplit()."),
     )

@@ -8,28 +8,29 @@ import numpy as np
 from sklearn.utils import check_random_state, indexable
 
 from mixkern.encoding import UNLABELLED, encode_labels, encode_targets
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, OptionError, hint
 from mixkern.svm.folds import fewer_folds, label_folds
-from mixkern.typing import Ints
+from mixkern.typing import Ints, Positions
 
 
 class SemiSupervisedSplit:
-    """Folds of the labelled rows; the unlabelled ones are trained on and never tested.
+    """Cross-validation splitter whose test folds contain labelled rows only.
 
-    For ``cv=`` of scikit-learn's ``cross_val_score``, ``GridSearchCV`` and their kin, which would otherwise compare
-    predictions with -1 and call it accuracy.
+    Unlabelled rows are part of every training set. Pass it as ``cv=`` to scikit-learn's ``cross_val_score``,
+    ``GridSearchCV`` and similar functions, whose own splitters would count a prediction for an unlabelled row as wrong.
 
     Parameters
     ----------
     cv : int or splitter, default=5
-        How many folds, dealt out class by class: no more of them than a class has labels on average, and the only
-        label of a class is always trained on. Or any splitter of scikit-learn; it sees the labelled rows alone.
+        Number of stratified folds: no more than a class has labels on average; the only label of a class is always in
+        the training set. Or any splitter of scikit-learn, which is given the labelled rows alone.
     regression : bool, default=False
-        Whether ``y`` holds numbers to follow rather than classes: None and NaN are unlabelled then, -1 is a number.
+        Whether ``y`` holds numbers for a regressor rather than classes: None and NaN are unlabelled then, -1 is a
+        number.
     transductive : bool, default=True
-        Whether the unlabelled rows are part of every training set. Without, nothing but labelled rows is used.
+        Whether the unlabelled rows are part of every training set. If not, only labelled rows are used.
     random_state : int, RandomState or None, default=0
-        Which rows go together. The default makes every method meet the same folds.
+        Controls the folds. With the default, all estimators get the same folds.
 
     Examples
     --------
@@ -50,17 +51,17 @@ class SemiSupervisedSplit:
         self.transductive = transductive
         self.random_state = random_state
 
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
-        """Give the rows to train on and the rows to test on, fold by fold.
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Positions, Positions]]:
+        """Yield the positions of training and test rows, fold by fold.
 
         Parameters
         ----------
         X : array-like of shape (n, n_columns)
-            The table; only its length matters.
+            The table; only its length is used.
         y : array-like of shape (n,)
             Labels, or numbers for a regressor, most of them missing.
         groups : array-like of shape (n,), default=None
-            For splitters that keep groups together.
+            Groups, for splitters that use them.
         """
         indexable(X, y, groups)
         codes = self._codes(y)
@@ -70,7 +71,7 @@ class SemiSupervisedSplit:
             yield np.sort(np.concatenate([labelled[train], others])), labelled[test]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Give the number of folds; where labels are few, ``y`` is needed to tell."""
+        """Give the number of folds, which is smaller than ``cv`` where ``y`` has few labels."""
         if isinstance(self.cv, numbers.Integral):
             return self._n_folds() if y is None else fewer_folds(_tested(self._codes(y)), self._n_folds())
         splitter = self._splitter()
@@ -81,7 +82,8 @@ class SemiSupervisedSplit:
         groups = None if groups is None else np.asarray(groups)[labelled]
         return int(splitter.get_n_splits(labelled, codes[labelled], groups))
 
-    def _folds(self, codes: Ints, groups: Any, labelled: Ints) -> Iterator[tuple[Ints, Ints]]:
+    def _folds(self, codes: Ints, groups: Any, labelled: Positions) -> Iterator[tuple[Positions, Positions]]:
+        """Split the labelled rows."""
         if not isinstance(self.cv, numbers.Integral):
             groups = None if groups is None else np.asarray(groups)[labelled]
             yield from self._splitter().split(codes, codes, groups)
@@ -92,17 +94,19 @@ class SemiSupervisedSplit:
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _n_folds(self) -> int:
+        """Check a number of folds."""
         if self.cv < 2:
-            raise LabelError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
+            raise OptionError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
         return int(self.cv)
 
     def _splitter(self) -> Any:
+        """Check a splitter."""
         if isinstance(self.cv, type) or not hasattr(self.cv, "split") or not hasattr(self.cv, "get_n_splits"):
-            raise LabelError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
+            raise OptionError(f"cv must be 2 or more, or a splitter, but it is {self.cv!r}.")
         return self.cv
 
     def _codes(self, y: Any) -> Ints:
-        """Give class codes; numbers to follow are one class, so that they are dealt out evenly."""
+        """Give class codes; all numbers of a regressor are one class, so that folds are equally large."""
         if not self.regression:
             return encode_labels(y, min_classes=1).codes
         return np.where(np.isnan(encode_targets(y)), UNLABELLED, 0)
@@ -113,8 +117,25 @@ class SemiSupervisedSplit:
 
 
 def _tested(codes: Ints) -> Ints:
-    """Give the codes of labelled rows, if some can be left out."""
-    known = codes[codes != UNLABELLED]
-    if np.unique(known, return_counts=True)[1].max() < 2:
+    """Give the codes of labelled rows; refuse labels of which none can be left out."""
+    labelled = codes[codes != UNLABELLED]
+    check_labels(labelled)
+    return labelled
+
+
+def check_labels(codes: Ints) -> None:
+    """Refuse labels of which none can be left out, because each is the only one of its class."""
+    if np.unique(codes, return_counts=True)[1].max() < 2:
         raise LabelError("Every class has one label only, so none can be left out for a test. Label more rows.")
-    return known
+
+
+def check_density(density: Any) -> None:
+    """Refuse a density that is fitted with labels, where labels are left out after it is fitted."""
+    if getattr(density, "use_labels", False):
+        raise LabelError(
+            "The density is fitted with labels, so it depends on those that are left out for a test.",
+            hint=hint(
+                python="Use one that is not, such as VBMixture(), or fit it in each fold, by scikit-learn's "
+                "cross_val_score or GridSearchCV with cv=SemiSupervisedSplit()."
+            ),
+        )

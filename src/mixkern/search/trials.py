@@ -1,111 +1,61 @@
-"""The way through the settings, one trial after the other."""
+"""Order of the trials of a search: a grid, or Keerthi and Lin's line."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-
-import numpy as np
 
 from mixkern.errors import OptionError
-from mixkern.search.gram_cache import DistanceGrams, Grams
+from mixkern.search.gram_cache import DistanceGramCache, GramCache
 from mixkern.search.grid import KernelPoint, line
-from mixkern.search.scoring import Judge, Scores
+from mixkern.search.scoring import Scorer, SearchTrial
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchTrial(Scores):
-    """One setting and what it has achieved, by every rating that could be given.
+class Trials:
+    """Trials of hyperparameters, one after the other.
 
-    Attributes
+    Parameters
     ----------
-    C, gamma, alpha, beta : float
-        The setting; gamma is NaN for a linear machine, the first stage of a line.
-    ratio : float
-        Of a bent kernel, NaN for others.
-    rating : str
-        What ``error`` is: ``"optimistic"`` has read labels that nobody would have.
-    validation_error, expected_error, optimistic_error : float
-        The error by each rating; NaN where it could not be given.
-    log_loss : float
-        Mean surprise at the labels that were left out: decides between equal errors.
-    confidence : float
-        Mean probability of the predicted class on unlabelled rows; NaN where none was asked.
-    n_support : float
-        Mean number of support vectors in the folds.
+    cache : GramCache
+        Kernel matrices.
+    scorer : Scorer
+        Labels and folds.
     """
 
-    C: float
-    gamma: float
-    alpha: float
-    beta: float
-    ratio: float
-    rating: str
-
-    @property
-    def error(self) -> float:
-        """What the setting is judged by."""
-        return self.error_by(self.rating)
-
-    @property
-    def order(self) -> tuple[float, float]:
-        """What trials are sorted by, the best first."""
-        return self.order_by(self.rating)
-
-    @property
-    def point(self) -> KernelPoint:
-        """The settings of its kernel."""
-        gamma, ratio = (None if np.isnan(value) else value for value in (self.gamma, self.ratio))
-        return KernelPoint(gamma, self.alpha, self.beta, ratio)
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether it is a trial of a linear machine, which finds the line but is not a result."""
-        return bool(np.isnan(self.gamma))
-
-
-class Tour:
-    """Kernel matrices and a judge: what every trial needs."""
-
-    def __init__(self, matrices: Grams, judge: Judge, rating: str) -> None:
-        self._matrices, self._judge, self._rating = matrices, judge, rating
+    def __init__(self, cache: GramCache, scorer: Scorer) -> None:
+        self._cache, self._scorer = cache, scorer
 
     def grid(self, points: Sequence[KernelPoint], C: Sequence[float]) -> Iterator[SearchTrial]:
         """Try every C with every kernel."""
         for point in points:
-            yield from self._trials(point, C)
+            yield from self._of_kernel(point, C)
 
     def lines(
         self, shapes: Sequence[tuple[float, float]], C: Sequence[float], gamma: Sequence[float]
     ) -> Iterator[SearchTrial]:
-        """Try a linear machine with every C, then the line of the best."""
-        assert isinstance(self._matrices, DistanceGrams)  # bent kernels were refused
+        """Try a linear SVM with every C, then the line through the best one, for each pair of alpha and beta."""
+        assert isinstance(self._cache, DistanceGramCache)  # Laplacian kernels are refused before
         for alpha, beta in shapes:
             linear = []
-            for trial in self._trials(KernelPoint(None, alpha, beta), C):
+            for trial in self._of_kernel(KernelPoint(None, alpha, beta), C):
                 linear.append(trial)
                 yield trial
-            unit = self._matrices.unit(alpha, beta)
+            unit = self._cache.unit(alpha, beta)
             best = min(linear, key=lambda trial: trial.order)
             for c, g in line(best.C * unit, C, gamma):
-                yield from self._trials(KernelPoint(g, alpha, beta), [c])
+                yield from self._of_kernel(KernelPoint(g, alpha, beta), [c])
 
-    def _trials(self, point: KernelPoint, C: Sequence[float]) -> Iterator[SearchTrial]:
-        """Make the kernel matrices of a point once, and judge every C by them."""
-        among, towards = self._matrices.among(point), self._matrices.towards(point)
+    def _of_kernel(self, point: KernelPoint, C: Sequence[float]) -> Iterator[SearchTrial]:
+        """Compute the matrices of a kernel once, and try every C with them."""
+        among, towards = self._cache.among(point), self._cache.towards(point)
         for each in C:
-            yield SearchTrial(
-                C=each,
-                gamma=np.nan if point.gamma is None else point.gamma,
-                alpha=point.alpha,
-                beta=point.beta,
-                ratio=np.nan if point.ratio is None else point.ratio,
-                rating=self._rating,
-                **asdict(self._judge.scores(each, among, towards)),
-            )
+            yield self._scorer.trial(point, each, among, towards)
 
 
 def distinct_shapes(alpha: Sequence[float], beta: Sequence[float]) -> list[tuple[float, float]]:
-    """Give the pairs of alpha and beta that differ in their ratio: C makes up for their size."""
+    """Give the pairs of alpha and beta that differ in their ratio: a common factor is made up for by C.
+
+    >>> len(distinct_shapes([1.0, 2.0], [1.0, 2.0]))  # (2, 2) has the ratio of (1, 1)
+    3
+    """
     pairs = [(a, b) for a in alpha for b in beta if a or b]
     if not pairs:
-        raise OptionError("alpha and beta are both 0: nothing is left that rows could differ in.")
+        raise OptionError("alpha and beta are both 0, so all rows would be equal.")
     return list({f"{b / (a + b):.9g}": (a, b) for a, b in reversed(pairs)}.values())[::-1]

@@ -16,10 +16,10 @@ from mixkern.density import Mixture
 from mixkern.estimators.kernel_factory import KernelName, as_read_by, named, replaced, sums
 from mixkern.kernels import LaplacianKernel, definiteness
 from mixkern.search import Rating, SearchTrial
-from mixkern.search.gram_cache import BentKernels, DistanceGrams, Grams, LaplacianGrams
+from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
-from mixkern.search.scoring import Judge
-from mixkern.search.trials import Tour
+from mixkern.search.scoring import Scorer
+from mixkern.search.trials import Trials
 from mixkern.svm import Dual, Remedy, classifier
 from mixkern.svm.dual import NotConvergedWarning
 from mixkern.svm.folds import Train, fewer_folds, label_folds
@@ -125,7 +125,7 @@ class Contest:
             for ratio, C in pairs
         ]
 
-    def _second_stage(self, tour: Mapping[str, Tour], found: list[Found]) -> None:
+    def _second_stage(self, tour: Mapping[str, Trials], found: list[Found]) -> None:
         """For tables with categories: all values of alpha and beta, at the best of the first stage by each reading.
 
         Not for LAP, whose graph would be another for each.
@@ -241,7 +241,7 @@ class _Field:
         if contest.name is KernelName.LAP:
             random = np.random.RandomState(contest.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = _some(np.arange(len(self.train)), contest.protocol.max_graph_rows, random)
-            self._bent = BentKernels(LaplacianKernel(base, self.train[graph]))
+            self._bent = LaplacianKernels(LaplacianKernel(base, self.train[graph]))
 
     def kernel(self, point: KernelPoint) -> Any:
         """Give the kernel with its settings."""
@@ -249,7 +249,7 @@ class _Field:
             return self._bent.kernel(point)
         return replaced(self._base, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
 
-    def tour(self, draw: Draw, most: int) -> Tour:
+    def tour(self, draw: Draw, most: int) -> Trials:
         """Give a tour through settings for one draw of labels, rated on so many of its rows at most."""
         protocol, fold = self._contest.protocol, self._contest.fold
         random = np.random.RandomState(draw.seed)
@@ -262,13 +262,13 @@ class _Field:
             position = np.full(fold.n_classes, -1)
             position[known] = np.arange(len(known))
             other_codes = position[fold.train_codes[others]]
-        judge = Judge(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
-        return Tour(self._grams(self.train[rows], self.train[others] if len(others) else None), judge, "validation")
+        scorer = Scorer(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
+        return Trials(self._grams(self.train[rows], self.train[others] if len(others) else None), scorer)
 
-    def _grams(self, labelled: Floats, others: Floats | None) -> Grams:
+    def _grams(self, labelled: Floats, others: Floats | None) -> GramCache:
         if self._bent is not None:
-            return LaplacianGrams(self._bent, labelled, others)
-        return DistanceGrams(self._base, labelled, others)
+            return LaplacianGramCache(self._bent, labelled, others)
+        return DistanceGramCache(self._base, labelled, others)
 
     def _trainer(self, C: float) -> Train:
         max_iter = self._contest.protocol.max_iter
@@ -296,7 +296,7 @@ def _rating(reading: Reading) -> Rating:
     return Rating.EXPECTED_ERROR if reading is Reading.EXPECTED_ERROR else Rating.OPTIMISTIC
 
 
-def _walk(tour: Tour, stops: Iterable[Stop]) -> Visits:
+def _walk(tour: Trials, stops: Iterable[Stop]) -> Visits:
     for point, C in stops:
         yield from tour.grid([point], C)
 

@@ -7,9 +7,8 @@ from enum import IntEnum, StrEnum
 from zlib import crc32
 
 from mixkern.errors import StudyError
-from mixkern.search.grid import positive
 from mixkern.search.svc import DECADES
-from mixkern.validation import one_of
+from mixkern.validation import numbers_to_try, one_of
 
 KEY_LENGTH = 12
 REVISION = 2  # of what is done with the same settings; raised whenever that gives other results
@@ -110,7 +109,7 @@ class Protocol:
     def __post_init__(self) -> None:
         one_of(DensityStrategy, self.density, "density")
         for name in GRIDS:
-            object.__setattr__(self, name, tuple(positive(getattr(self, name), name, zero=name == "weights")))
+            object.__setattr__(self, name, tuple(numbers_to_try(getattr(self, name), name, zero=name == "weights")))
         if self.n_folds < 2 or self.n_inner_folds < 2:
             raise StudyError(f"There must be two folds or more, but there are {self.n_folds} and {self.n_inner_folds}.")
 
