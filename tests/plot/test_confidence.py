@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixkern.errors import OptionError
-from mixkern.plot.confidence import confidence, told_classes
+from mixkern.plot.confidence import coloured_classes, confidence
 
 
 def heights(ax):
@@ -24,9 +24,9 @@ def test_certain_and_undecided_rows_are_inside():
 
 def test_many_classes_share_a_colour():
     chosen = np.repeat(np.arange(20), np.arange(20, 0, -1))
-    own, others = told_classes(chosen, 20)
-    assert own.tolist() == [0, 1, 2, 3, 4, 5]
-    assert others.tolist() == list(range(6, 20))
+    own, others = coloured_classes(chosen, 20)
+    assert own.tolist() == list(range(9))
+    assert others.tolist() == list(range(9, 20))
     ax = confidence(np.eye(20)[chosen])
     assert heights(ax) == len(chosen)
     assert ax.get_legend().get_texts()[-1].get_text() == "others"

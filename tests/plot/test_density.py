@@ -5,7 +5,7 @@ from scipy.stats import multivariate_normal, norm
 
 from mixkern import Mixture, VBMixture, datasets, plot
 from mixkern.errors import MixtureError
-from mixkern.plot.component import CENTRES
+from mixkern.plot.plane import CENTRES
 
 WEIGHTS = [0.7, 0.3]
 MEANS = [[0.0, 0.0], [3.0, 1.0]]

@@ -44,7 +44,7 @@ def test_one_column_is_spread_at_random():
     mixture = Mixture([1.0], [[0.0]], [[[1.0]]])
     ax = projection(mixture, np.linspace(-2, 2, 40)[:, None], np.zeros(40, int), np.full(40, -1))
     assert Projection.of(mixture, np.linspace(-2, 2, 40)[:, None]).is_line
-    assert ax.get_ylabel() == "at random, for sight"
+    assert ax.get_ylabel() == "random"
 
 
 def test_all_labelled_rows_are_drawn_and_some_of_the_others(monkeypatch):

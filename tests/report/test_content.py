@@ -146,7 +146,7 @@ def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
         raise AssertionError("matplotlib was imported")
 
     monkeypatch.setattr("mixkern.report.pictures.optional", missing)
-    monkeypatch.setattr("mixkern.plot.style.optional", missing)
+    monkeypatch.setattr("mixkern.plot.figure.optional", missing)
     source = write_model_report(*nasty, tmp_path / "plain.html", figures=False).read_text("utf-8")
     assert "<img" not in source
     assert "written without figures" in source

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib import pyplot as plt
 
-from mixkern.plot.theme import DARK, LIGHT
+from mixkern.plot.style import DARK, LIGHT, N_STYLES
 from mixkern.report.blocks import OTHERS, Card, Cards, Gauge, Paragraph, Section, Share, Tile, Tiles
 from mixkern.report.page import page, render
 from mixkern.report.pictures import Mark, Picture
@@ -67,8 +67,8 @@ def test_a_gauge_has_the_text_that_it_draws():
 
 
 def test_no_two_classes_have_the_same_mark():
-    marks = {mark(code) for code in (OTHERS, *range(49))}
-    assert len(marks) == 50
+    marks = {mark(code) for code in (OTHERS, *range(N_STYLES))}
+    assert len(marks) == N_STYLES + 1
 
 
 def test_marks_have_the_shapes_and_colours_of_pictures():

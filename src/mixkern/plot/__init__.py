@@ -1,4 +1,4 @@
-"""Pictures, for people who would rather look than read."""
+"""Pictures of tables, densities, decisions and searches, drawn with matplotlib."""
 
 from mixkern.plot.comparison import compare_decisions, compare_levels
 from mixkern.plot.decision import decision

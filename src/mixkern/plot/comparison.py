@@ -1,4 +1,4 @@
-"""Models, or distances, side by side: what one sees at a glance that tables do not tell."""
+"""Several models, or several distances, side by side."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,11 +10,9 @@ from mixkern.density import Mixture
 from mixkern.errors import OptionError
 from mixkern.kernels import RWMKernel
 from mixkern.plot.decision import IN_LEGEND, decision
-from mixkern.plot.legend import draw_legend
+from mixkern.plot.figure import MOST_OBLONG, check_names, draw_legend, name_outer_axes, new_panels
 from mixkern.plot.level import Scene, draw_scenes
-from mixkern.plot.panel import name_outer_axes, named, new_panels
 from mixkern.plot.plane import Plane
-from mixkern.plot.style import MOST_OBLONG
 from mixkern.wording import listing
 
 
@@ -28,24 +26,24 @@ def compare_decisions(
     components: bool | None = None,
     resolution: int = 200,
 ) -> Any:
-    """Draw what several classifiers decide, one panel each, with their accuracies.
+    """Draw the decisions of several classifiers, one panel each, with their accuracies.
 
     Parameters
     ----------
     models : dict of str and fitted classifier
-        What to compare, by the names that stand above the panels.
+        Classifiers by the titles of their panels.
     X : frame or array-like of shape (n, 2)
         Rows to draw in every panel, as in :func:`decision`.
     y : array-like of shape (n,), default=None
         The labels that the models were given; -1 (among numbers), ``None`` or NaN where there was none.
     truth : array-like of shape (n,), default=None
-        The true classes: rows without a label in ``y`` get their colours.
+        True classes, which colour the rows without a label in ``y``.
     test : pair of table and labels, default=None
-        Other rows and their true classes: the share that a model gets right is added to its name.
+        Other rows and their true classes: each title ends with the share that its model predicts correctly.
     components : bool, default=None
-        Whether to draw components; by default where a model's kernel measures by them.
+        Whether to draw components; by default where a model's kernel uses them.
     resolution : int, default=200
-        Predictions along each side of a panel.
+        Number of predictions along each side of a panel.
 
     Returns
     -------
@@ -67,7 +65,7 @@ def compare_decisions(
     >>> [panel.get_title().split(":")[0] for panel in figure.axes]
     ['RWM', 'RBF']
     """
-    models = named(models, "models", "{'RWM': MixtureSVC().fit(X, y)}")
+    models = check_names(models, "models", "{'RWM': MixtureSVC().fit(X, y)}")
     if test is not None and (not isinstance(test, Sequence) or len(test) != 2):
         raise OptionError("test must be a pair of a table and its labels. Pass test=(X_test, y_test).")
     figure, panels = new_panels(len(models), _shape(next(iter(models.values())), X))
@@ -89,20 +87,20 @@ def compare_levels(
     mixture: Mixture | None = None,
     levels: Sequence[float] | None = None,
 ) -> Any:
-    """Draw what is equally far from a point by several distances, one panel each, in the same units.
+    """Draw level curves of several distances around a point, one panel each, in the same units.
 
     Parameters
     ----------
     kernels : dict of str and kernel or Mixture
-        What to compare, by the names that stand above the panels. A mixture stands for its RWM distance.
+        Kernels by the titles of their panels. A mixture stands for its RWM distance.
     point : pair of float
-        Where to measure from.
+        Where distances are measured from.
     X : array-like of shape (n, 2), or dict of them, default=None
         Rows to draw as faint points: the same in all panels, or by the names of the panels.
     y : array-like of shape (n,), or dict of them, default=None
         Their labels, which give them colours; as ``X``.
     mixture : Mixture, default=None
-        Whose components to draw; by default those of each kernel, if it has any.
+        Mixture whose components are drawn; by default that of each kernel, if it has one.
     levels : sequence of float, default=None
         Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
 
@@ -125,7 +123,7 @@ def compare_levels(
     >>> [panel.get_title() for panel in figure.axes]
     ['RWM', 'GMM']
     """
-    kernels = named(kernels, "kernels", "{'RWM': RWMKernel(density.mixture_)}")
+    kernels = check_names(kernels, "kernels", "{'RWM': RWMKernel(density.mixture_)}")
     rows, labels = _of_each(X, "X", kernels), _of_each(y, "y", kernels)
     return draw_scenes(
         {
@@ -136,7 +134,7 @@ def compare_levels(
 
 
 def _shape(model: Any, X: Any) -> float:
-    """Give height over width of what a panel will show, 1 where it fills its frame whatever that is."""
+    """Return height over width of what a panel shows, 1 where its units differ."""
     plane = Plane.of(model, X)
     width, height = map(float, np.ptp(plane.places[plane.is_there], axis=0))
     return height / width if 0 < max(width, height) <= MOST_OBLONG * min(width, height) else 1.0
@@ -147,7 +145,7 @@ def _kernel(each: Any) -> Any:
 
 
 def _of_each(given: Any, name: str, kernels: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give the rows, or labels, of each panel."""
+    """Return the rows, or the labels, of each panel."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(kernels, given)
     if set(given) != set(kernels):

@@ -1,4 +1,4 @@
-"""How sure a classifier is of its predictions."""
+"""Histogram of the probabilities of predicted labels."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.errors import OptionError
-from mixkern.plot.style import new_figure
-from mixkern.plot.theme import LIGHT, Theme
+from mixkern.plot.figure import axes_or_new
+from mixkern.plot.style import COLOURS, LIGHT, Theme
 from mixkern.typing import Ints
 
 N_BINS = 20
 SIZE = (6.4, 2.8)  # inches
-MOST_CLASSES = 7  # with a colour of their own; the others, less often predicted, are one
+MOST_CLASSES = len(COLOURS)  # classes with a colour of their own; the rarest others share one
 
 
 def confidence(
@@ -23,20 +23,20 @@ def confidence(
     legend: bool = True,
     ax: Any = None,
 ) -> Any:
-    """Draw how probable the predicted labels are: how many rows there are of each, stacked by label.
+    """Draw a histogram of the probabilities of the predicted labels, stacked by label.
 
     Parameters
     ----------
     probabilities : array-like of shape (n, c)
-        From ``predict_proba``.
+        Result of ``predict_proba``.
     classes : array-like of shape (c,), default=None
-        Names for the legend; by default 0, 1, ...
+        Names in the legend; by default 0, 1, ...
     theme : Theme, default=LIGHT
-        Colours, for a light page or a dark one.
+        Colours for a light or a dark page.
     legend : bool, default=True
-        Whether to name the labels below.
+        Whether to draw a legend.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the histogram; by default those of a new figure.
 
     Returns
     -------
@@ -55,18 +55,18 @@ def confidence(
         raise OptionError(
             f"probabilities must have a column for each of two classes or more, not shape {shares.shape}."
         )
-    ax = new_figure(SIZE).subplots() if ax is None else ax
+    ax = axes_or_new(ax, SIZE)
     n_classes = shares.shape[1]
     chosen, surest = shares.argmax(axis=1), shares.max(axis=1)
     edges = np.linspace(1 / n_classes, 1, N_BINS + 1)
-    own, others = told_classes(chosen, n_classes)
+    own, others = coloured_classes(chosen, n_classes)
     groups = [surest[chosen == code] for code in own] + ([surest[np.isin(chosen, others)]] if len(others) else [])
-    colours = [theme.look(int(code))["color"] for code in own] + ([theme.muted] if len(others) else [])
+    colours = [theme.marker_style(int(code))["color"] for code in own] + ([theme.muted] if len(others) else [])
     names = [str(code if classes is None else classes[code]) for code in own] + (["others"] if len(others) else [])
     ax.hist(groups, edges, stacked=True, color=colours, label=names, edgecolor=theme.ground, linewidth=0.8)
     ax.set(xlabel="probability of the predicted label", ylabel="rows", xlim=(edges[0], 1))
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    theme.clothe(ax)
+    theme.apply(ax)
     ax.grid(axis="y", color=theme.line, linewidth=0.6, alpha=0.6)
     ax.set_axisbelow(True)
     if legend:
@@ -74,13 +74,13 @@ def confidence(
     return ax
 
 
-def told_classes(chosen: Ints, n_classes: int) -> tuple[Ints, Ints]:
-    """Give the classes that have a colour of their own, and those that are drawn together as others.
+def coloured_classes(chosen: Ints, n_classes: int) -> tuple[Ints, Ints]:
+    """Return the classes with a colour of their own, and those that are drawn together as others.
 
-    >>> told_classes(np.array([0, 1, 1]), 2)
+    >>> coloured_classes(np.array([0, 1, 1]), 2)
     (array([0, 1]), array([], dtype=int64))
     """
     if n_classes <= MOST_CLASSES:
         return np.arange(n_classes), np.arange(0)
-    often = np.argsort(-np.bincount(chosen, minlength=n_classes), kind="stable")
-    return np.sort(often[: MOST_CLASSES - 1]), np.sort(often[MOST_CLASSES - 1 :])
+    frequent = np.argsort(-np.bincount(chosen, minlength=n_classes), kind="stable")
+    return np.sort(frequent[: MOST_CLASSES - 1]), np.sort(frequent[MOST_CLASSES - 1 :])

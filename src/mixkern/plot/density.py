@@ -1,4 +1,4 @@
-"""A mixture density in the plane, and the climb that led to it."""
+"""A mixture density in the plane, and the trace of its evidence bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,16 +11,16 @@ from mixkern.density.describe import as_mixture
 from mixkern.encoding import encode_labels
 from mixkern.errors import MixtureError
 from mixkern.imports import optional
-from mixkern.plot.component import CENTRES, around_centres, ellipses
-from mixkern.plot.legend import fit_figure
+from mixkern.plot.figure import axes_or_new, fit_figure, units
+from mixkern.plot.plane import CENTRES, around_centres, ellipses
 from mixkern.plot.sample import scatter
-from mixkern.plot.style import COLOURS, INK, halo, new_figure, units
+from mixkern.plot.style import COLOURS, INK, halo
 from mixkern.typing import Floats
 from mixkern.wording import nearest
 
-PAPER = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
+FILLS = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
 CONTOUR = "#93A9BF"
-REACH = 4.0  # deviations that the grid goes beyond each centre
+REACH = 4.0  # deviations around each centre that the grid covers
 MASS = 0.99  # probability inside the outermost contour
 FEW, LARGE_POINT = 0.1, 40.0  # a share of labelled rows, and the area of their points where it is no larger
 LARGEST_CENTRE, SMALLEST_CENTRE = 220.0, 25.0  # square points of print
@@ -40,29 +40,29 @@ def density(
 ) -> Any:
     """Draw a mixture in two of its columns: contours of its log density, and an ellipse around each centre.
 
-    A unit ellipse joins the points at Mahalanobis distance one from the centre of its component. The cross in the
-    middle is the larger and darker, the more weight the component has.
+    A unit ellipse joins the points at Mahalanobis distance one from the centre of its component. The cross at the
+    centre is larger and darker for a component of more weight.
 
     Parameters
     ----------
     mixture : Mixture
-        What :attr:`VBMixture.mixture_` holds.
+        Such as :attr:`VBMixture.mixture_`.
     X : array-like of shape (n, d + e), default=None
         Rows to draw on top, with all columns of the mixture.
     y : array-like of shape (n,), default=None
-        Their labels; ``None``, NaN or -1 where there is none.
+        Labels of the rows; ``None``, NaN or -1 where there is none.
     columns : pair of int or str, default=None
         Positions, or with ``names`` names, of the continuous columns to show. All others, and the categorical ones,
-        are integrated out: what is drawn is the exact marginal. Needed for more than two continuous columns.
+        are integrated out, so the drawn density is the exact marginal. Needed for more than two continuous columns.
     names : sequence of str, default=None
         Names of the mixture's columns, such as ``encoder.get_feature_names_out()``; by default x0, x1, ...
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure with a legend.
+        Axes for the density; by default those of a new figure with a legend.
     levels : int or sequence of float, default=7
-        Log densities to draw contours at, or how many. Then the outermost encloses 99 % of the probability and the
-        others such shares that contours of a single Gaussian are evenly spaced log densities.
+        Log densities of the contours, or their number. With a number, the outermost contour encloses 99 % of the
+        probability, and the contours of a single Gaussian are evenly spaced log densities.
     title : str, default=""
-        What to write above.
+        Title above the density.
 
     Returns
     -------
@@ -80,8 +80,7 @@ def density(
     rows = None if X is None else _rows(mixture, X)[:, pair]
     shown = mixture.marginal(pair)
     has_own_figure = ax is None
-    if ax is None:
-        ax = new_figure().subplots()
+    ax = axes_or_new(ax)
     _contours(shown, levels, ax)
     if rows is not None:
         _draw_rows(rows, y, ax)
@@ -94,19 +93,19 @@ def density(
 
 
 def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
-    """Draw how the evidence bound rose, iteration by iteration.
+    """Draw the evidence bound of every iteration of a fit.
 
-    The bound only rises, except where a component leaves or the prior follows the components (``"typical"``).
+    The bound only rises, except where a component is removed or the prior follows the components (``"typical"``).
 
     Parameters
     ----------
     model_or_trace : VBMixture, array-like of float, or list of dict
-        A fitted density; its ``bound_trace_``; or what its ``callback`` was called with, which shows the number of
-        components, too.
+        A fitted density; its ``bound_trace_``; or the arguments of its ``callback``, which add the number of
+        components.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the trace; by default those of a new figure, 6.0 by 3.6 inches.
     title : str, default=""
-        What to write above.
+        Title above the trace.
 
     Returns
     -------
@@ -119,12 +118,11 @@ def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
     >>> steps = []
     >>> model = VBMixture(callback=steps.append, random_state=0).fit(X)
     >>> ax = plot.bound_trace(model)
-    >>> ax = plot.bound_trace(steps, title="Twenty components, and what remains of them")
+    >>> ax = plot.bound_trace(steps, title="From twenty components to a few")
     """
     iterations, bounds, counts = _trace(model_or_trace)
-    if ax is None:
-        ax = new_figure(figsize=(6.0, 3.6)).subplots()
-    marker = "o" if len(bounds) <= 50 else ""  # more would run into a thick line
+    ax = axes_or_new(ax, (6.0, 3.6))
+    marker = "o" if len(bounds) <= 50 else ""  # more markers would overlap
     ax.plot(iterations, bounds, color=COLOURS[0], marker=marker, markersize=3)
     ax.set(title=title, xlabel="iteration", ylabel="evidence bound (nats)")
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -136,7 +134,7 @@ def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
     return ax
 
 
-# ---------------------------------------------------------------- which columns
+# ---------------------------------------------------------------- columns
 
 
 def _names(mixture: Mixture, names: Sequence[str] | None) -> list[str]:
@@ -182,7 +180,7 @@ def _position(column: int | str, names: Sequence[str]) -> int:
             )
         return list(names).index(column)
     if not 0 <= column < len(names):
-        raise MixtureError(f"columns must be between 0 and {len(names) - 1}, but {column!r} was asked for.")
+        raise MixtureError(f"columns must be between 0 and {len(names) - 1}, but one of them is {column!r}.")
     return int(column)
 
 
@@ -191,12 +189,12 @@ def _rows(mixture: Mixture, X: ArrayLike) -> Floats:
     if rows.ndim != 2 or rows.shape[1] != mixture.n_features:
         raise MixtureError(
             f"X has shape {rows.shape}, but the mixture has {mixture.n_features} columns. "
-            "Pass the rows that it was fitted on, all columns of them; the picture picks its two."
+            "Pass the rows that it was fitted on, with all their columns."
         )
     return rows
 
 
-# ---------------------------------------------------------------- what is drawn
+# ---------------------------------------------------------------- contours, rows, components
 
 
 def _contours(mixture: Mixture, levels: int | Sequence[float], ax: Any) -> None:
@@ -207,29 +205,29 @@ def _contours(mixture: Mixture, levels: int | Sequence[float], ax: Any) -> None:
     rows, columns = (_around(log_density.max(axis=axis) >= heights[0]) for axis in (1, 0))
     ground = (x[columns], y[rows], log_density[rows, columns])
     colours = optional("matplotlib.colors", purpose="mixkern.plot")
-    shades = colours.LinearSegmentedColormap.from_list("paper", PAPER)(np.linspace(0, 1, len(heights)))
-    # In grey print the fills come close to each other, so lines divide them.
+    shades = colours.LinearSegmentedColormap.from_list("fills", FILLS)(np.linspace(0, 1, len(heights)))
+    # Lines between the fills, whose shades are close in grey print.
     fills = ax.contourf(*ground, levels=[*heights, log_density.max()], colors=shades, zorder=0.5)
     lines = ax.contour(*ground, levels=heights, colors=CONTOUR, linewidths=0.6, linestyles="solid", zorder=0.6)
-    for drawn in (fills, lines):  # leave a margin: contours would stick to the frame
+    for drawn in (fills, lines):  # keep a margin between contours and frame
         drawn.sticky_edges.x.clear()
         drawn.sticky_edges.y.clear()
 
 
 def _around(inside: NDArray[np.bool_]) -> slice:
-    """Give the range of what is inside, and one more to each side."""
+    """Return the range of what is inside, and one more to each side."""
     places = np.flatnonzero(inside)
     return slice(max(int(places[0]) - 1, 0), int(places[-1]) + 2)
 
 
 def _ticks(mixture: Mixture, column: int, n_even: int = 120) -> Floats:
-    """Give coordinates of a grid that is fine where components are tight, so that none falls between two lines."""
+    """Return coordinates of a grid that is fine around narrow components."""
     around = around_centres(mixture, column, REACH)
     return np.unique(np.append(np.linspace(around.min(), around.max(), n_even), around))
 
 
 def _levels(levels: int | Sequence[float], x: Floats, y: Floats, log_density: Floats) -> Floats:
-    """Give log densities to draw contours at, ascending, all below the peak."""
+    """Return the log densities of the contours, ascending, all below the peak."""
     peak = log_density.max()
     if isinstance(levels, (int, np.integer)):
         if levels < 1:
@@ -253,7 +251,7 @@ def _enclosing(shares: Floats, x: Floats, y: Floats, log_density: Floats) -> Flo
 
 
 def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
-    """Draw rows as points; where few have labels, those are large and outlined, lest they drown among the others."""
+    """Draw rows as points; where few rows have labels, these are large and outlined."""
     labels = None if y is None else encode_labels(y, min_classes=0)
     is_few = labels is not None and len(labels.codes) == len(rows) and 0 < labels.is_labelled.mean() <= FEW
     if labels is None or not is_few:
@@ -267,7 +265,7 @@ def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
 
 
 def _components(mixture: Mixture, ax: Any) -> None:
-    """Draw an ellipse and a cross for each component, light ones on top; white halos lift them off any ground."""
+    """Draw an ellipse and a cross with white halos for each component, those of small weight on top."""
     order = np.argsort(-mixture.weights, kind="stable")
     share = mixture.weights / mixture.weights.max()
     opacity = FAINTEST + (1 - FAINTEST) * share
@@ -277,19 +275,19 @@ def _components(mixture: Mixture, ax: Any) -> None:
     for i in order:
         drawn[i].set_alpha(opacity[i])
         ax.add_patch(drawn[i])
-    look = {"marker": "x", "color": INK, "linewidths": 2.2, "path_effects": rim, "zorder": 4}
-    ax.scatter(*mixture.means[order].T, s=area[order], alpha=opacity[order], label=CENTRES, **look)
+    style = {"marker": "x", "color": INK, "linewidths": 2.2, "path_effects": rim, "zorder": 4}
+    ax.scatter(*mixture.means[order].T, s=area[order], alpha=opacity[order], label=CENTRES, **style)
 
 
 def _legend_text(label: str) -> str:
     return label if label in (CENTRES, "unlabelled") else f"class {label}"
 
 
-# ---------------------------------------------------------------- the climb
+# ---------------------------------------------------------------- trace of the bound
 
 
 def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
-    """Give iterations, bounds and, if known, numbers of components."""
+    """Return iterations, bounds and, where they are known, numbers of components."""
     steps = getattr(given, "bound_trace_", given)
     if isinstance(steps, Sequence) and steps and all(isinstance(step, Mapping) for step in steps):
         return _callback_trace(steps)
@@ -299,14 +297,14 @@ def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
         bounds = np.empty(0)
     if bounds.ndim != 1 or len(bounds) == 0:
         raise MixtureError(
-            "Expected a fitted VBMixture, its bound_trace_, or a list of what its callback was called with, "
-            f"but this came: {given!r}. Fit the density first: plot.bound_trace(VBMixture().fit(X))."
+            "Expected a fitted VBMixture, its bound_trace_, or a list of the arguments of its callback, "
+            f"but found {given!r}. Fit the density first: plot.bound_trace(VBMixture().fit(X))."
         )
     return np.arange(1.0, len(bounds) + 1), bounds, None
 
 
 def _callback_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats]:
-    """Put the steps in a row, with a gap (NaN) wherever another start or a larger sample counts from one again."""
+    """Join the steps of all starts and samples, with a gap (NaN) wherever iterations start again at one."""
     own = np.array([step["iteration"] for step in steps])
     restarts = np.flatnonzero(np.diff(own) <= 0) + 1
     series = (
@@ -319,7 +317,7 @@ def _callback_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats,
 
 
 def _draw_counts(iterations: Floats, counts: Floats, ax: Any) -> None:
-    """Draw numbers of components as dashed steps, on an axis of their own; the axes' labels say which line is which."""
+    """Draw numbers of components as dashed steps, with an axis of their own."""
     right = ax.twinx()
     right.step(iterations, counts, where="post", color=COLOURS[4], linestyle="--")
     right.set_ylim(0, 1.08 * np.nanmax(counts))

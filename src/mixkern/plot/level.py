@@ -1,4 +1,4 @@
-"""What is near a point, by the distance of a kernel."""
+"""Level curves: points at the same distance from a point, by the distance of a kernel."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,25 +9,23 @@ from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.encoding import UNLABELLED as NO_CLASS
-from mixkern.encoding import Labels, encode_labels
+from mixkern.encoding import Labels
 from mixkern.errors import KernelError, LabelError, MixtureError, OptionError
 from mixkern.imports import optional
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
-from mixkern.plot.component import around_centres, grey_components
-from mixkern.plot.legend import draw_legend, fit_figure
-from mixkern.plot.panel import name_outer_axes, new_panels
-from mixkern.plot.style import INK, MARGIN, UNLABELLED, halo, look, new_figure
+from mixkern.plot.figure import MARGIN, axes_or_new, draw_legend, fit_figure, name_outer_axes, new_panels
+from mixkern.plot.plane import around_centres, grey_components, row_labels
+from mixkern.plot.style import INK, UNLABELLED, halo, marker_style
 from mixkern.typing import Floats
 from mixkern.wording import nearest
 
 Box = tuple[Floats, Floats]  # lower left and upper right corner
 
 LEVELS = np.arange(0.5, 7.0, 0.5)  # those of the paper
-DARKEST_TO_LIGHTEST = (0.0, 0.8)  # of the colour map; its last yellow is too pale for lines on white
+DARKEST_TO_LIGHTEST = (0.0, 0.8)  # of the colour map; its yellow is too pale for lines on white
 REACH = 3.0  # deviations around each centre that are shown
-EDGE = 0.03  # of the width and height: numbers so close to the frame would be cut, and are left out
-FEW_LEVELS = 6  # up to so many, each curve has its number; else every second
+EDGE = 0.03  # of the width and height: numbers closer to the frame are left out
+FEW_LEVELS = 6  # up to which each curve has a number; else every second
 PANEL = 3.5  # inches, side by side
 FAINT = {"s": 9, "alpha": 0.5, "linewidths": 0, "zorder": 1}
 CROSS = {"s": 110, "marker": "x", "color": INK, "linewidths": 3.2, "label": "point", "zorder": 4}
@@ -45,7 +43,7 @@ _THREE_SHAPES = (((8.13, 7.88), (7.88, 8.13)), ((7.00, -3.46), (-3.46, 3.00)), (
 _TWO = {
     "weights": (0.5, 0.5),
     "means": ((-0.78, -0.76), (-0.76, 0.75)),
-    # The paper prints -0.34 for the first variance of the second component, a slip.
+    # The paper prints -0.34 for the first variance of the second component, a misprint.
     "covariances": (((0.46, 0.04), (0.04, 0.54)), ((0.34, -0.24), (-0.24, 0.33))),
 }
 
@@ -92,37 +90,37 @@ def level_curves(
     ax: Any = None,
     title: str = "",
 ) -> Any:
-    """Draw what is equally far from a point: level curves of a kernel's distance in the plane.
+    """Draw level curves of a kernel's distance from a point in the plane.
 
-    Where curves are dense, a step counts much; where they are sparse, little. The cross is the point. Grey unit
-    ellipses join what is at Mahalanobis distance one from the centre of a component.
+    Distances change fast where curves are dense. A cross marks the point. Grey unit ellipses join the points at
+    Mahalanobis distance one from the centre of a component.
 
     Parameters
     ----------
     kernel : kernel on two continuous columns
-        Anything with a ``distance``, such as :class:`~mixkern.kernels.RWMKernel`.
+        A kernel with a method ``distance``, such as :class:`~mixkern.kernels.RWMKernel`.
     point : pair of float
-        Where to measure from.
+        Where distances are measured from.
     mixture : Mixture, default=None
-        Whose components to draw; by default those of the kernel, if it has any.
+        Mixture whose components are drawn; by default that of the kernel, if it has one.
     X : array-like of shape (n, 2), default=None
         Rows to draw as faint points.
     y : array-like of shape (n,), default=None
-        Their labels, which give them colours; ``None``, NaN or -1 where there is none.
+        Labels of the rows, which give them colours; ``None``, NaN or -1 where there is none.
     levels : sequence of float, default=None
         Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
     mark : bool or dict, default=True
         Whether to draw the cross; or options of ``ax.scatter`` that change it, such as ``{"marker": "o", "s": 60}``.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure with a legend.
+        Axes for the curves; by default those of a new figure with a legend.
     title : str, default=""
-        What to write above.
+        Title above the curves.
 
     Returns
     -------
     matplotlib.axes.Axes
-        It shows the components up to three deviations, the rows and the point; without components and rows, as far
-        as the largest level is long. Curves beyond are not drawn.
+        They show the components up to three deviations, the rows and the point; without components and rows, a square
+        with the largest level on each side.
 
     Examples
     --------
@@ -134,8 +132,7 @@ def level_curves(
     """
     scene = Scene.of(kernel, point, mixture=mixture, X=X, y=y, levels=levels)
     has_own_figure = ax is None
-    if ax is None:
-        ax = new_figure().subplots()
+    ax = axes_or_new(ax)
     scene.draw(view([scene]), ax)
     _mark(scene.start, mark, ax)
     ax.set(title=title, xlabel="x0", ylabel="x1")
@@ -160,7 +157,7 @@ def paper_levels(which: str) -> Any:
 
     Notes
     -----
-    In ``"distances"`` the first variance of the second component is 0.34. The paper prints -0.34, which is none.
+    In ``"distances"`` the first variance of the second component is 0.34. The paper prints -0.34, which is no variance.
 
     Examples
     --------
@@ -182,7 +179,7 @@ def paper_levels(which: str) -> Any:
     )
 
 
-# ---------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------- arguments
 
 
 def _point(point: Any) -> Floats:
@@ -197,11 +194,11 @@ def _point(point: Any) -> Floats:
 
 
 def _heights(levels: Sequence[float] | None) -> Floats:
-    """Give the distances to draw curves at, ascending."""
+    """Return the distances of the curves, ascending."""
     if levels is None:
         return LEVELS
     heights = np.unique(np.asarray(levels, dtype=float))
-    if not len(heights) or not 0 < heights[0] <= heights[-1] < np.inf:  # a NaN comes last
+    if not len(heights) or not 0 < heights[0] <= heights[-1] < np.inf:  # NaN is sorted last
         raise KernelError(f"levels must be positive distances, such as [0.5, 1.0, 2.0], but they are {levels!r}.")
     return heights
 
@@ -218,23 +215,21 @@ def _plane(mixture: Any) -> Mixture:
 
 
 def _rows(X: ArrayLike, y: Any) -> tuple[Floats, Labels]:
-    """Give the rows that have a place in the plane, and their labels."""
+    """Return the rows without gaps, and their labels."""
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise KernelError(f"X must have two columns, but its shape is {rows.shape}. Pass two of them: X[:, [0, 1]].")
-    labels = encode_labels(np.full(len(rows), NO_CLASS) if y is None else y, min_classes=0)
-    if len(labels.codes) != len(rows):
-        raise LabelError(f"y must have one label per row of X, {len(rows)}, but it has {len(labels.codes)}.")
+    labels = row_labels(y, len(rows))
     is_there = np.isfinite(rows).all(axis=1)
     return rows[is_there], Labels(labels.codes[is_there], labels.classes)
 
 
-# ---------------------------------------------------------------- what is drawn
+# ---------------------------------------------------------------- drawing
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What one panel shows: distances from a point, and what lies behind their curves."""
+    """The content of one panel: distances from a point, components and rows."""
 
     kernel: Any
     start: Floats  # (2,)
@@ -254,7 +249,7 @@ class Scene:
         y: Any = None,
         levels: Sequence[float] | None = None,
     ) -> Self:
-        """Read what :func:`level_curves` is given, and refuse what cannot be drawn."""
+        """Check the arguments of :func:`level_curves`."""
         if not hasattr(kernel, "distance"):
             raise KernelError(
                 f"kernel must have a distance, but a {type(kernel).__name__} has none. Use RWMKernel(density.mixture_)."
@@ -262,12 +257,12 @@ class Scene:
         if X is None and y is not None:
             raise LabelError("y gives rows their colours, but there are no rows. Pass X, too.")
         start, heights = _point(point), _heights(levels)
-        behind = getattr(kernel, "mixture", None) if mixture is None else mixture
+        shown = getattr(kernel, "mixture", None) if mixture is None else mixture
         rows, labels = (None, None) if X is None else _rows(X, y)
-        return cls(kernel, start, heights, None if behind is None else _plane(behind), rows, labels)
+        return cls(kernel, start, heights, None if shown is None else _plane(shown), rows, labels)
 
     def corners(self) -> Floats:  # (m, 2)
-        """Give places that must be seen: the point, components, rows."""
+        """Return places that must be inside the picture: the point, components, rows."""
         shown = [self.start[None]]
         if self.mixture is not None:
             reach = REACH * np.sqrt(self.mixture.variances)
@@ -277,7 +272,7 @@ class Scene:
         return np.concatenate(shown)
 
     def draw(self, box: Box, ax: Any) -> None:
-        """Draw rows, components and curves, and show what is in the box."""
+        """Draw rows, components and curves inside a box."""
         if self.rows is not None and self.labels is not None:
             _draw_rows(self.rows, self.labels, ax)
         if self.mixture is not None:
@@ -285,11 +280,11 @@ class Scene:
         _curves(self.kernel, self.start, self.mixture, self.heights, box, ax)
         (left, low), (right, high) = box
         ax.set(xlim=(left, right), ylim=(low, high))
-        ax.set_aspect("equal", adjustable="box")  # other limits would show where no distance was computed
+        ax.set_aspect("equal", adjustable="box")  # there are no distances outside these limits
 
 
 def view(scenes: Sequence[Scene]) -> Box:
-    """Find what to show in all of them; if there is only the point, as far as the largest level is long."""
+    """Return one box for all scenes; with a point only, the largest level reaches to its sides."""
     corners = np.concatenate([scene.corners() for scene in scenes])
     low, high = corners.min(axis=0), corners.max(axis=0)
     if (low == high).any():
@@ -314,12 +309,12 @@ def draw_scenes(scenes: Mapping[str, Scene]) -> Any:
 
 
 def _draw_rows(rows: Floats, labels: Labels, ax: Any) -> None:
-    """Draw rows so that curves on top of them can be followed."""
+    """Draw rows as faint points below the curves."""
     rest = rows[~labels.is_labelled]
     if len(rest):
         ax.scatter(*rest.T, color=UNLABELLED, label="row", **{**FAINT, "s": 6})
     for code, label in enumerate(labels.classes):
-        ax.scatter(*rows[labels.codes == code].T, label=f"class {label}", **FAINT, **look(code))
+        ax.scatter(*rows[labels.codes == code].T, label=f"class {label}", **FAINT, **marker_style(code))
 
 
 def _mark(start: Floats, mark: bool | Mapping[str, Any], ax: Any) -> None:
@@ -342,7 +337,7 @@ def _curves(kernel: Any, start: Floats, mixture: Mixture | None, heights: Floats
     shades = colours(np.interp(heights, [0.0, heights[-1]], DARKEST_TO_LIGHTEST))
     lines = ax.contour(x, y, distances, levels=heights, colors=shades, linewidths=1.2, zorder=2)
     numbered = heights if len(heights) <= FEW_LEVELS else heights[1::2]
-    # Halos, not gaps, make numbers legible: gaps would open where a number lies across another line.
+    # Halos, not gaps: a gap would also interrupt other lines that a number crosses.
     texts = ax.clabel(lines, levels=numbered[numbered < farthest], inline=False, fmt="%g", fontsize=8, zorder=3)
     edge = EDGE * (box[1] - box[0])
     for text in texts:
@@ -352,7 +347,7 @@ def _curves(kernel: Any, start: Floats, mixture: Mixture | None, heights: Floats
 
 
 def _ticks(start: Floats, mixture: Mixture | None, box: Box, column: int, n_even: int = 201) -> Floats:
-    """Give coordinates of a grid that is fine where components are tight, and goes through the point."""
+    """Return coordinates of a grid that is fine around narrow components and goes through the point."""
     even = np.linspace(box[0][column], box[1][column], n_even)
     fine = np.empty(0) if mixture is None else around_centres(mixture, column, REACH).ravel()
     return np.unique(np.concatenate([even, start[[column]], fine]))

@@ -1,4 +1,4 @@
-"""Two columns of a table in their own units, and the way to those that a model computes in."""
+"""Rows and components in the plane, in the units of the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,26 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.density import Mixture
-from mixkern.encoding import ContinuousColumn, Kind
+from mixkern.encoding import UNLABELLED, ContinuousColumn, Kind, Labels, encode_labels
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
-from mixkern.errors import TableError
+from mixkern.errors import LabelError, TableError
 from mixkern.imports import optional
+from mixkern.plot.style import GREY
 from mixkern.typing import Floats
 from mixkern.wording import listing
+
+CENTRES = "centre, unit ellipse"  # entry of the legend
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Rows as places in the plane."""
+    """Two columns of a table, in their own units and in those of a model."""
 
     table: Any  # the native frame, or an array
     raws: Sequence[RawColumn]
-    columns: Sequence[ContinuousColumn] | None  # how the model reads them; None where it takes them as they are
+    columns: Sequence[ContinuousColumn] | None  # the model's encoding; None where it takes numbers as they are
     places: Floats  # (n, 2)
 
     @classmethod
     def of(cls, model: Any, X: Any) -> "Plane":
-        """Read a table that the model takes; refuse one that has no place in the plane."""
+        """Read a table of two continuous columns that the model takes."""
         table = opened(X)
         raws = raw_columns(table)
         _check_columns(model, raws)
@@ -36,7 +39,7 @@ class Plane:
         columns = None if encoder is None else [c for c in encoder.columns_ if isinstance(c, ContinuousColumn)]
         plane = cls(table, raws, columns, np.column_stack([raw.numbers() for raw in raws]))
         if not plane.is_there.any():
-            raise TableError("X has no row with a number in both columns, so that there is nothing to draw.")
+            raise TableError("X has no row with a number in both columns, so there is nothing to draw.")
         return plane
 
     @property
@@ -45,21 +48,21 @@ class Plane:
         return np.all(np.isfinite(self.places), axis=1)
 
     def own(self, encoded: Floats) -> Floats:
-        """Put encoded rows into the units of the table."""
+        """Convert encoded rows to the units of the table."""
         if self.columns is None:
             return encoded
         deviation, mean, origin = np.array([(c.deviation, c.mean, c.origin) for c in self.columns]).T
         return (encoded * deviation + mean) + origin
 
     def mixture(self, encoded: Mixture) -> Mixture:
-        """Put a mixture of encoded rows into the units of the table."""
+        """Convert a mixture of encoded rows to the units of the table."""
         if self.columns is None:
             return encoded
         scale = np.array([column.deviation for column in self.columns])
         return Mixture(encoded.weights, self.own(encoded.means), encoded.full_covariances * np.outer(scale, scale))
 
     def like(self, places: Floats) -> Any:
-        """Make a table of these places that the model takes: same type, same names; dates are dates again."""
+        """Return places as a table of the same type and with the same names, with dates as dates."""
         cells = [self._cells(j, places[:, j]) for j in (0, 1)]
         labels = column_labels(self.table)
         if labels is None:
@@ -91,10 +94,47 @@ def _check_columns(model: Any, raws: Sequence[RawColumn]) -> None:
 
 
 def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:
-    """Name the columns that the model does not read as numbers."""
+    """Return the names of the columns that the model does not read as numbers."""
     encoder = getattr(model, "encoder_", None)
     if encoder is not None:
         return list(encoder.categorical_)
     wrong = [raw.name for raw in raws if raw.kind not in (Kind.NUMBER, Kind.INTEGER)]
     n_categorical = len(getattr(getattr(model, "mixture_", None), "categories", ()))
     return wrong or [raw.name for raw in raws[2 - n_categorical :]]
+
+
+# ---------------------------------------------------------------- labels
+
+
+def row_labels(y: Any, n: int, name: str = "y") -> Labels:
+    """Encode one label for each of n rows; ``None`` stands for no labels at all."""
+    labels = encode_labels(np.full(n, UNLABELLED) if y is None else y, min_classes=0)
+    if len(labels.codes) != n:
+        raise LabelError(f"{name} must have one label per row of X, {n}, but it has {len(labels.codes)}.")
+    return labels
+
+
+# ---------------------------------------------------------------- components
+
+
+def around_centres(mixture: Mixture, column: int, reach: float, n_each: int = 21) -> Floats:  # (k, n_each)
+    """Return coordinates around each centre, up to ``reach`` deviations, for a grid that misses no narrow component."""
+    centres, deviations = mixture.means[:, column, None], np.sqrt(mixture.variances[:, column, None])
+    return centres + deviations * np.linspace(-reach, reach, n_each)
+
+
+def grey_components(mixture: Mixture, ax: Any) -> None:
+    """Draw centres and unit ellipses in grey behind everything else, with a label for the legend."""
+    for ellipse in ellipses(mixture, edgecolor=GREY, linewidth=1.5, zorder=1.5):
+        ax.add_patch(ellipse)
+    ax.scatter(*mixture.means.T, s=38, marker="+", color=GREY, linewidths=1.6, label=CENTRES, zorder=1.6)
+
+
+def ellipses(mixture: Mixture, **style: Any) -> list[Any]:
+    """Return the ellipse at Mahalanobis distance one around the centre of each component."""
+    patches = optional("matplotlib.patches", purpose="mixkern.plot")
+    sq_axes, directions = np.linalg.eigh(mixture.full_covariances)  # ascending
+    widths, heights = 2 * np.sqrt(sq_axes[:, 1]), 2 * np.sqrt(sq_axes[:, 0])
+    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
+    shapes = zip(mixture.means, widths, heights, angles, strict=True)
+    return [patches.Ellipse(*shape, angle=angle, fill=False, **style) for *shape, angle in shapes]

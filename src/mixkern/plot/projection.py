@@ -1,4 +1,4 @@
-"""A table of any columns seen in its two principal components: its rows, its density, and what is predicted where."""
+"""Map of a table with any columns: rows, density and predictions in the first two principal components."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,37 +12,37 @@ from sklearn.utils import check_random_state
 
 from mixkern.density import Mixture, one_hot_rows
 from mixkern.imports import optional
-from mixkern.plot.style import new_figure
-from mixkern.plot.theme import LIGHT, Theme
+from mixkern.plot.figure import axes_or_new
+from mixkern.plot.style import LIGHT, Theme
 from mixkern.typing import Floats, Ints
 
 SIZE = (6.4, 4.9)  # inches
-MOST_ROWS = 4_000  # drawn, and looked at to find the components
-N_SAMPLE = 20_000  # rows that the mixture makes up, to see its density from this side
+MOST_ROWS = 4_000  # drawn, and used to find the principal components
+N_SAMPLE = 20_000  # rows sampled from the mixture, for its density in the plane
 GRID = 160  # cells along each side
 OUTER = 0.005  # share of the rows beyond each side of the picture
-ROOM = 0.06  # beside them
+ROOM = 0.06  # margin, in widths and heights of the rows
 NEAR, WIDE = 3.0, 6.0  # cells by which densities and regions are smoothed
 MASSES = (0.95, 0.8, 0.5, 0.2)  # probability inside the contours
-TINT = 0.30  # opacity of a region where all rows have one prediction
-JITTER = 0.25
-CLOSE = 0.045  # of the picture's sides: numbers of components that are closer would cover each other
+TINT = 0.30  # opacity of the background where all predictions agree
+JITTER = 0.25  # deviation of the second coordinate where a table has one column
+CLOSE = 0.045  # of the picture's sides: least distance between numbers of components
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The plane in which the rows of a table differ most.
+    """The plane of the first two principal components of a table.
 
     Attributes
     ----------
     mixture : Mixture
         The density of the rows.
     axes : ndarray of shape (2, number of plain columns)
-        Directions; the second is zero where the table has one column only.
+        Directions; the second is zero for a table of one column.
     centre : ndarray
-        Where the plane has its origin.
+        Origin of the plane.
     shares : tuple of float
-        How much of the variance lies along each direction.
+        Share of the variance along each direction.
     """
 
     mixture: Mixture
@@ -52,13 +52,13 @@ class Projection:
 
     @classmethod
     def of(cls, mixture: Mixture, rows: ArrayLike, random_state: Any = 0) -> Self:
-        """Find the plane from encoded rows; numbers are z-scores, a category is a column of zeros and ones."""
+        """Find the plane from encoded rows: z-scores of numbers, zeros and ones of categories."""
         values = np.asarray(rows, dtype=float)
         random = check_random_state(random_state)
         some = values if len(values) <= MOST_ROWS else values[random.choice(len(values), MOST_ROWS, replace=False)]
         plain = np.nan_to_num(one_hot_rows(mixture, np.repeat(some, 2, axis=0) if len(some) == 1 else some))
         n_axes = min(2, plain.shape[1])
-        # Rows that do not differ have no direction, and a little noise gives them one.
+        # Equal rows have no principal component; a little noise gives them one.
         pca = PCA(n_axes, random_state=random).fit(plain + 1e-9 * random.normal(size=plain.shape))
         axes = np.zeros((2, plain.shape[1]))
         axes[:n_axes] = pca.components_
@@ -67,11 +67,11 @@ class Projection:
 
     @property
     def is_line(self) -> bool:
-        """Whether there is one direction only, so that rows are spread at random along the other."""
+        """Whether there is one direction only, and rows are spread at random along the other."""
         return not self.axes[1].any()
 
     def places(self, rows: ArrayLike, random: np.random.RandomState) -> Floats:  # (n, 2)
-        """Give the places of encoded rows in the plane."""
+        """Return the places of encoded rows in the plane."""
         plain = np.nan_to_num(one_hot_rows(self.mixture, np.asarray(rows, dtype=float)))
         places = (plain - self.centre) @ self.axes.T
         if self.is_line:
@@ -79,7 +79,7 @@ class Projection:
         return np.asarray(places, dtype=float)
 
     def centres(self) -> Floats:  # (k, 2)
-        """Give the places of the components' centres: mean numbers, and categories as probable as they are."""
+        """Return the places of the components' centres: means, and probabilities of categories."""
         plain = np.hstack([self.mixture.means, *self.mixture.categories])
         return np.asarray((plain - self.centre) @ self.axes.T, dtype=float)
 
@@ -97,10 +97,10 @@ def projection(
 ) -> Any:
     """Draw a table of any columns in its first two principal components.
 
-    Small points are rows in the colour of what is predicted for them, large ones are labelled rows in the colour and
-    shape of their label. Contours are those of the mixture as it looks from this side: half of all rows that it
-    expects lie inside the one of 50 %. The ground has the colour that prevails among the predictions nearby, the paler
-    the more of them differ: the boundary itself lies in the space of all columns, and has no place in a plane.
+    Small points are rows in the colour of their predicted class, large points are labelled rows in the colour and shape
+    of their label. Contours are those of the mixture in this plane: they hold 20, 50, 80 and 95 % of its rows. The
+    background has the colour of most predictions nearby, paler where predictions differ: the boundary itself lies in
+    the space of all columns.
 
     Parameters
     ----------
@@ -109,16 +109,16 @@ def projection(
     rows : array-like of shape (n, d + e)
         Encoded rows; at most 4,000 of them, and all labelled ones, are drawn.
     predicted, given : array-like of int, shape (n,)
-        Codes of the predicted classes, and of the labels, -1 where there is none.
+        Codes of the predicted classes, and of the labels, -1 for unlabelled rows.
     named_components : sequence of int, default=()
-        Components whose numbers are written at their centres, the most important first; one that would cover
-        another is left out.
+        Components whose numbers are written at their centres, the most important first; a number that would cover
+        another one is left out.
     theme : Theme, default=LIGHT
-        Colours, for a light page or a dark one.
+        Colours for a light or a dark page.
     random_state : int, RandomState or None, default=0
-        Which rows are drawn.
+        Seed of the choice of rows.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the map; by default those of a new figure, 6.4 by 4.9 inches.
 
     Returns
     -------
@@ -141,23 +141,23 @@ def projection(
     drawn = random.permutation(len(values))[:MOST_ROWS]
     labelled = np.flatnonzero(labels >= 0)[:MOST_ROWS]
     places = plane.places(values[drawn], random)
-    ax = new_figure(SIZE).subplots() if ax is None else ax
+    ax = axes_or_new(ax, SIZE)
     box = _box(places)
     _regions(places, codes[drawn], box, theme, ax)
     _contours(plane.places(mixture.sample(N_SAMPLE, random)[0], random), box, theme, ax)
     _rows(places, codes[drawn], theme, ax)
     _labelled(plane.places(values[labelled], random), labels[labelled], theme, ax)
     _numbers(plane.centres(), named_components, box, theme, ax)
-    theme.clothe(ax)
+    theme.apply(ax)
     names = [f"{word} principal component" for word in ("first", "second")]
     texts = [f"{name} ({100 * share:.0f} % of the variance)" for name, share in zip(names, plane.shares, strict=True)]
-    ax.set(xlabel=texts[0], ylabel="at random, for sight" if plane.is_line else texts[1])
+    ax.set(xlabel=texts[0], ylabel="random" if plane.is_line else texts[1])
     ax.set(xlim=box[:2], ylim=box[2:], xticks=[], yticks=[])
     return ax
 
 
 def _box(places: Floats) -> tuple[float, float, float, float]:
-    """Give the sides of what is shown; few rows far away must not make the others tiny."""
+    """Return the limits of the axes; a few rows far away are left out."""
     low, high = np.quantile(places, [OUTER, 1 - OUTER], axis=0)
     room = ROOM * np.where(high > low, high - low, 1.0) + 1e-9
     (left, bottom), (right, top) = low - room, high + room
@@ -165,7 +165,7 @@ def _box(places: Floats) -> tuple[float, float, float, float]:
 
 
 def _cells(places: Floats, box: tuple[float, float, float, float], smooth: float) -> Floats:  # (GRID, GRID)
-    """Count rows on a grid, and smooth."""
+    """Return smoothed counts of rows on a grid."""
     counts = np.histogram2d(places[:, 1], places[:, 0], GRID, [box[2:], box[:2]])[0]
     return np.asarray(gaussian_filter(counts, smooth, mode="constant"), dtype=float)
 
@@ -175,15 +175,13 @@ def _regions(places: Floats, codes: Ints, box: tuple[float, float, float, float]
     counts = np.stack([_cells(places[codes == code], box, WIDE) for code in range(int(codes.max()) + 1)], axis=-1)
     total = counts.sum(axis=-1)
     image = np.zeros((GRID, GRID, 4))
-    image[..., :3] = np.array([colours.to_rgb(theme.look(i)["color"]) for i in range(counts.shape[-1])])[
+    image[..., :3] = np.array([colours.to_rgb(theme.marker_style(i)["color"]) for i in range(counts.shape[-1])])[
         counts.argmax(axis=-1)
     ]
     lead = counts.max(axis=-1) / np.maximum(total, 1e-12)  # 1 where all agree
     n_classes = max(2, int((counts.sum(axis=(0, 1)) > 0).sum()))
     agreed = np.clip((lead - 1 / n_classes) / (1 - 1 / n_classes), 0, 1)
-    is_near = np.clip(
-        total / (0.1 * np.quantile(total[total > 0], 0.5)), 0, 1
-    )  # where there is nobody, nothing is said
+    is_near = np.clip(total / (0.1 * np.quantile(total[total > 0], 0.5)), 0, 1)  # 0 where there are no rows
     image[..., 3] = TINT * agreed * is_near
     ax.imshow(image, extent=box, origin="lower", interpolation="bilinear", aspect="auto", zorder=0)
 
@@ -201,7 +199,7 @@ def _contours(sample: Floats, box: tuple[float, float, float, float], theme: The
 
 def _rows(places: Floats, codes: Ints, theme: Theme, ax: Any) -> None:
     size = float(np.clip(9_000 / len(places), 3.0, 12.0))
-    colours = [theme.look(int(code))["color"] for code in codes]
+    colours = [theme.marker_style(int(code))["color"] for code in codes]
     ax.scatter(*places.T, s=size, c=colours, alpha=0.55, linewidths=0, zorder=2)
 
 
@@ -209,9 +207,8 @@ def _labelled(places: Floats, codes: Ints, theme: Theme, ax: Any) -> None:
     size = float(np.clip(4_000 / max(1, len(places)), 20.0, 70.0))
     for code in np.unique(codes):
         at = places[codes == code]
-        ax.scatter(
-            *at.T, s=size, edgecolors=theme.ink, linewidths=1.1 if size > 40 else 0.6, zorder=4, **theme.look(int(code))
-        )
+        style = theme.marker_style(int(code)) | {"edgecolors": theme.ink, "linewidths": 1.1 if size > 40 else 0.6}
+        ax.scatter(*at.T, s=size, zorder=4, **style)
 
 
 def _numbers(

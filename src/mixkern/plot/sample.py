@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern import datasets
-from mixkern.encoding import encode_labels
-from mixkern.plot.style import UNLABELLED, look, new_figure
+from mixkern.plot.figure import axes_or_new, new_figure
+from mixkern.plot.plane import row_labels
+from mixkern.plot.style import UNLABELLED, marker_style
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {
     "Two Moons": datasets.make_two_moons,
@@ -29,15 +30,15 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     Parameters
     ----------
     X : array-like of shape (n_samples, 2)
-        The points.
+        Points.
     y : array-like of shape (n_samples,), default=None
         Labels; ``None``, NaN or -1 where there is none.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the points; by default those of a new figure with a legend.
     size : float, default=12.0
         Area of a point, in square points of print.
     title : str, default=""
-        What to write above.
+        Title above the points.
 
     Returns
     -------
@@ -51,17 +52,15 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
+    labels = row_labels(y, len(points))
     has_own_figure = ax is None
-    if ax is None:
-        ax = new_figure(figsize=(4.5, 4.5)).subplots()
-    labels = encode_labels(np.full(len(points), -1) if y is None else y, min_classes=0)
-    if len(labels.codes) != len(points):
-        raise ValueError(f"y must have one label per row of X, {len(points)}, but it has {len(labels.codes)}.")
+    ax = axes_or_new(ax, (4.5, 4.5))
     rest = points[~labels.is_labelled]
     if len(rest):
         ax.scatter(*rest.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
     for code, label in enumerate(labels.classes):
-        ax.scatter(*points[labels.codes == code].T, s=size, alpha=0.7, linewidths=0, label=str(label), **look(code))
+        at = points[labels.codes == code]
+        ax.scatter(*at.T, s=size, alpha=0.7, linewidths=0, label=str(label), **marker_style(code))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(title)
     if has_own_figure and y is not None:
@@ -75,9 +74,9 @@ def gallery(n: int = 600, random_state: int = 0) -> Any:
     Parameters
     ----------
     n : int, default=600
-        Points in each panel.
+        Number of points in each panel.
     random_state : int, default=0
-        Which points.
+        Seed of the samples.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a search has tried."""
+"""The trials of a search."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import OptionError
-from mixkern.plot.style import BEST, COLOURS, GREY, look, new_figure
+from mixkern.plot.figure import axes_or_new
+from mixkern.plot.style import BEST, COLOURS, GREY, marker_style
 
 
 def density_trials(search: Any, *, ax: Any = None) -> Any:
@@ -15,9 +16,9 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     Parameters
     ----------
     search : DensitySearch
-        After its ``fit``.
+        A fitted search.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the lines; by default those of a new figure.
 
     Returns
     -------
@@ -31,8 +32,7 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     >>> ax = plot.density_trials(search)
     """
     check_is_fitted(search)
-    if ax is None:
-        ax = new_figure((6.0, 4.0)).subplots()
+    ax = axes_or_new(ax, (6.0, 4.0))
     values = list(dict.fromkeys(trial.precision_prior for trial in search.trials_))
     lines: dict[tuple[Any, Any], list[Any]] = {}
     for trial in search.trials_:
@@ -40,10 +40,10 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     for i, ((alpha, beta), trials) in enumerate(lines.items()):
         places = [values.index(trial.precision_prior) for trial in trials]
         label = f"weights {'1/k' if alpha is None else f'{alpha:g}'}, mean {beta:g}"
-        ax.plot(places, [trial.score for trial in trials], label=label, **look(i))
+        ax.plot(places, [trial.score for trial in trials], label=label, **marker_style(i))
     best = search.best_
     ax.plot(values.index(best.precision_prior), best.score, "o", ms=14, mfc="none", mec=BEST, mew=2, label="best")
-    # One place per value, evenly: some of them may be words.
+    # Evenly spaced: some values are texts.
     ax.set_xticks(range(len(values)), [v if isinstance(v, str) else f"{v:g}" for v in values])
     ax.set_xlabel("precision prior")
     ax.set_ylabel(f"{search.criterion} (higher is better)")
@@ -60,22 +60,22 @@ def search_map(
     ratio: float | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw what a search for C and gamma has visited, over contours of the error.
+    """Draw the settings of C and gamma that a search has visited, over contours of the error.
 
-    Visited settings are grey, the best is red. Contours need trials on a grid; those of a line are drawn over the
-    contours of another search, given as ``surface``, with the line itself.
+    Visited settings are grey, the best is red. Contours need trials on a grid; the trials of a line search are joined by
+    a line, over the contours of another search given as ``surface``.
 
     Parameters
     ----------
     search : SVCSearch
-        After its ``fit``.
+        A fitted search.
     surface : SVCSearch, default=None
         An exhaustive search whose errors are drawn as contours, its best as a blue ring; by default ``search`` itself,
         if it visited a grid.
     alpha, beta, ratio : float, default=None
-        Which slice to draw, where several were searched; by default that of the best.
+        Slice to draw, where several were searched; by default that of the best trial.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; by default a new figure.
+        Axes for the map; by default those of a new figure.
 
     Returns
     -------
@@ -91,8 +91,7 @@ def search_map(
     >>> ax = plot.search_map(line, surface=grid)
     """
     check_is_fitted(search)
-    if ax is None:
-        ax = new_figure((5.6, 4.6)).subplots()
+    ax = axes_or_new(ax, (5.6, 4.6))
     given, best = {"alpha": alpha, "beta": beta, "ratio": ratio}, search.best_
     wanted = {name: getattr(best, name) if value is None else value for name, value in given.items()}
     background = search if surface is None else surface
@@ -124,18 +123,18 @@ def search_map(
 
 
 def _slice(search: Any, wanted: dict[str, float]) -> list[Any]:
-    """Give the trials with a gamma, of one alpha, one beta and one ratio."""
+    """Return the trials with a gamma, of one alpha, one beta and one ratio."""
     found = [t for t in search.trials_ if not t.is_linear]
     for name, value in wanted.items():
-        known = sorted({getattr(t, name) for t in found})
+        values = sorted({getattr(t, name) for t in found})
         found = [t for t in found if np.isclose(getattr(t, name), value, equal_nan=True)]
         if not found:
-            raise OptionError(f"No trial has {name} {value}; there are {known}.")
+            raise OptionError(f"No trial has {name} {value}; there are {values}.")
     return found
 
 
 def _contours(ax: Any, trials: list[Any], rating: str) -> None:
-    """Fill contours of the error, if the trials are a grid."""
+    """Draw filled contours of the error, if the trials are a grid."""
     gamma, C = (sorted({getattr(t, name) for t in trials}) for name in ("gamma", "C"))
     errors = {(t.C, t.gamma): t.error for t in trials}
     if len(errors) < len(gamma) * len(C) or min(len(gamma), len(C)) < 2:

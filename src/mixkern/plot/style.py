@@ -1,59 +1,95 @@
-"""What all pictures have in common: colours, shapes, figures."""
+"""Colours, markers and outlines of all pictures, on light and on dark pages."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from mixkern.imports import optional
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; markers differ as well, for print in grey.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
+# The first seven are Okabe and Ito's, which colour-blind readers can tell apart; markers differ too, for grey print.
+COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442"),
+    *("#6A51A3", "#8C564B", "#6B8E23"),
+)
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+N_STYLES = len(COLOURS) * len(MARKERS)  # pairs of a colour and a marker
 UNLABELLED = "#B0B0B0"
 INK = "#000000"
 GREY = "#808080"
 BEST = "#D00000"
 
 SMALL, MEDIUM, LARGE = 15.0, 26.0, 75.0  # areas of points, in square points of print
-WIDTH = 5.2  # inches, of a figure with one panel
-MARGIN = 0.05  # of the width and height, around what is shown
-MOST_OBLONG = 4.0  # beyond this ratio of its sides, a picture fills its frame instead of keeping equal units
 
 
-def look(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
-    """Give the colour and the marker of the i-th thing in a picture; no pair comes twice among the first 49.
+def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
+    """Return the colour and the marker of the i-th class; no pair repeats among the first 70.
 
-    >>> look(0), look(7)
-    ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': '^'})
+    >>> marker_style(0), marker_style(10)
+    ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': 'v'})
     """
     n = len(colours)
     return {"color": colours[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)]}
 
 
 def halo(width: float, **options: Any) -> list[Any]:
-    """Give a white rim that lifts lines, points and texts off any ground, so wide in points of print."""
+    """Return a path effect: a white rim around lines, points and texts, with a width in points of print."""
     effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
     return [effects.withStroke(linewidth=width, foreground="white", **options)]
 
 
 def outlined(size: float) -> dict[str, Any]:
-    """Give the look of points that must not drown among others: their area, a black outline, a white rim."""
+    """Return options of ``ax.scatter`` for points with a black outline and a white rim; ``size`` is their area."""
     outline, rim = (1.4, 3.6) if size >= LARGE else (0.6, 1.6)
     return {"s": size, "edgecolors": INK, "linewidths": outline, "path_effects": halo(rim)}
 
 
-def new_figure(figsize: tuple[float, float] = (WIDTH, WIDTH)) -> Any:
-    """Make a figure that pyplot knows of, so that notebooks and ``pyplot.show()`` show it."""
-    return optional("matplotlib.pyplot", purpose="mixkern.plot").figure(figsize=figsize, layout="constrained")
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a picture on a light or a dark page.
+
+    Attributes
+    ----------
+    ground, ink, muted, line : str
+        Colours of the background; of texts and outlines; of contours and tick labels; of axes and grids.
+    classes : tuple of str
+        Colours of the classes, in the order of :data:`COLOURS`.
+    """
+
+    ground: str
+    ink: str
+    muted: str
+    line: str
+    classes: tuple[str, ...]
+
+    def marker_style(self, i: int) -> dict[str, str]:
+        """Return the colour and the marker of the i-th class.
+
+        >>> LIGHT.marker_style(0), DARK.marker_style(10)
+        ({'color': '#0072B2', 'marker': 'o'}, {'color': '#4FA3E3', 'marker': 'v'})
+        """
+        return marker_style(i, self.classes)
+
+    def apply(self, ax: Any) -> None:
+        """Give axes and their figure the colours of the theme, and hide the upper and right spines."""
+        ax.figure.set_facecolor(self.ground)
+        ax.set_facecolor(self.ground)
+        ax.tick_params(colors=self.muted, labelcolor=self.muted, labelsize="medium", length=3)
+        for side, spine in ax.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(self.line)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_color(self.muted)
 
 
-def extent(ax: Any) -> tuple[float, float]:
-    """Give the width and the height of what is shown, in its own units."""
-    return float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
-
-
-def units(ax: Any) -> str:
-    """Keep equal units, unless one column spans so much more than the other that nothing could be seen."""
-    width, height = extent(ax)
-    return "equal" if max(width, height) <= MOST_OBLONG * min(width, height) else "auto"
+LIGHT = Theme("#ffffff", "#1b1b1b", "#5f6368", "#c9cdd2", COLOURS)
+# The same hues, light enough for a dark background.
+DARK = Theme(
+    "#16181b",
+    "#f0f0f0",
+    "#a3a9b0",
+    "#4a5057",
+    (
+        *("#4FA3E3", "#F2B33D", "#2FBF91", "#E29BC6", "#F17F42", "#9AD8F8", "#F5EC72"),
+        *("#B3A2E8", "#C99A8B", "#A5C84B"),
+    ),
+)

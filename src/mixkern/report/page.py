@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from mixkern.imports import optional
-from mixkern.plot.theme import DARK, LIGHT
+from mixkern.plot.style import DARK, LIGHT
 from mixkern.report.blocks import OTHERS, Block, Section
 from mixkern.wording import shortened
 
@@ -86,4 +86,4 @@ def _colour(code: int) -> str:
 
 def _marker(code: int) -> str:
     """Return the marker of a class, in matplotlib's letters."""
-    return "s" if code == OTHERS else LIGHT.look(code)["marker"]
+    return "s" if code == OTHERS else LIGHT.marker_style(code)["marker"]

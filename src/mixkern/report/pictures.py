@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mixkern.imports import optional
-from mixkern.plot.confidence import confidence, told_classes
+from mixkern.plot.confidence import coloured_classes, confidence
 from mixkern.plot.projection import MOST_ROWS, projection
-from mixkern.plot.theme import DARK, LIGHT, Theme
+from mixkern.plot.style import DARK, LIGHT, N_STYLES, Theme
 from mixkern.report.blocks import OTHERS
 from mixkern.report.components import shown_components
 from mixkern.report.facts import ModelFacts
@@ -23,7 +23,6 @@ SMALLEST_DPI = 40
 LARGEST = 200_000  # bytes
 FEW_COLOURS = 256
 MOST_KEPT = 64  # pictures in memory: page and pages show the same ones, and some take half a minute
-MOST_MARKS = 49  # that differ in colour or shape
 SALT = "mixkern"  # makes the names inside an SVG the same in every run
 
 
@@ -142,7 +141,7 @@ def map_picture(facts: ModelFacts) -> Picture:
         "has the colour of most predictions nearby, paler where they differ. The model uses all columns and the map "
         "shows two directions only, so a row on the background of another label need not be an error."
     )
-    key = tuple(Mark(i, name) for i, name in enumerate(facts.classes[:MOST_MARKS]))
+    key = tuple(Mark(i, name) for i, name in enumerate(facts.classes[:N_STYLES]))
     light, dark = (partial(_map, facts, theme) for theme in (LIGHT, DARK))
     return Picture("map", "The table in its two main directions", caption, light, draw_dark=dark, key=key)
 
@@ -160,7 +159,7 @@ def confidence_picture(facts: ModelFacts) -> Picture:
         "The number of rows by the probability of their predicted label, stacked by label. With few labels, use the "
         "probabilities to rank rows: they are not yet frequencies."
     )
-    own, others = told_classes(facts.predicted, len(facts.settings.classes_))
+    own, others = coloured_classes(facts.predicted, len(facts.settings.classes_))
     key = tuple(Mark(int(code), facts.classes[code]) for code in own)
     key += (Mark(OTHERS, f"{len(others)} others"),) if len(others) else ()
     light, dark = (partial(_confidence, facts, theme) for theme in (LIGHT, DARK))

@@ -18,8 +18,7 @@ from mixkern.errors import OptionError
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.plot.decision import IN_LEGEND, decision
-from mixkern.plot.legend import draw_legend
-from mixkern.plot.style import new_figure
+from mixkern.plot.figure import draw_legend, new_figure
 from mixkern.svm import classifier
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints

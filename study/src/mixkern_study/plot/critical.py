@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.plot.style import INK, new_figure
+from mixkern.plot.figure import new_figure
+from mixkern.plot.style import INK
 from mixkern_study.statistics import RankTest
 
 

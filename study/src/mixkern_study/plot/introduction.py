@@ -9,9 +9,9 @@ from mixkern import datasets
 from mixkern.encoding import UNLABELLED
 from mixkern.estimators import MixtureSVC
 from mixkern.plot.decision import IN_LEGEND, decision
-from mixkern.plot.legend import draw_legend
+from mixkern.plot.figure import draw_legend, new_figure
 from mixkern.plot.level import level_curves
-from mixkern.plot.style import LARGE, halo, look, new_figure, outlined
+from mixkern.plot.style import LARGE, halo, marker_style, outlined
 from mixkern.typing import Floats, Ints
 
 N_TEST = 10_000  # rows: the accuracy is known to half a per cent
@@ -85,7 +85,7 @@ def two_labels(X: Floats, truth: Ints) -> Ints:
 def _labelled(places: Floats, ax: Any) -> None:
     """Draw the two labelled rows in place of the cross that marks where distances begin."""
     for code, place in enumerate(places):
-        ax.scatter(*place, zorder=4, **outlined(LARGE), **look(code))
+        ax.scatter(*place, zorder=4, **outlined(LARGE), **marker_style(code))
     _names(places, ax)
 
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from mixkern.errors import StudyError
-from mixkern.plot.style import COLOURS, GREY, INK, MARKERS, new_figure
+from mixkern.plot.figure import new_figure
+from mixkern.plot.style import COLOURS, GREY, INK, MARKERS
 from mixkern.wording import counted
 from mixkern_study.leaderboard import METHODS, Leaderboard, Place
 from mixkern_study.leaderboard.table import title_of_method

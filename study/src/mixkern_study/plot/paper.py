@@ -17,10 +17,9 @@ from mixkern.encoding import UNLABELLED
 from mixkern.estimators import MixtureSVC
 from mixkern.plot.comparison import compare_decisions, compare_levels
 from mixkern.plot.density import density
-from mixkern.plot.legend import draw_legend
+from mixkern.plot.figure import draw_legend, new_figure
 from mixkern.plot.level import paper_levels
 from mixkern.plot.search import search_map
-from mixkern.plot.style import new_figure
 from mixkern.search import SVCSearch
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted
