@@ -42,13 +42,13 @@ def run_script(text):
 
 
 def promised_lines(text):
-    """Give lines below a prompt that hold words only: numbers may differ from machine to machine."""
+    """Return the lines below a prompt that hold no digits: numbers may differ between computers."""
     lines = (" ".join(line.split()) for line in text)
     return [line for line in lines if re.search("[a-z]", line) and not re.search(r"\d", line)]
 
 
 def run_commands(text):
-    """Run what stands behind each prompt, and compare the words below it with those that are printed."""
+    """Run the command after each prompt, and compare the lines below it with its output."""
     assert text.startswith(PROMPT)
     for part in re.split(rf"^{re.escape(PROMPT)}", text, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()

@@ -1,4 +1,4 @@
-"""What the tests of commands share: small tables, a model, and how to run a command in this process and in another."""
+"""Fixtures of the command line's tests: small tables, a model, commands in this process and in another."""
 
 import importlib.util
 import os
@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from mixkern.cli import cli
 
 SCRIPT = Path(sys.executable).with_name("mixkern")
-LONGEST = 120  # seconds: what takes longer hangs
+LONGEST = 120  # seconds after which a command is taken to hang
 
 
 def _invoke(*arguments, stdin=None, code=0):
-    """Run a command in this process; whatever goes wrong must be told in words of our own."""
+    """Run a command in this process; an error must be a message, not a traceback."""
     done = CliRunner().invoke(cli, [str(each) for each in arguments], input=stdin, prog_name="mixkern")
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise AssertionError(f"{arguments} has a traceback: {done.exception!r}") from done.exception
@@ -47,13 +47,13 @@ def run():
 
 @pytest.fixture(scope="session")
 def script():
-    """The file that pip has made of the command."""
+    """The installed script."""
     return SCRIPT
 
 
 @pytest.fixture(scope="session")
 def installed():
-    """The command as users have it: another process, its bytes and its exit code."""
+    """Run the installed command in another process; return its output and exit code."""
 
     def run(*arguments, stdin=b"", cwd=None, code=0, **environment):
         done = subprocess.run(
@@ -141,12 +141,12 @@ def damage():
 
 @pytest.fixture(scope="session")
 def in_time():
-    """Stop what hangs."""
+    """Raise an error in code that hangs."""
 
     @contextmanager
     def guard(seconds=LONGEST):
         def stop(*_):
-            raise TimeoutError(f"still at work after {seconds} s")
+            raise TimeoutError(f"still running after {seconds} s")
 
         before = signal.signal(signal.SIGALRM, stop)
         signal.alarm(seconds)

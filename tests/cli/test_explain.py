@@ -1,4 +1,4 @@
-"""Why a label: the same facts for people and for scripts, and those of the library."""
+"""``mixkern explain``: the facts of the library, as text and as JSON."""
 
 import json
 
@@ -27,9 +27,9 @@ def test_facts_are_those_of_the_model(run, model, table, people):
         "beside",
         "notes",
     ]
-    answer = load(model).assess(people.iloc[[5]][["age", "town"]]).iloc[0]
-    assert (found["row"], found["label"], found["novelty"]) == (6, answer["label"], answer["novelty"])
-    assert found["probabilities"][answer["label"]] == answer["probability"]
+    expected = load(model).assess(people.iloc[[5]][["age", "town"]]).iloc[0]
+    assert (found["row"], found["label"], found["novelty"]) == (6, expected["label"], expected["novelty"])
+    assert found["probabilities"][expected["label"]] == expected["probability"]
     assert sum(each["pull"] for each in found["neighbours"]) == pytest.approx(found["score"], rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""A model from a table: what is told, what is written, and what is refused."""
+"""``mixkern fit``: what it prints, what it writes, and what it refuses."""
 
 import json
 import sys
@@ -101,12 +101,9 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("churn", "words"),
+    ("churn", "message"),
     [
-        (
-            None,
-            "Column 'churn' has no label, and two classes are needed. Label some rows. For suggestions: mixkern suggest",
-        ),
+        (None, "has no label, and two classes are needed. Label some rows. For suggestions: mixkern suggest"),
         ("yes", "Column 'churn' has labels of one class, 'yes'"),
         (np.where(np.arange(90) % 3, "-1", "1"), "'churn' holds -1, which could be a class or mark unlabelled rows."),
         (np.arange(90) / 7, "90 different values in 90 labelled rows"),
@@ -115,9 +112,9 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
     ],
     ids=["no labels", "one class", "minus one", "numbers", "few numbers", "names"],
 )
-def test_what_is_no_column_of_classes(run, people, written, tmp_path, churn, words):
+def test_what_is_no_column_of_classes(run, people, written, tmp_path, churn, message):
     path = written(people.assign(churn=churn))
-    assert words in run("fit", path, "--target", "churn", code=1).stderr
+    assert message in run("fit", path, "--target", "churn", code=1).stderr
     assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
 
 

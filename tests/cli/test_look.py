@@ -1,4 +1,4 @@
-"""What look says of a table, to people and to scripts."""
+"""``mixkern look``: columns, labels and components of a table, as text and as JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Options that several commands have are the same in all of them."""
+"""Options that several commands share."""
 
 import pytest
 
@@ -14,12 +14,12 @@ def names(command):
 
 
 @pytest.mark.parametrize("command", TABLE)
-def test_every_command_has_json_and_says_how_a_file_is_written(command):
+def test_every_command_has_json_and_the_options_of_files(command):
     assert names(command) >= {"as_json", *READING}
 
 
 @pytest.mark.parametrize("command", TABLE[:3])
-def test_those_that_learn_say_which_columns(command):
+def test_commands_that_learn_have_the_options_of_columns(command):
     assert names(command) >= {"target", "seed", *COLUMNS}
 
 

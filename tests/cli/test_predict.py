@@ -1,4 +1,4 @@
-"""Labels for every row: the model's own, in a table of any form, whole or not at all."""
+"""``mixkern predict``: labels of every row in a table of any format, written whole or not at all."""
 
 import gzip
 import json
@@ -10,22 +10,22 @@ import pytest
 from mixkern import LaplacianSVC, MixtureSVC, TableEncoder, load, save
 from mixkern.cli import table as table_module
 
-ANSWERS = ["label", "probability", "component", "novelty"]
+ADDED = ["label", "probability", "component", "novelty"]
 
 
 @pytest.fixture
 def assessed(model, people):
-    """What the model says in this process."""
+    """Predictions of the same model in this process."""
     return load(model).assess(people[["age", "town"]], all_classes=True)
 
 
 def predicted(path, **options):
-    """Read answers again, with all their digits."""
+    """Read predictions from a file, with all their digits."""
     frame = pd.read_csv(path, dtype=str, **options)
     return frame.assign(**{name: frame[name].map(float) for name in ("probability", "novelty")})
 
 
-def test_answers_are_those_of_the_model_bit_for_bit(run, model, table, assessed, tmp_path):
+def test_predictions_are_those_of_the_model_bit_for_bit(run, model, table, assessed, tmp_path):
     run("predict", model, table, "-o", tmp_path / "out.csv", "--probabilities")
     found = pd.read_csv(tmp_path / "out.csv", dtype=str)
     assert found["label"].tolist() == assessed["label"].tolist()
@@ -43,12 +43,12 @@ def test_cells_stay_as_they_are(run, model, people, tmp_path):
     (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
     run("predict", model, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
     cells = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
-    assert list(cells) == ["town", "note", "age", "churn", *ANSWERS]
+    assert list(cells) == ["town", "note", "age", "churn", *ADDED]
     before = pd.read_csv(tmp_path / "in.csv", dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(cells[list(before)], before)
 
 
-def test_a_line_break_of_old_stays_inside_its_cell(run, model, people, written, tmp_path):
+def test_a_carriage_return_stays_inside_its_cell(run, model, people, written, tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b'age,town,note\n31,Ulm,"a\rb"\n32,Kassel,c\n')
     run("predict", model, path, "-o", tmp_path / "out.csv")
@@ -58,7 +58,7 @@ def test_a_line_break_of_old_stays_inside_its_cell(run, model, people, written, 
     )
 
 
-def test_only_the_answers(run, model, table, assessed):
+def test_only_the_predictions(run, model, table, assessed):
     done = run("predict", model, table, "--only")
     lines = done.stdout.splitlines()
     assert lines[0] == "row,label,probability,component,novelty"
@@ -104,8 +104,8 @@ def test_columns_in_another_order_and_more_of_them(run, model, people, table, wr
     run("predict", model, table, "-o", tmp_path / "a.csv")
     run("predict", model, written(people.assign(x="z")[["x", "town", "age"]]), "-o", tmp_path / "b.csv")
     a, b = predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv")
-    pd.testing.assert_frame_equal(a[ANSWERS], b[ANSWERS], check_exact=True)
-    assert list(b) == ["x", "town", "age", *ANSWERS]
+    pd.testing.assert_frame_equal(a[ADDED], b[ADDED], check_exact=True)
+    assert list(b) == ["x", "town", "age", *ADDED]
 
 
 def test_missing_columns_are_named(run, model, people, written, tmp_path):
@@ -163,15 +163,15 @@ def test_semicolons_commas_and_compression(run, model, people, table, tmp_path):
     done = run("predict", model, tmp_path / "in.csv.gz", "-o", tmp_path / "b.csv")
     assert "Note: Decimal commas were found:" in done.stderr
     a, b = predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv")
-    pd.testing.assert_frame_equal(a[ANSWERS], b[ANSWERS], check_exact=True)
+    pd.testing.assert_frame_equal(a[ADDED], b[ADDED], check_exact=True)
 
 
 def test_what_is_wrong_in_a_later_block_leaves_no_file(run, model, people, tmp_path, monkeypatch):
     monkeypatch.setattr(table_module, "BLOCK", 20)
     (tmp_path / "out.csv").write_text("old")
-    for word, place in (("old", "in.csv, line 72: column 'age'"), ("inf", "the first in row 71 (counted from 1).")):
+    for cell, place in (("old", "in.csv, line 72: column 'age'"), ("inf", "the first in row 71 (counted from 1).")):
         cells = people["age"].astype(object)
-        cells[70] = word
+        cells[70] = cell
         people.assign(age=cells).to_csv(tmp_path / "in.csv", index=False)
         assert place in run("predict", model, tmp_path / "in.csv", "-o", tmp_path / "out.csv", code=1).stderr
     assert (tmp_path / "out.csv").read_text() == "old"
@@ -181,7 +181,7 @@ def test_what_is_wrong_in_a_later_block_leaves_no_file(run, model, people, tmp_p
 def test_over_the_table_itself(run, model, people, written):
     path = written(people)
     run("predict", model, path, "-o", path)
-    assert list(pd.read_csv(path)) == ["age", "town", "churn", *ANSWERS]
+    assert list(pd.read_csv(path)) == ["age", "town", "churn", *ADDED]
 
 
 def test_standard_input_and_output(run, model, table):
@@ -203,12 +203,12 @@ def test_a_model_without_named_columns(run, table, people, tmp_path):
     assert "holds a TableEncoder" in run("predict", tmp_path / "b.mixkern", table, code=1).stderr
 
 
-@pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC])
+@pytest.mark.parametrize("estimator", [MixtureSVC, LaplacianSVC])
 @pytest.mark.parametrize("probability", [True, False])
-def test_a_model_from_python_with_labels_that_are_numbers(run, people, table, tmp_path, machine, probability):
+def test_a_model_from_python_with_labels_that_are_numbers(run, people, table, tmp_path, estimator, probability):
     y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
-    model = machine(random_state=0, probability=probability).fit(people[["age", "town"]], y)
-    notes = {"gaps": 5, "unlabelled": [["a"]], "target": None}  # of somebody else
+    model = estimator(random_state=0, probability=probability).fit(people[["age", "town"]], y)
+    notes = {"gaps": 5, "unlabelled": [["a"]], "target": None}  # not those of mixkern fit
     save(model, tmp_path / "a.mixkern", notes=notes)
     found = json.loads(run("predict", tmp_path / "a.mixkern", table, "-o", tmp_path / "a.csv", "--json").stdout)
     assert sum(found["labels"].values()) == 90

@@ -1,4 +1,4 @@
-"""One page about a model and its table."""
+"""``mixkern report``: a page about a model and its table."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 
-def test_a_page_and_what_is_told_of_it(run, model, table, tmp_path):
+def test_a_page_and_its_summary(run, model, table, tmp_path):
     page = tmp_path / "page.html"
     found = json.loads(run("report", model, table, "-o", page, "--no-figures", "--title", "A <b> & c", "--json").stdout)
     assert found == {"table": "people.csv", "report": str(page), "bytes": page.stat().st_size, "notes": []}
@@ -53,7 +53,7 @@ def test_a_table_with_fewer_labels_than_the_model(run, model, people, written, t
     assert (tmp_path / "page.html").exists() == (done.exit_code == 0)
 
 
-def test_other_labels_than_at_fit_are_told_of(run, people, written, model, tmp_path):
+def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_path):
     path = written(people.assign(churn=people["churn"].where(np.arange(90) % 3 > 0)))
     done = run("report", model, path, "-o", tmp_path / "a.html", "--no-figures")
     assert "The model was fitted on other labels" in done.stderr

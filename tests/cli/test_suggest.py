@@ -1,4 +1,4 @@
-"""Rows to label next: which, why, and as a table to be filled in."""
+"""``mixkern suggest``: rows to label next, with reasons, and as a table to be filled in."""
 
 import json
 import shlex
@@ -90,7 +90,7 @@ def test_the_next_command_has_the_same_options(run, people, written):
     assert json.loads(run(*shlex.split(last.partition("mixkern ")[2]), "--json", "--no-estimate").stdout)["ignored"]
 
 
-def test_more_than_there_are_is_told_of(run, people, written):
+def test_more_rows_than_there_are_is_noted(run, people, written):
     path = written(people.assign(churn=np.where(np.arange(90) < 87, "yes", None)))
     assert (
         "3 rows have no label: all of them are suggested, not 20."

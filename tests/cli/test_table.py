@@ -97,7 +97,7 @@ def test_classes(labels):
 
 
 @pytest.mark.parametrize(
-    ("labels", "words"),
+    ("labels", "message"),
     [
         (numbers(60, 31), "31 different values in 60 labelled rows .*numbers, not classes"),
         (numbers(6, 6), "6 different values in 6 labelled rows .*MixtureSVR"),
@@ -105,9 +105,9 @@ def test_classes(labels):
         (["1", "-1"], "holds -1, which could be a class"),
     ],
 )
-def test_no_classes(labels, words):
+def test_no_classes(labels, message):
     column = pd.Series([*labels, *[None] * 20], dtype=object)
-    with pytest.raises(LabelError, match=words):
+    with pytest.raises(LabelError, match=message):
         read_labels(column, "churn", ())
 
 
@@ -221,8 +221,8 @@ def test_a_model_without_named_columns(people, table, tmp_path):
         model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
 
 
-def test_numbers_are_spelled_as_at_fit(run, people, written, tmp_path):
-    """A batch of whole numbers does not say that points set thousands apart; the table of the fit did."""
+def test_numbers_are_read_as_at_fit(run, people, written, tmp_path):
+    """In a batch of whole numbers, a point could be a decimal sign; the table of the fit settled that."""
     sums = 1000 + 2000.5 * (np.arange(90) % 7)
     german = [f"{each:,.2f}".translate(str.maketrans(",.", ".,")) for each in sums]
     content = people.assign(sum=german).to_csv(sep=";", index=False)
@@ -232,6 +232,6 @@ def test_numbers_are_spelled_as_at_fit(run, people, written, tmp_path):
     (tmp_path / "batch.csv").write_text("age;town;sum\n40;Kassel;3.001\n41;Kassel;5.001\n")
     done = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only")
     assert "'sum': 3.001 was read as 3001, with thousands set apart" in done.stderr
-    told = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only", "--decimal", ".")
-    assert "thousands" not in told.stderr
-    assert told.stdout != done.stdout
+    chosen = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only", "--decimal", ".")
+    assert "thousands" not in chosen.stderr
+    assert chosen.stdout != done.stdout

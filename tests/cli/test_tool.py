@@ -40,15 +40,15 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     frame.to_csv(table, index=False)
     n, n_labels = len(frame), int(frame[TARGET].notna().sum())
 
-    told = installed("look", table, "--target", TARGET).stdout
+    printed = installed("look", table, "--target", TARGET).stdout
     facts = json.loads(run("look", table, "--target", TARGET, "--json").stdout)
     assert (facts["rows"], facts["labelled"]) == (n, n_labels)
     assert {column["name"]: column["gaps"] for column in facts["columns"]} == frame.drop(
         columns=TARGET
     ).isna().sum().to_dict()
-    assert told.startswith(f"{name}.csv: {n} rows, {frame.shape[1] - 1} columns to learn from\n")
-    assert f"Labels in '{TARGET}': {n_labels} of {n} rows: " in told
-    assert f"{len(facts['components'])} components (groups of similar rows)" in told
+    assert printed.startswith(f"{name}.csv: {n} rows, {frame.shape[1] - 1} columns to learn from\n")
+    assert f"Labels in '{TARGET}': {n_labels} of {n} rows: " in printed
+    assert f"{len(facts['components'])} components (groups of similar rows)" in printed
 
     found = json.loads(installed("suggest", table, "--target", TARGET, "-n", 5, "--json").stdout)
     rows = [each["row"] for each in found["suggestions"]]
@@ -63,24 +63,24 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     assert fitted["components"] == len(facts["components"])
 
     output = tmp_path / "labelled.csv"
-    told = installed("predict", model, table, "-o", output).stdout
-    answers = pd.read_csv(output, dtype=str)
+    printed = installed("predict", model, table, "-o", output).stdout
+    predictions = pd.read_csv(output, dtype=str)
     is_hidden = frame[TARGET].isna()
-    right = (answers["label"] == truth)[is_hidden].mean()
+    right = (predictions["label"] == truth)[is_hidden].mean()
     constant = (truth == max(fitted["classes"], key=fitted["classes"].get))[is_hidden].mean()
     assert right > constant + 0.02, (right, constant)
     assert fitted["accuracy"]["interval"][0] <= right <= fitted["accuracy"]["interval"][1]
-    assert told.startswith(f"{n} rows: ")
-    for label, count in answers["label"].value_counts().items():
-        assert f"{count} of {label!r}" in told
+    assert printed.startswith(f"{n} rows: ")
+    for label, count in predictions["label"].value_counts().items():
+        assert f"{count} of {label!r}" in printed
 
     why = json.loads(installed("explain", model, table, "--row", rows[0], "--json").stdout)
-    answer = answers.iloc[rows[0] - 1]
-    assert (why["row"], why["label"], why["novelty"]) == (rows[0], answer["label"], float(answer["novelty"]))
-    assert why["probabilities"][why["label"]] == pytest.approx(float(answer["probability"]), rel=1e-9)
+    expected = predictions.iloc[rows[0] - 1]
+    assert (why["row"], why["label"], why["novelty"]) == (rows[0], expected["label"], float(expected["novelty"]))
+    assert why["probabilities"][why["label"]] == pytest.approx(float(expected["probability"]), rel=1e-9)
     assert sum(each["pull"] for each in why["neighbours"]) == pytest.approx(why["score"], rel=1e-6)
-    told = run("explain", model, table, "--row", rows[0]).stdout
-    assert told.startswith(f"Row {rows[0]} is taken for {why['label']!r}, rather than {why['against']!r}.\n")
+    printed = run("explain", model, table, "--row", rows[0]).stdout
+    assert printed.startswith(f"Row {rows[0]} is taken for {why['label']!r}, rather than {why['against']!r}.\n")
 
     page = tmp_path / "page.html"
     assert installed("report", model, table, "-o", page).stdout == f"Report: {page}\n"
@@ -121,7 +121,7 @@ def test_another_process_gives_the_same_bits_as_the_model_in_memory(name, instal
 
 @pytest.fixture(scope="module")
 def blocks(tmp_path_factory):
-    """A model of Page Blocks, and tables of any length that are drawn from it."""
+    """A model of Page Blocks, and tables of any length from its rows."""
     folder = tmp_path_factory.mktemp("blocks")
     frame, _ = labelled("page_blocks")
     X = frame.drop(columns=TARGET)
@@ -131,15 +131,15 @@ def blocks(tmp_path_factory):
     def table(n):
         path = folder / f"{n}.csv"
         if not path.exists():
-            drawn = np.random.RandomState(0).randint(1, len(lines), n)
-            path.write_text(lines[0] + "".join(lines[i] for i in drawn))
+            rows = np.random.RandomState(0).randint(1, len(lines), n)
+            path.write_text(lines[0] + "".join(lines[i] for i in rows))
         return path
 
     return folder / "a.mixkern", table
 
 
 def memory_of(process):
-    """Give the largest memory so far, in MB; of a child that has ended, nothing."""
+    """Return the largest memory so far in MB; 0 for a process that has ended."""
     with suppress(OSError, StopIteration, ProcessLookupError):
         status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
         return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024
@@ -147,24 +147,24 @@ def memory_of(process):
 
 
 def watched(arguments, stderr):
-    """Run a command to its end; give its largest memory and what it has said on a terminal or a pipe."""
+    """Run a command; return its largest memory and what it printed on a terminal or a pipe."""
     ours, theirs = stderr
     os.set_blocking(ours, False)
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
-        peak, said, end = 0.0, b"", time.monotonic() + 300
+        peak, printed, end = 0.0, b"", time.monotonic() + 300
         while process.poll() is None:
             assert time.monotonic() < end
             peak = max(peak, memory_of(process))
             with suppress(OSError):
-                said += os.read(ours, 1 << 16)
+                printed += os.read(ours, 1 << 16)
             time.sleep(0.02)
     with suppress(OSError):
         while chunk := os.read(ours, 1 << 16):
-            said += chunk
+            printed += chunk
     os.close(ours)
-    assert process.returncode == 0, said
-    return peak, said.decode()
+    assert process.returncode == 0, printed
+    return peak, printed.decode()
 
 
 @ON_LINUX
@@ -174,16 +174,16 @@ def test_a_long_table_takes_no_more_memory_than_a_short_one(blocks, script, tmp_
     peaks = {}
     for n, streams in ((few, os.pipe()), (many, os.openpty())):
         output = tmp_path / f"{n}.csv"
-        peaks[n], said = watched([script, "predict", model, table(n), "-o", output], streams)
+        peaks[n], printed = watched([script, "predict", model, table(n), "-o", output], streams)
         with output.open() as lines:
             assert sum(1 for _ in lines) == n + 1
         if n == few:
-            assert said == ""  # a pipe
+            assert printed == ""  # a pipe
         else:
-            assert f"Predicting {n}.csv" in said  # a terminal
-            assert "━" in said
-            assert "MB" in said
-            assert said.count("\x1b[?25l") == said.count("\x1b[?25h") == 1
+            assert f"Predicting {n}.csv" in printed  # a terminal
+            assert "━" in printed
+            assert "MB" in printed
+            assert printed.count("\x1b[?25l") == printed.count("\x1b[?25h") == 1
     assert 0 < peaks[many] < 1_500
     assert peaks[many] < 1.15 * peaks[few], peaks
     labels = load(model).predict(pd.read_csv(table(few), nrows=300))
@@ -205,15 +205,15 @@ def test_ctrl_c_leaves_no_half_written_file(blocks, script, tmp_path):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
-        said = process.stderr.read().decode()
+        printed = process.stderr.read().decode()
         with suppress(BrokenPipeError):
             process.stdin.close()
-    assert said == "Stopped. No file was changed.\n"
+    assert printed == "Stopped. No file was changed.\n"
     assert list(tmp_path.iterdir()) == []
 
 
 @ON_LINUX
-def test_pipes_that_somebody_closes(blocks, script, tmp_path):
+def test_a_pipe_that_is_closed(blocks, script, tmp_path):
     model, table = blocks
     command = f'set -o pipefail; cat "{table(100_000)}" | "{script}" predict "{model}" - --only | head -1'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
@@ -268,7 +268,7 @@ class Trap:
 
 
 def hostile(marker, sealed, content):
-    """Files that would do something if they were believed."""
+    """Files that would run code if they were trusted."""
     return {
         "pickle": pickle.dumps(Trap(marker)),
         "old pickle": pickle.dumps(Trap(marker), 0),
@@ -286,7 +286,7 @@ def traps(damage, model, tmp_path):
     return [tmp_path / f"{name}.mixkern" for name in found]
 
 
-def test_the_traps_work_where_they_are_believed(traps, tmp_path):
+def test_the_traps_work_where_files_are_trusted(traps, tmp_path):
     pickle.loads(traps[0].read_bytes())
     assert (tmp_path / "ran").exists()
 
@@ -311,7 +311,7 @@ def test_a_terminal_that_lacks_signs(installed, people, tmp_path):
     strange = people.rename(columns={"town": "🙂 [bold]"}).replace({"yes": "日本"})
     strange.to_csv(tmp_path / "a.csv", index=False)
     environment = {"PYTHONIOENCODING": "ascii"}
-    told = installed("look", tmp_path / "a.csv", "--target", "churn", **environment).stdout
-    assert "? [bold]" in told
+    printed = installed("look", tmp_path / "a.csv", "--target", "churn", **environment).stdout
+    assert "? [bold]" in printed
     found = installed("look", tmp_path / "a.csv", "--target", "churn", "--json", **environment).stdout
     assert json.loads(found)["classes"] == {"no": 15, "日本": 15}

@@ -1,4 +1,4 @@
-"""Table files and OpenML as data sets; answers of OpenML were recorded, and are part of scikit-learn's own tests."""
+"""Table files and OpenML as data sets; the responses of OpenML were recorded for scikit-learn's own tests."""
 
 import gzip
 import io
@@ -106,15 +106,15 @@ INACTIVE = {"/data/list/data_name/glass2/limit/2/status/active/": "id_40675/api-
 
 
 class Recorder(urllib.request.BaseHandler):
-    """Answers as OpenML where an answer was recorded; fails as without a network elsewhere."""
+    """Returns recorded responses of OpenML, and fails as without a network for other requests."""
 
-    def __init__(self, answers):
-        self.answers = answers
+    def __init__(self, responses):
+        self.responses = responses
         self.requests = []
 
     def https_open(self, request):
         self.requests.append(request.full_url)
-        for ending, recording in self.answers.items():
+        for ending, recording in self.responses.items():
             if request.full_url.endswith(ending):
                 body = gzip.decompress((RECORDED / recording).read_bytes())
                 if b'"error"' in body[:50]:  # OpenML's way to refuse
@@ -124,11 +124,11 @@ class Recorder(urllib.request.BaseHandler):
 
 
 @pytest.fixture
-def answer():
-    """Put recorded answers in place of the network, for as long as a test runs."""
+def recorded():
+    """Replace the network by recorded responses during a test."""
 
-    def install(answers):
-        recorder = Recorder(answers)
+    def install(responses):
+        recorder = Recorder(responses)
         opener = urllib.request.OpenerDirector()
         opener.add_handler(recorder)
         urllib.request.install_opener(opener)
@@ -140,8 +140,8 @@ def answer():
 
 @pytest.mark.parametrize("name", ["openml:61", "openml:iris"])
 @pytest.mark.filterwarnings("ignore:Multiple active versions:UserWarning")
-def test_a_recorded_answer_becomes_a_data_set(name, answer, tmp_path):
-    answer(IRIS)
+def test_a_data_set_of_openml(name, recorded, tmp_path):
+    recorded(IRIS)
     data = datasets.load(name, data_home=str(tmp_path))
     assert data.X.shape == (150, 4)
     assert data.continuous == ("sepallength", "sepalwidth", "petallength", "petalwidth")
@@ -156,24 +156,24 @@ def test_a_recorded_answer_becomes_a_data_set(name, answer, tmp_path):
     assert (data.X.to_numpy() != datasets.load("iris").X.to_numpy()).sum() <= 3
 
 
-def test_the_second_time_needs_no_network(answer, tmp_path):
-    answer(IRIS)
+def test_the_second_time_needs_no_network(recorded, tmp_path):
+    recorded(IRIS)
     first = datasets.load("openml:61", data_home=str(tmp_path))
-    offline = answer({})
+    offline = recorded({})
     second = datasets.load("openml:61", data_home=str(tmp_path))
     pd.testing.assert_frame_equal(first.X, second.X)
     assert offline.requests == []
 
 
 @pytest.mark.filterwarnings("ignore:A network error occurred:UserWarning")
-def test_without_a_network_the_error_names_what_needs_none(answer, tmp_path):
-    answer({})
+def test_without_a_network_the_error_names_what_needs_none(recorded, tmp_path):
+    recorded({})
     with pytest.raises(DownloadError, match=r"OpenML could not be reached for 'openml:61' .*names\(\) need none"):
         datasets.load("openml:61", data_home=str(tmp_path))
 
 
-def test_a_table_of_all_kinds_of_columns(answer, tmp_path):
-    answer(TITANIC)
+def test_a_table_of_all_kinds_of_columns(recorded, tmp_path):
+    recorded(TITANIC)
     data = datasets.load("openml:40945", data_home=str(tmp_path))
     assert {"age", "fare"} <= set(data.continuous)
     assert {"sex", "embarked", "name"} <= set(data.categorical)
@@ -182,8 +182,8 @@ def test_a_table_of_all_kinds_of_columns(answer, tmp_path):
     assert data.X["age"].isna().any()
 
 
-def test_a_set_with_several_targets_is_refused(answer, tmp_path):
-    answer(EMOTIONS)
+def test_a_set_with_several_targets_is_refused(recorded, tmp_path):
+    recorded(EMOTIONS)
     with pytest.raises(NoTargetError, match="'openml:40589' does not define a single column of labels"):
         datasets.load("openml:40589", data_home=str(tmp_path))
 
@@ -193,7 +193,7 @@ def test_a_name_has_to_follow():
         datasets.load("openml:")
 
 
-def test_a_name_without_an_active_version_is_refused(answer, tmp_path):
-    answer(INACTIVE)
+def test_a_name_without_an_active_version_is_refused(recorded, tmp_path):
+    recorded(INACTIVE)
     with pytest.raises(DownloadError, match="OpenML has no table for 'openml:glass2': No active dataset glass2"):
         datasets.load("openml:glass2", data_home=str(tmp_path))

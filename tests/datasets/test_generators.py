@@ -61,9 +61,7 @@ def test_noise_adds_its_variance(make):
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_bad_arguments_are_explained(make):
-    with pytest.raises(
-        ValueError, match=r"n must be a whole number, \d or more, but it is 1\."
-    ):
+    with pytest.raises(ValueError, match=r"n must be a whole number, \d or more, but it is 1\."):
         make(n=1)
     with pytest.raises(ValueError, match=r"noise must be a number, 0 or more, but it is -1\."):
         make(noise=-1)

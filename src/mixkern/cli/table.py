@@ -98,7 +98,7 @@ def training_table(
     path : str
         The file, ``-`` for standard input.
     notes : list of str
-        Takes what the user should know about the table.
+        List to which remarks about the table are added.
     target : str or None
         Column of labels.
     drop, keep, continuous, categorical, unlabelled : list of str
@@ -107,14 +107,12 @@ def training_table(
         Format of the file, see :func:`mixkern.io.table_file`.
     """
     file = open_table(path, reading, notes)
-    named = {"target": [] if target is None else [target], "drop": drop, "keep": keep}
-    for option, names in {**named, "continuous": continuous, "categorical": categorical}.items():
-        for name in names:
-            _check_column(name, file, f"--{option}")
+    targets = () if target is None else (target,)
+    _check_columns(file, target=targets, drop=drop, keep=keep, continuous=continuous, categorical=categorical)
     with byte_progress(f"Reading {file.name}") as on_progress:
-        frame = file.frame(text=() if target is None else (target,), on_progress=on_progress)
+        frame = file.frame(text=targets, on_progress=on_progress)
     add_file_notes(file, notes)
-    X = frame.drop(columns=[*drop, *named["target"]])
+    X = frame.drop(columns=[*drop, *targets])
     unused = _unused_columns(X, {*keep, *continuous, *categorical}, notes)
     X = X.drop(columns=unused)
     if not X.shape[1]:
@@ -131,13 +129,15 @@ def training_table(
     return TrainingTable(file, frame, X, y, target, (*drop, *unused), gaps, tuple(unlabelled), encoder)
 
 
-def _check_column(name: str, file: TableFile, option: str) -> None:
-    """Raise an error, with the nearest name, where the file has no such column."""
-    if name not in file.columns:
-        raise UnknownColumnError(
-            f"{option} {name}: {file.name} has no such column.{nearest(name, file.columns)} "
-            f"It has {listing(file.columns, limit=10)}."
-        )
+def _check_columns(file: TableFile, **options: Sequence[str]) -> None:
+    """Raise an error, with the nearest name, where an option names a column that the file does not have."""
+    for option, names in options.items():
+        for name in names:
+            if name not in file.columns:
+                raise UnknownColumnError(
+                    f"--{option} {name}: {file.name} has no such column.{nearest(name, file.columns)} "
+                    f"It has {listing(file.columns, limit=10)}."
+                )
 
 
 def _unused_columns(X: Any, requested: Collection[str], notes: Notes) -> list[str]:
