@@ -351,7 +351,7 @@ def test_models_that_are_not_fitted_or_no_classifiers_are_refused():
     with pytest.raises(NotFittedError, match="This MixtureSVC instance is not fitted yet"):
         draw(MixtureSVC(), X)
     machine = MixtureOneClassSVM(random_state=0).fit(X)
-    with pytest.raises(TypeError, match="model must be a classifier, but a MixtureOneClassSVM is none: it has no"):
+    with pytest.raises(TypeError, match="model must be a classifier, but MixtureOneClassSVM is not one"):
         draw(machine, X)
 
 
@@ -369,7 +369,7 @@ def test_margins_need_two_classes_and_a_decision_function():
 
 
 def test_components_need_a_mixture_and_a_grid_two_lines(moons):
-    with pytest.raises(OptionError, match="A LogisticRegression has no mixture whose components to draw"):
+    with pytest.raises(OptionError, match="LogisticRegression has no mixture to draw the components of"):
         draw(LogisticRegression().fit(X, TRUTH), X, components=True)
     with pytest.raises(OptionError, match="resolution must be at least 2, but it is 1"):
         draw(moons, X, resolution=1)

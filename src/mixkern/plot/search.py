@@ -62,8 +62,8 @@ def search_map(
 ) -> Any:
     """Draw the settings of C and gamma that a search has visited, over contours of the error.
 
-    Visited settings are grey, the best is red. Contours need trials on a grid; the trials of a line search are joined by
-    a line, over the contours of another search given as ``surface``.
+    Visited settings are grey, the best is red. Contours need trials on a grid; the trials of a line search are joined
+    by a line, over the contours of another search given as ``surface``.
 
     Parameters
     ----------
