@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mixkern.encoding.cell import date_text, days, number, parsed, text
+from mixkern.encoding.cell import are_dates, date_text, days, is_gap, jsonable, not_numbers, number, parsed, text
 
 BERLIN = dt.timezone(dt.timedelta(hours=2))
 
@@ -117,3 +117,82 @@ def test_days_of_dates_in_every_unit(unit):
 def test_days_of_durations():
     hours = np.array([36, "NaT", -12], dtype="timedelta64[h]")
     np.testing.assert_array_equal(days(hours), [1.5, np.nan, -0.5])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        float("nan"),
+        np.float32("nan"),
+        np.longdouble("nan"),
+        complex("nan"),
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        np.timedelta64("NaT", "s"),
+        decimal.Decimal("NaN"),
+        decimal.Decimal("sNaN"),
+    ],
+)
+def test_gaps(value):
+    assert is_gap(value) is True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        0,
+        0.0,
+        float("inf"),
+        False,
+        np.False_,
+        "",
+        "nan",
+        np.str_("NaT"),
+        b"",
+        decimal.Decimal(0),
+        dt.date(2020, 1, 1),
+        np.datetime64("2020"),
+        [],
+        {},
+        np.array([1.0, np.nan]),
+        np.array([]),
+        pd.Series([np.nan]),
+        pd.Interval(0, 1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_everything_else_is_a_value(value):
+    assert is_gap(value) is False
+
+
+DAYS = [f"2024-05-{day:02}" for day in range(1, 21)]
+
+
+def test_texts_that_spell_no_number_keep_their_order():
+    assert not_numbers(["z", "1", "-1e5", "a", "3 cm", "nan"]) == ["z", "a", "3 cm"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (DAYS, True),
+        (["2024-05-01T12:30:00", "2024-05-01 12:30+02:00"], True),
+        ([*DAYS, "?", "unknown"], True),  # 20 of 22
+        ([*DAYS, "?", "unknown", "later"], False),  # 20 of 23
+        (["2024-05-01", "?"], False),
+        (["20240501"], False),
+        (["01.05.2024", "May"], False),
+        (["2024-13-01"], False),
+        ([], False),
+    ],
+)
+def test_dates(texts, expected):
+    assert are_dates(texts) is expected
+
+
+def test_values_that_json_does_not_know():
+    assert jsonable(pd.Timestamp("2024-05-31")) == "2024-05-31 00:00:00"
+    assert jsonable([pd.NA, None, True, np.bool_(False), "a"]) == [None, None, True, False, "a"]
+    assert jsonable({"a": {2: float("nan")}, "b": np.arange(2.0)}) == {"a": {"2": None}, "b": [0.0, 1.0]}

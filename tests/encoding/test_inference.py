@@ -7,7 +7,7 @@ import pytest
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.frame import raw_columns
-from mixkern.encoding.inference import Reading, identifiers, reading, readings
+from mixkern.encoding.inference import Inference, are_identifiers, identifiers, infer_column, infer_columns
 from mixkern.errors import NotNumericError
 
 DIGITS = [str(i) for i in range(12)]
@@ -16,7 +16,7 @@ DAYS = [f"2024-05-{day:02}" for day in range(1, 21)]
 
 def read(cells, dtype=None):
     (raw,) = raw_columns(pd.DataFrame({"a": pd.Series(cells, dtype=dtype)}))
-    return reading(raw)
+    return infer_column(raw)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def read(cells, dtype=None):
 )
 def test_what_goes_without_saying(cells, column_type):
     how = read(cells)
-    assert how == Reading(column_type)
+    assert how == Inference(column_type)
 
 
 ROW_NUMBERS = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
@@ -93,7 +93,7 @@ def test_what_could_be_read_in_two_ways(cells, column_type, reason):
     ],
 )
 def test_advice(cells, advice):
-    assert read(cells).advice == advice
+    assert read(cells).conversion == advice
 
 
 NOT_NUMERIC = """Some columns of texts are numbers for the most part; rows are counted from 1.
@@ -110,7 +110,7 @@ def test_numbers_with_a_few_words_between_them_are_refused_together():
     second = [*DIGITS, *["n" * 50] * 3]
     frame = pd.DataFrame({"a": first, "c": range(0, 30, 2), "b": second})
     with pytest.raises(NotNumericError) as caught:
-        readings(raw_columns(frame), {})
+        infer_columns(raw_columns(frame), {})
     assert str(caught.value) == NOT_NUMERIC
 
 
@@ -119,13 +119,13 @@ def test_many_refused_columns_are_counted():
     with pytest.raises(
         NotNumericError, match=r"(?s)'a4': .*\n  and 3 more columns\n.*\n  and 3 more columns\nOr .*'a7'"
     ):
-        readings(raw_columns(frame), {})
+        infer_columns(raw_columns(frame), {})
 
 
 def test_what_is_settled_is_neither_read_nor_refused():
     raws = raw_columns(pd.DataFrame({"a": [*DIGITS, "?"], "b": [0.5] * 13}))
-    settled = Reading(CategoricalColumn, "as told")
-    assert readings(raws, {0: settled}) == [settled, Reading(ContinuousColumn)]
+    chosen = Inference(CategoricalColumn, "chosen by the user")
+    assert infer_columns(raws, {0: chosen}) == [chosen, Inference(ContinuousColumn)]
 
 
 def test_words_with_as_many_numbers_between_them_are_words():
@@ -180,3 +180,8 @@ def test_identifiers_are_named_in_the_order_of_the_columns():
     frame = pd.DataFrame(rows, columns=["n", "a", "who", "b"])
     assert identifiers(frame) == ["n", "who"]
     assert identifiers(frame[["who", "b", "n"]]) == ["who", "n"]
+
+
+@pytest.mark.parametrize(("n_distinct", "n_texts", "expected"), [(90, 100, True), (89, 100, False), (11, 11, True)])
+def test_one_text_in_ten_may_be_repeated(n_distinct, n_texts, expected):
+    assert are_identifiers(n_distinct, n_texts) is expected

@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.overrides import told
-from mixkern.errors import UnknownColumnError
+from mixkern.encoding.inference import Inference
+from mixkern.encoding.overrides import Unseen, choices, ignored_values, unseen_categories, user_choices
+from mixkern.errors import Hint, UnknownColumnError
 
 NAMES = ["age", "town", "income"]
 
@@ -14,19 +15,19 @@ NAMES = ["age", "town", "income"]
 )
 def test_columns_by_name_or_position(given):
     for option, column_type in (("continuous", ContinuousColumn), ("categorical", CategoricalColumn)):
-        settled = told(NAMES, **{"continuous": None, "categorical": None, option: given})
-        assert {i: (how.column_type, how.reason, how.is_choice) for i, how in settled.items()} == {
-            1: (column_type, "as told", False)
+        chosen = user_choices(NAMES, **{"continuous": None, "categorical": None, option: given})
+        assert {i: (how.column_type, how.reason, how.is_choice) for i, how in chosen.items()} == {
+            1: (column_type, "chosen by the user", False)
         }
 
 
 def test_nothing_said():
-    assert told(NAMES, None, None) == told(NAMES, [], ()) == {}
+    assert user_choices(NAMES, None, None) == user_choices(NAMES, [], ()) == {}
 
 
 def test_both_options_together():
-    settled = told(NAMES, continuous=["age", 2], categorical="town")
-    assert [settled[i].column_type for i in range(3)] == [ContinuousColumn, CategoricalColumn, ContinuousColumn]
+    chosen = user_choices(NAMES, continuous=["age", 2], categorical="town")
+    assert [chosen[i].column_type for i in range(3)] == [ContinuousColumn, CategoricalColumn, ContinuousColumn]
 
 
 @pytest.mark.parametrize(
@@ -48,12 +49,12 @@ def test_both_options_together():
 )
 def test_columns_that_cannot_be_found(continuous, categorical, message):
     with pytest.raises(UnknownColumnError, match=message):
-        told(NAMES, continuous, categorical)
+        user_choices(NAMES, continuous, categorical)
 
 
 @pytest.mark.parametrize("labels", [None, ["a", "b"], [("a", 1), ("a", 2)]])
 def test_integers_are_positions_where_labels_are_no_integers(labels):
-    assert list(told(["a", "b"], continuous=1, categorical=None, labels=labels)) == [1]
+    assert list(user_choices(["a", "b"], continuous=1, categorical=None, labels=labels)) == [1]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,72 @@ def test_integers_are_positions_where_labels_are_no_integers(labels):
 )
 def test_integers_are_labels_where_labels_are_integers(labels, key, position):
     names = [str(label) for label in labels]
-    assert list(told(names, continuous=None, categorical=[key], labels=labels)) == [position]
+    assert list(user_choices(names, continuous=None, categorical=[key], labels=labels)) == [position]
 
 
 def test_an_integer_that_is_no_label():
     message = r"categorical names the column 1, but expected a name, or one of the labels 10, 20\.$"
     with pytest.raises(UnknownColumnError, match=message):
-        told(["10", "20"], continuous=None, categorical=1, labels=[10, 20])
+        user_choices(["10", "20"], continuous=None, categorical=1, labels=[10, 20])
+
+
+def test_nothing_to_choose():
+    assert choices(["a", "b"], [Inference(ContinuousColumn), Inference(CategoricalColumn, "chosen by the user")]) == (
+        "",
+        Hint(),
+    )
+
+
+def test_columns_with_the_same_reason_share_a_line_and_the_first_advice():
+    dates = [Inference(CategoricalColumn, "dates", is_choice=True, conversion=f"convert {name}") for name in "abcdefg"]
+    other = Inference(ContinuousColumn, "codes", is_choice=True)
+    text, hint = choices([*"abcdefg", "z"], [*dates, other])
+    assert text.splitlines() == [
+        "Some columns could be read in two ways.",
+        "  'a', 'b', 'c', 'd', 'e' and 2 more: dates",
+        "  'z': codes",
+    ]
+    assert hint.python.startswith("\nTo convert 'a': convert a\nTo choose, name the columns: TableEncoder(")
+    assert hint.cli == "\nTo choose, name a column: --continuous COLUMN or --categorical COLUMN."
+
+
+def test_one_new_category_in_one_cell():
+    assert unseen_categories([Unseen("town", {"Bonn": 1}, 5)]) == (
+        "1 cell holds a category that was absent at fit time; it is coded as 'other'.\n  'town': 'Bonn' (1)"
+    )
+
+
+MANY = {f"T{i}": 1 for i in range(9)}
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_cells", "line"),
+    [
+        ({"Bonn": 4, "Ulm": 2}, 9, "'town': 'Bonn' (4), 'Ulm' (2)"),
+        ({"Bonn": 4, "Ulm": 2}, 6, "'town': 'Bonn' (4), 'Ulm' (2)"),
+        (MANY, 10, "'town': 'T0' (1), 'T1' (1), 'T2' (1), 'T3' (1), 'T4' (1) and 4 more"),
+        (MANY, 9, "'town': all 9 cells, as in an identifier"),
+        ({"x" * 100: 2}, 3, f"'town': '{'x' * 39}…' (2)"),
+    ],
+)
+def test_new_categories(counts, n_cells, line):
+    first, second = unseen_categories([Unseen("town", counts, n_cells)]).splitlines()
+    n = sum(counts.values())
+    assert first == f"{n} cells hold categories that were absent at fit time; they are coded as 'other'."
+    assert second == f"  {line}"
+
+
+def test_new_categories_in_many_columns():
+    lines = unseen_categories([Unseen(name, {"x": 1}, 5) for name in "abcdefgh"]).splitlines()
+    assert lines[0].startswith("8 cells")
+    assert lines[5:] == ["  'e': 'x' (1)", "  and 3 more columns"]
+
+
+def test_ignored_values():
+    assert ignored_values({"a": 1, "b": 0, "c": 7}) == (
+        "Values are ignored, and read as gaps, in columns that held none at fit time.\n"
+        "  'a': 1 value\n"
+        "  'c': 7 values\n"
+        "Fit again, with rows that have values in these columns."
+    )
+    assert "\n  and 1 more column\n" in ignored_values(dict.fromkeys("abcdef", 2))

@@ -19,7 +19,7 @@ from mixkern.cli.option import (
 )
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import TrainingTable, training_table
-from mixkern.encoding.jsonable import jsonable
+from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName

@@ -27,7 +27,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.encoding.jsonable import jsonable
+from mixkern.encoding.cell import jsonable
 from mixkern.errors import MixkernWarning
 from mixkern.io.atomic import write_whole
 

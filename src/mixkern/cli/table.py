@@ -7,8 +7,8 @@ from typing import Any
 
 from mixkern.cli.output import PREFIX, Notes, byte_progress
 from mixkern.encoding import TableEncoder, encode_labels, identifiers
+from mixkern.encoding.cell import not_numbers
 from mixkern.encoding.column import Column
-from mixkern.encoding.lookalike import not_numbers
 from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.svc import ANSWERS

@@ -1,12 +1,11 @@
-"""Tables and labels of any kind, made ready for densities and kernels."""
+"""Encode tables and labels: columns as numbers and category codes, labels as class codes."""
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import Kind
 from mixkern.encoding.inference import identifiers
-from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels
+from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
 from mixkern.encoding.stack import stacked
-from mixkern.encoding.targets import encode_targets
 
 __all__ = [
     "UNLABELLED",

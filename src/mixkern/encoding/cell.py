@@ -1,32 +1,48 @@
-"""One cell as a number or as text, whatever it was before.
+"""One cell of a table: whether it is a gap, and its value as a number, as text or for JSON.
 
-Dates and durations are counted in days, dates from 1970. A date without a time zone is taken as UTC, never as the
-zone of whoever's machine this is.
+Dates and durations are counted in days, dates from 1970. A date without a time zone is taken as UTC.
 """
 
 import datetime as dt
 import decimal
 import math
 import numbers
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.encoding.gap import is_gap
 from mixkern.errors import CellTypeError
 from mixkern.typing import Floats
 
 DAY = 86_400e6  # microseconds
 LAST_DAY = 1e8  # about the year 275,000: microseconds beyond do not fit into 64 bits
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+EXCEPTIONS = 10  # one text in this many may differ from the others, because real columns have errors
 
 _DATES = (dt.date, np.datetime64)
 _DURATIONS = (dt.timedelta, dt.time, np.timedelta64)
 
 
+def is_gap(value: object) -> bool:
+    """Return whether a cell is a gap: ``None``, NaN, NaT or ``pandas.NA``.
+
+    >>> [is_gap(value) for value in (None, float("nan"), 0, "", "nan")]
+    [True, True, False, False, False]
+    """
+    if isinstance(value, str):  # the usual case, so it comes first
+        return False
+    # pandas.NA and NaT are found by name, because pandas may not be installed; NA cannot be compared.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()  # a signalling NaN cannot be compared
+    return isinstance(value, (float, complex, np.generic)) and bool(value != value)
+
+
 def number(cell: Any) -> float:
-    """Give a number, boolean, date or duration as a float, infinite where no float is large enough.
+    """Return a number, boolean, date or duration as a float, infinite where no float is large enough.
 
     >>> number(True), number(dt.date(1970, 1, 2)), number(10**400)
     (1.0, 1.0, inf)
@@ -42,12 +58,12 @@ def number(cell: Any) -> float:
 
 
 def parsed(cell: Any) -> float | None:
-    """Give the number that a text spells, ``None`` where it spells none.
+    """Return the number in a text, ``None`` where there is none.
 
     >>> [parsed(text) for text in ("3", "-1e5", "3 cm", "1_000", "")]
     [3.0, -100000.0, None, None, None]
     """
-    if isinstance(cell, str) and "_" in cell:  # Python reads 1_000 as a number, nobody's table does
+    if isinstance(cell, str) and "_" in cell:  # a number in Python's syntax, but not in tables
         return None
     try:
         return number(cell) if isinstance(cell, (numbers.Real, decimal.Decimal)) else float(cell)
@@ -56,7 +72,7 @@ def parsed(cell: Any) -> float | None:
 
 
 def text(cell: Any) -> str | None:
-    """Give a cell as text, a gap as ``None``; equal cells give equal texts, however they were stored.
+    """Return a cell as text, ``None`` for a gap; equal values have equal texts, whatever their type.
 
     >>> text(3), text(3.0), text(decimal.Decimal("0.50")), text(dt.date(2020, 2, 29)), text(None)
     ('3', '3', '0.5', '2020-02-29', None)
@@ -72,12 +88,12 @@ def text(cell: Any) -> str | None:
         return str(int(value)) if value.is_integer() else str(value)
     if isinstance(cell, numbers.Integral):
         whole = int(cell)
-        return str(whole) if whole.bit_length() < 10_000 else hex(whole)  # Python refuses more than 4300 digits
+        return str(whole) if whole.bit_length() < 10_000 else hex(whole)  # Python converts at most 4300 digits
     return text(number(cell)) if isinstance(cell, numbers.Real) else str(cell)
 
 
 def date_text(day: float) -> str | None:
-    """Write a date, given in days since 1970, without its time of day where that is midnight.
+    """Return the text of a date given in days since 1970, without the time of day where it is midnight.
 
     >>> date_text(18262.0), date_text(18262.5)
     ('2020-01-01', '2020-01-01T12:00:00.000000')
@@ -90,7 +106,7 @@ def date_text(day: float) -> str | None:
 
 
 def days(moments: NDArray[Any]) -> Floats:  # (n,)
-    """Give an array of datetime64 or timedelta64 in days, NaT as NaN."""
+    """Return an array of datetime64 or timedelta64 in days, NaT as NaN."""
     unit: Any
     unit, step = np.datetime_data(moments.dtype)
     if unit in ("Y", "M") and moments.dtype.kind == "M":
@@ -103,8 +119,52 @@ def days(moments: NDArray[Any]) -> Floats:  # (n,)
     return counted
 
 
+def not_numbers(texts: Collection[str]) -> list[str]:
+    """Return the texts that are not numbers.
+
+    >>> not_numbers(["1", "2.5", "high"])
+    ['high']
+    """
+    return [text for text in texts if parsed(text) is None]
+
+
+def are_dates(texts: Collection[str]) -> bool:
+    """Return whether at least nine in ten texts are ISO 8601 dates; digits alone are numbers.
+
+    >>> are_dates(["2024-05-01", "2024-05-02T12:00"]), are_dates(["20240501"]), are_dates(["May", "June"])
+    (True, False, False)
+    """
+    n_exceptions = len(texts) // EXCEPTIONS
+    for text in texts:
+        n_exceptions -= not _is_date(text)
+        if n_exceptions < 0:
+            return False
+    return bool(texts)
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value in the types of JSON: no arrays, no NaN, keys that are texts.
+
+    >>> jsonable({1: np.float64("nan"), "a": (np.int64(3), np.array([True]))})
+    {'1': None, 'a': [3, [True]]}
+    """
+    match value:
+        case Mapping():
+            return {str(key): jsonable(each) for key, each in value.items()}
+        case list() | tuple() | np.ndarray():
+            return [jsonable(each) for each in value]
+        case np.generic():
+            return jsonable(value.item())
+        case float():
+            return value if math.isfinite(value) else None
+        case None | bool() | int() | str():
+            return value
+        case _:
+            return None if is_gap(value) else str(value)
+
+
 def _timedelta(cell: Any) -> dt.timedelta:
-    """Give a duration, the time since midnight or the time since 1970."""
+    """Return a duration, the time since midnight or the time since 1970."""
     if isinstance(cell, dt.timedelta):
         return cell
     if isinstance(cell, dt.time):
@@ -113,3 +173,11 @@ def _timedelta(cell: Any) -> dt.timedelta:
         cell = dt.datetime(cell.year, cell.month, cell.day, tzinfo=dt.UTC)
     elapsed: dt.timedelta = (cell if cell.tzinfo else cell.replace(tzinfo=dt.UTC)) - EPOCH
     return elapsed
+
+
+def _is_date(text: str) -> bool:
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return not text.isdecimal()

@@ -1,7 +1,7 @@
-"""What an encoder has learned about one column, and how it turns cells into floats and back.
+"""Encode one column as floats, and decode it.
 
-A :class:`ContinuousColumn` becomes z-scores, a :class:`CategoricalColumn` becomes codes 0, 1, ... Both are
-values: frozen, comparable, and free of the data that they were learned from.
+A :class:`ContinuousColumn` is encoded as z-scores, a :class:`CategoricalColumn` as codes 0, 1, ... Both are frozen
+and comparable, and keep no rows.
 """
 
 from collections import Counter
@@ -17,16 +17,16 @@ from mixkern.typing import Floats
 from mixkern.wording import counted
 
 FARTHEST = 1e100  # a z-score: beyond, squares of distances overflow
-OTHER = "(other)"  # how a report names a category that was not there at fit time
+OTHER = "(other)"  # name of a category that was absent at fit time
 
 _CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
-# How other libraries and files write the categories of a column of booleans.
+# Other spellings of the categories of a boolean column.
 _BOOLEANS = {"1": "True", "1.0": "True", "true": "True", "0": "False", "0.0": "False", "false": "False"}
 
 
 @dataclass(frozen=True)
 class ContinuousColumn:
-    """Centre and spread of a column of numbers, dates or durations.
+    """Mean and standard deviation of a column of numbers, dates or durations.
 
     The smallest value is subtracted before the mean: differences of close numbers are exact, so values around
     1e9 with a spread of 1e-6 keep their digits.
@@ -39,11 +39,11 @@ class ContinuousColumn:
     mean: float  # above the origin
     deviation: float  # population standard deviation; 1 where all values are equal
     remark: str = ""
-    n_gaps: int = 0  # cells that are
+    n_gaps: int = 0
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
-        """Learn centre and spread from the cells that are there."""
+        """Return the mean and standard deviation of the cells that are not gaps."""
         cells = _finite(raw)
         values = cells[~np.isnan(cells)]
         n_gaps = len(cells) - len(values)
@@ -66,7 +66,7 @@ class ContinuousColumn:
         return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark, n_gaps)
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
-        """Give z-scores, gaps as NaN."""
+        """Return z-scores, gaps as NaN."""
         if self.n_values == 0:
             return np.full(len(raw.cells), np.nan)
         self._check_kind(raw)
@@ -79,13 +79,13 @@ class ContinuousColumn:
         return scores
 
     def n_ignored(self, raw: RawColumn) -> int:
-        """Count the values that are read as gaps, because there was none at fit time to compare them with."""
+        """Return the number of values that are read as gaps, because the column was empty at fit time."""
         if self.n_values or raw.kind is Kind.EMPTY:
             return 0
         return sum(text is not None for text in raw.texts())
 
     def decode(self, scores: Floats) -> Any:  # (n,)
-        """Give back numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
+        """Return numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
         values = (scores * self.deviation + self.mean) + self.origin
         if self.kind not in (Kind.DATE, Kind.DURATION):
             return values
@@ -96,7 +96,7 @@ class ContinuousColumn:
         return moments
 
     def _check_kind(self, raw: RawColumn) -> None:
-        """Refuse a number where a date is due, because nobody knows its unit."""
+        """Raise an error for numbers in a column of dates, or the reverse: their unit is unknown."""
         moments = (Kind.DATE, Kind.DURATION)
         if raw.kind is Kind.EMPTY or raw.kind == self.kind:
             return
@@ -124,7 +124,7 @@ class CategoricalColumn:
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "CategoricalColumn":
-        """Learn the categories that occur, numbers in their own order and texts alphabetically."""
+        """Return the categories that occur, numbers by size and texts alphabetically."""
         texts = raw.texts()
         found = {text for text in texts if text is not None}
         if raw.kind.is_numeric and raw.kind is not Kind.DATE:
@@ -136,26 +136,26 @@ class CategoricalColumn:
         return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=texts.count(None))
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
-        """Give codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
+        """Return codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
         code = {text: float(i) for i, text in enumerate(self.categories)}
         other = float(len(self.categories))
         codes = [np.nan if text is None else code.get(text, other) for text in self._texts(raw)]
         return np.array(codes, dtype=float)
 
     def unseen(self, raw: RawColumn) -> dict[str, int]:
-        """Count the cells of each category that was not there at fit time, most frequent first."""
+        """Return the number of cells of each category that was absent at fit time, most frequent first."""
         known = set(self.categories)
         counts = Counter(text for text in self._texts(raw) if text is not None and text not in known)
         return dict(counts.most_common())
 
     def decode(self, codes: Floats) -> Any:  # (n,)
-        """Give back the categories as text, ``None`` for gaps."""
+        """Return the categories as text, ``None`` for gaps."""
         names = np.array([*self.categories, OTHER, None], dtype=object)
         positions = np.where(np.isnan(codes), len(names) - 1, np.clip(np.rint(codes), 0, len(names) - 2))
         return names[positions.astype(int)]
 
     def _texts(self, raw: RawColumn) -> list[str | None]:
-        """Give cells as text; where booleans were fitted, 1 and "TRUE" are booleans too."""
+        """Return cells as text; in a boolean column, 1 and "TRUE" are booleans too."""
         texts = raw.texts()
         if self.kind is not Kind.BOOLEAN or raw.kind is Kind.BOOLEAN:
             return texts
@@ -192,4 +192,4 @@ def _as_float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return np.inf  # the boolean in a column of integers
+        return np.inf  # a boolean in a column of integers

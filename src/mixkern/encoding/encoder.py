@@ -1,4 +1,4 @@
-"""The door through which a user's table comes in."""
+"""Encode a table as an array of floats."""
 
 from typing import Any, Self
 
@@ -8,12 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.encoding.announcement import COUNT, Unseen, choices, ignored_values, unseen_categories
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.encoded import encoded_rows
-from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
-from mixkern.encoding.inference import readings
-from mixkern.encoding.overrides import ColumnNames, told
+from mixkern.encoding.frame import RawColumn, check_names, column_labels, floats, opened, raw_columns
+from mixkern.encoding.inference import infer_columns
+from mixkern.encoding.overrides import (
+    COUNT,
+    ColumnNames,
+    Unseen,
+    choices,
+    ignored_values,
+    unseen_categories,
+    user_choices,
+)
 from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
@@ -24,63 +30,63 @@ from mixkern.errors import (
 )
 from mixkern.imports import optional
 from mixkern.typing import Floats
-from mixkern.wording import nearest
+from mixkern.wording import listing, nearest
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Any table as one array of floats: z-scores of the continuous columns, codes of the categorical ones.
+    """Encode a table as an array of floats: z-scores of continuous columns, codes of categorical ones.
 
-    Densities and kernels need to know which columns are measured and which are named, on a common scale and
-    with gaps kept as gaps. The encoder decides column by column, says where the decision could have gone the
-    other way, and drops nothing.
+    Densities and kernels need continuous columns on a common scale, categories as codes, and gaps kept as gaps. The
+    encoder decides for each column whether it is continuous or categorical, warns where both are possible, and drops
+    no column.
 
-    =====================================  ===========  ==================================================
-    a column of                            is read as   and becomes
-    =====================================  ===========  ==================================================
+    =====================================  ===========  ===================================================
+    column of                              is read as   and encoded as
+    =====================================  ===========  ===================================================
     floats, decimals                       continuous   z-scores
-    whole numbers, three or more distinct  continuous   z-scores (announced up to ten distinct values)
-    whole numbers, two distinct            categorical  codes (announced)
+    whole numbers, three or more distinct  continuous   z-scores (with a warning up to ten distinct values)
+    whole numbers, two distinct            categorical  codes (with a warning)
     dates, durations, times of day         continuous   z-scores of days
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
-    nothing but gaps                       continuous   NaN, now and later
-    =====================================  ===========  ==================================================
+    gaps only                              continuous   NaN, in later tables too
+    =====================================  ===========  ===================================================
 
-    Whole numbers are integers, and floats that could be: in pandas, one gap makes floats of integers. A gap
+    Whole numbers are integers, and floats without decimals: in pandas, one gap makes floats of integers. A gap
     (``None``, NaN, NaT, ``pandas.NA``) becomes NaN in either block. A column with one value stays: z-score 0, or
     code 0. Dates with a time zone are counted in UTC.
 
-    The reading is learned anew in each ``fit``, from the rows that it is given. Naming columns in ``continuous`` and
-    ``categorical`` keeps it the same across the folds of a cross-validation.
+    Each ``fit`` decides from its own rows. Naming columns in ``continuous`` and ``categorical`` keeps the decision
+    the same across the folds of a cross-validation.
 
     Parameters
     ----------
     continuous : str, int or list of them, default=None
-        Names or positions of columns to read as numbers, whatever they look like. Texts are parsed. Where a
-        pandas frame labels its columns with integers, an integer is such a label, not a position.
+        Names or positions of columns to read as numbers; texts are parsed. Where a pandas frame labels its columns
+        with integers, an integer is such a label, not a position.
     categorical : str, int or list of them, default=None
-        Names, positions or integer labels of columns to read as categories, whatever they look like.
+        Names, positions or integer labels of columns to read as categories.
 
     Attributes
     ----------
     columns_ : tuple of ContinuousColumn and CategoricalColumn
-        What was learned, in the order of the table's columns.
+        The fitted columns, in the order of the table.
     continuous_, categorical_ : list of str
-        Names of the two blocks; the encoded array holds the first, then the second.
+        Names of the columns in the two blocks of the encoded array; the continuous block comes first.
     n_continuous_ : int
         Where the second block begins.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of str
-        Their names, where the table had any.
+        Names of the columns, if the table has any.
 
     Warns
     -----
     ColumnChoiceWarning
-        Where a column could be read in two ways. Naming it in ``continuous`` or ``categorical`` settles it.
+        If a column could be read in two ways and is named neither in ``continuous`` nor in ``categorical``.
     UnseenCategoryWarning
-        Where ``transform`` met categories that were not there in ``fit``; see :meth:`unseen`.
+        If ``transform`` finds categories that were absent in ``fit``; see :meth:`unseen`.
     IgnoredValuesWarning
-        Where ``transform`` met values in a column that held nothing but gaps in ``fit``.
+        If ``transform`` finds values in a column that held only gaps in ``fit``.
 
     Examples
     --------
@@ -102,14 +108,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categorical = categorical
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn each column's kind, scale and categories.
+        """Fit each column: its type, and its mean and standard deviation or its categories.
 
         Parameters
         ----------
         X : pandas or polars frame, ndarray or list of rows
-            The table, labelled and unlabelled rows alike.
+            The table, with labelled and unlabelled rows.
         y : ignored
-            For pipelines.
+            Accepted for use in pipelines.
 
         Returns
         -------
@@ -117,10 +123,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         X = nw.to_native(X, pass_through=True)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
-        settled = told([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
-        found = readings(raws, settled)
-        columns = tuple(how.column_type.fit(raw, how.reason) for how, raw in zip(found, raws, strict=True))
-        validate_data(self, X, skip_check_array=True)  # sets n_features_in_, so only now that nothing can fail
+        chosen = user_choices([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
+        found = infer_columns(raws, chosen)
+        columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
+        validate_data(self, X, skip_check_array=True)  # last, because it sets n_features_in_
         self.columns_: tuple[Column, ...] = columns
         self._order = [
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
@@ -132,7 +138,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Encode a table with the columns that were fitted.
+        """Encode a table with the fitted columns.
 
         Parameters
         ----------
@@ -162,19 +168,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return encoded
 
     def inverse_transform(self, X: ArrayLike) -> Any:
-        """Put encoded rows, or what is on their scale such as component means, back into the table's own words.
+        """Decode encoded rows, or other points on their scale such as component means.
 
         Parameters
         ----------
         X : array-like or frame of shape (n, n_columns)
-            Z-scores and codes, as :meth:`transform` gives them. A frame must have the columns of
+            Z-scores and codes, as :meth:`transform` returns them. A frame must have the columns of
             :meth:`get_feature_names_out`, in any order.
 
         Returns
         -------
         pandas.DataFrame
             Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
-            categories as text, unseen ones as ``(other)``. It has the index of a pandas frame that came.
+            categories as text, unseen ones as ``(other)``. The index is that of ``X``, if it is a pandas frame.
         """
         check_is_fitted(self)
         pandas = optional("pandas", purpose="TableEncoder.inverse_transform")
@@ -183,12 +189,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return pandas.DataFrame({column.name: decoded[i] for i, column in enumerate(self.columns_)}, index=index)
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
-        """Count the cells whose category was not there in :meth:`fit`.
+        """Count the cells whose category was absent in :meth:`fit`.
 
         Returns
         -------
         dict of dict
-            ``{column: {category: number of cells}}``, empty where all categories are known.
+            ``{column: {category: number of cells}}``, empty if there are no unseen categories.
         """
         raws = self._matching(X)
         pairs = zip(self.columns_, raws, strict=True)
@@ -196,18 +202,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return {name: found for name, found in counts.items() if found}
 
     def describe(self) -> Any:
-        """Say how each column was read, and why.
+        """Describe how each column is read, and why.
 
         Returns
         -------
         pandas.DataFrame
-            One row per column of the table: ``kind`` of its cells, ``read_as``, ``gaps`` and ``categories`` (how
-            many), ``mean`` and ``deviation`` in the column's own unit (days for dates), ``remark``.
+            One row per column of the table: ``kind`` of its cells, ``read_as``, the numbers of ``gaps`` and
+            ``categories``, ``mean`` and ``deviation`` in the column's own unit (days for dates), ``remark``.
         """
         check_is_fitted(self)
         pandas = optional("pandas", purpose="TableEncoder.describe")
         facts = pandas.DataFrame([_summary(column) for column in self.columns_]).set_index("column")
-        return facts.astype({"categories": "Int64"})  # a number has none, which is not the same as 0
+        return facts.astype({"categories": "Int64"})  # missing for a continuous column, which is not the same as 0
 
     @property
     def continuous_(self) -> list[str]:
@@ -230,7 +236,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the table's columns, if it came without.
+            Names of the table's columns, if it has none itself.
         """
         check_is_fitted(self)
         names = [column.name for column in self.columns_]
@@ -246,26 +252,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array([names[i] for i in self._order], dtype=object)
 
     def _matching(self, X: Any) -> list[RawColumn]:
-        """Read a table and make sure that it has the fitted columns."""
+        """Return the columns of a table, which must be the fitted ones."""
         check_is_fitted(self)
         table = opened(X)
-        self._check_columns(table)  # before any cell is read: a column that should not be there may hold anything
+        self._check_columns(table)  # before cells are read: an additional column may hold anything
         return raw_columns(table)
 
     def _check_columns(self, table: Any) -> None:
         known = [column.name for column in self.columns_]
         labels = column_labels(table) or []
-        came = [str(label) for label in labels]
-        is_reordered = came != known and sorted(came) == sorted(known)
+        given = [str(label) for label in labels]
+        is_reordered = given != known and sorted(given) == sorted(known)
         try:
             validate_data(self, table, skip_check_array=True, reset=False)
         except ValueError as error:
-            new = [name for name in came if name not in known]
+            new = [name for name in given if name not in known]
             hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
             order = "\nPut them in order: X[encoder.feature_names_in_]." if is_reordered else ""
             message = "\n".join([str(error).rstrip(), *hints])
             raise ColumnMismatchError(message, hint=hint(python=order)) from error
-        if is_reordered:  # scikit-learn looks at names that are texts, and at no others
+        if is_reordered:  # scikit-learn checks only names that are texts
             ordered = sorted(labels, key=lambda label: known.index(str(label)))
             raise ColumnMismatchError(
                 "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
@@ -283,7 +289,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _summary(column: Column) -> dict[str, Any]:
-    """Put what was learned of a column into one row of a frame."""
+    """Return the row of a column in ``describe``."""
     mean = deviation = np.nan
     if isinstance(column, ContinuousColumn) and column.n_values:
         mean, deviation = column.origin + column.mean, column.deviation
@@ -297,3 +303,47 @@ def _summary(column: Column) -> dict[str, Any]:
         "deviation": deviation,
         "remark": column.remark,
     }
+
+
+def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:
+    """Return encoded rows as an array, and their index if they are a pandas frame, otherwise ``None``.
+
+    The columns of a frame may be in any order; they are sorted as ``names``. A frame whose columns are numbered, such
+    as ``pandas.DataFrame(array)``, is read as an array.
+    """
+    X = nw.to_native(X, pass_through=True)
+    labels = column_labels(X)
+    if labels is None:
+        return _check_width(np.asarray(X, dtype=float), names), None
+    check_names(labels)
+    series = nw.from_native(X, eager_only=True).iter_columns()
+    encoded = {str(one.name): floats(one) for one in series}
+    rows = np.empty((X.shape[0], len(encoded)))
+    order = list(encoded) if labels == list(range(len(labels))) else _check_same_names(list(encoded), names)
+    for i, name in enumerate(order):
+        rows[:, i] = encoded[name]
+    return _check_width(rows, names), X.index if nw.dependencies.is_pandas_dataframe(X) else None
+
+
+def _check_width(rows: Floats, names: list[str]) -> Floats:
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise ColumnMismatchError(f"Expected encoded rows of {len(names)} columns, but X has shape {rows.shape}.")
+    return rows
+
+
+def _check_same_names(given: list[str], names: list[str]) -> list[str]:
+    """Return the expected names, if the given ones are the same in any order."""
+    missing = [name for name in names if name not in given]
+    unknown = [name for name in given if name not in names]
+    if missing or unknown:
+        raise ColumnMismatchError(
+            "Expected the columns of the encoded table, but "
+            + " and ".join(
+                f"{listing(group)} {'is' if len(group) == 1 else 'are'} {what}"
+                for group, what in ((missing, "missing"), (unknown, "not among them"))
+                if group
+            )
+            + ".",
+            hint=hint(python="Encode the table first: encoder.transform(X)."),
+        )
+    return names

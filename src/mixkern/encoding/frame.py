@@ -1,7 +1,7 @@
-"""Any table becomes a list of named columns of known kind.
+"""Read the named columns of any table.
 
-pandas, polars and whatever else narwhals reads, NumPy arrays and lists of rows all end here. A
-:class:`RawColumn` answers two questions and no more: its cells as numbers, and its cells as text.
+A table is a frame of pandas, polars or another library that narwhals supports, a NumPy array or a list of rows. A
+:class:`RawColumn` returns its cells as numbers or as text.
 """
 
 import datetime as dt
@@ -20,9 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mixkern.encoding.cell import date_text, days, number, parsed, text
-from mixkern.encoding.gap import is_gap
-from mixkern.encoding.lookalike import are_dates
+from mixkern.encoding.cell import are_dates, date_text, days, is_gap, number, parsed, text
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -37,7 +35,7 @@ from mixkern.wording import counted, listing, shortened
 
 
 class Kind(StrEnum):
-    """What a column's cells are."""
+    """The type of a column's cells."""
 
     NUMBER = "number"
     INTEGER = "integer"
@@ -50,21 +48,21 @@ class Kind(StrEnum):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the cells have a size and an order, and so can be z-scored."""
+        """Whether the cells are quantities, which can be z-scored."""
         return self in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.DURATION)
 
 
 @dataclass(frozen=True)
 class RawColumn:
-    """One column as it came: its name, its kind, its cells, and how to write it in Python."""
+    """A column before it is encoded: its name, its kind, its cells, and the Python expression for it."""
 
     name: str
     kind: Kind
     cells: list[Any] | Floats  # floats where the kind is numeric and nothing is lost, else Python objects
-    place: str = "X"  # X['age'] in a frame, X[:, 3] in an array: messages end with a line to type
+    place: str = "X"  # for hints: X['age'] in a frame, X[:, 3] in an array
 
     def numbers(self) -> Floats:  # (n,)
-        """Give the cells as floats, gaps as NaN; dates as days since 1970, durations in days."""
+        """Return the cells as floats, gaps as NaN; dates in days since 1970, durations in days."""
         cells = self.cells
         if isinstance(cells, np.ndarray):
             return cells
@@ -101,26 +99,27 @@ class RawColumn:
         )
 
     def texts(self) -> list[str | None]:
-        """Give the cells as text, gaps as ``None``; 3 and 3.0 are the same text, however they were stored."""
+        """Return the cells as text, gaps as ``None``; 3 and 3.0 have the same text."""
         if isinstance(self.cells, np.ndarray):
-            distinct, place = np.unique(self.cells, return_inverse=True)
-            words = [(date_text if self.kind is Kind.DATE else text)(value) for value in distinct.tolist()]
-            return [words[i] for i in place.tolist()]
-        known: dict[Any, str | None] = {}  # few distinct cells, many rows: each is put into words once
-        return [
-            cell
-            if type(cell) is str
-            else None
-            if is_gap(cell)
-            else known[key]
-            if (key := (type(cell), cell)) in known
-            else known.setdefault(key, text(cell))
-            for cell in self.cells
-        ]
+            distinct, codes = np.unique(self.cells, return_inverse=True)
+            texts = [(date_text if self.kind is Kind.DATE else text)(value) for value in distinct.tolist()]
+            return [texts[i] for i in codes.tolist()]
+        converted: dict[Any, str | None] = {}  # columns have few distinct cells: each is converted once
+        return [cell if type(cell) is str else _converted_once(cell, converted) for cell in self.cells]
+
+
+def _converted_once(cell: Any, converted: dict[Any, str | None]) -> str | None:
+    """Return a cell as text, taken from ``converted`` where an equal cell of its type is there already."""
+    if is_gap(cell):
+        return None
+    key = type(cell), cell
+    if key not in converted:
+        converted[key] = text(cell)
+    return converted[key]
 
 
 def raw_columns(X: Any) -> list[RawColumn]:
-    """Read a frame, an array or a list of rows as named columns.
+    """Return the columns of a frame, an array or a list of rows.
 
     >>> [(column.name, column.kind.value) for column in raw_columns([[1, "a"], [2, "b"]])]
     [('x0', 'integer'), ('x1', 'text')]
@@ -133,9 +132,9 @@ def raw_columns(X: Any) -> list[RawColumn]:
 
 
 def opened(X: Any) -> Any:
-    """Give a table whose cells are not read yet, as a native frame or as an array; refuse everything else."""
+    """Return a table as a native frame or as an array, before its cells are read; raise an error if it is neither."""
     X = nw.to_native(X, pass_through=True)
-    _refuse_what_is_no_table(X)
+    _check_is_table(X)
     labels = column_labels(X)
     if labels is None:
         return _array(X)
@@ -145,17 +144,17 @@ def opened(X: Any) -> Any:
 
 
 def column_labels(X: Any) -> list[Any] | None:
-    """Give what a frame itself calls its columns, in pandas not always text; ``None`` where there are no names."""
+    """Return the column labels of a frame, which may be no texts in pandas; ``None`` for other tables."""
     if nw.dependencies.is_pandas_like_dataframe(X):
         return list(X.columns)
-    if nw.dependencies.is_pyarrow_table(X):  # narwhals refuses duplicates before we can
+    if nw.dependencies.is_pyarrow_table(X):  # narwhals has its own error for duplicates
         return list(X.column_names)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
 
 
 def check_names(names: list[Any]) -> None:
-    """Refuse column names that are duplicates, or partly text and partly not."""
+    """Raise an error for column names that are duplicates, or partly text and partly not."""
     texts = [str(name) for name in names]
     double = [name for name, count in Counter(texts).items() if count > 1]
     if double:
@@ -172,16 +171,16 @@ def check_names(names: list[Any]) -> None:
         )
 
 
-def _refuse_what_is_no_table(X: Any) -> None:
+def _check_is_table(X: Any) -> None:
     if issparse(X):
         raise NotATableError(
             "X is a sparse matrix, but mixkern needs a dense table.", hint=hint(python="Convert it first: X.toarray().")
         )
-    step = _way_to_a_table(X)
+    step = _conversion(X)
     if step or X is None or isinstance(X, (bytes, Set, Iterator)):
-        came = "None" if X is None else "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
+        given = "None" if X is None else "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
         raise NotATableError(
-            f"X must be a frame, an array or a list of rows, but it is {came}.", hint=hint(python=step)
+            f"X must be a frame, an array or a list of rows, but it is {given}.", hint=hint(python=step)
         )
     if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
         raise NotATableError(
@@ -189,8 +188,8 @@ def _refuse_what_is_no_table(X: Any) -> None:
         )
 
 
-def _way_to_a_table(X: Any) -> str:
-    """Say how to make a table of what is nearly one; nothing where it is far from it."""
+def _conversion(X: Any) -> str:
+    """Return how to convert an object to a table, empty where there is no simple way."""
     if isinstance(X, (str, PurePath)):
         return f"Read the file first: pd.read_csv({shortened(str(X))!r})."
     if isinstance(X, Mapping) or _are_dicts(X):
@@ -205,7 +204,7 @@ def _are_dicts(X: Any) -> bool:
 
 
 def _array(X: Any) -> NDArray[Any]:
-    """Turn lists of rows and array-likes into a two-dimensional array, keeping each cell's own type."""
+    """Return lists of rows and array-likes as a two-dimensional array; each cell keeps its own type."""
     try:
         # Without dtype=object, [[1, "a"]] would become an array of texts.
         array = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
@@ -229,7 +228,7 @@ def _array(X: Any) -> NDArray[Any]:
 
 
 def _ragged(X: Any) -> NotATableError | None:
-    """Give an error that names the first row of a list with another length than the first row."""
+    """Return an error about the first row whose length differs, ``None`` where all are equal."""
     rows = X if isinstance(X, (list, tuple)) else []
     lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else 0 for row in rows]
     for i, length in enumerate(lengths):
@@ -240,14 +239,14 @@ def _ragged(X: Any) -> NotATableError | None:
 
 
 def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Put gaps where cells are masked."""
+    """Replace masked cells by gaps."""
     cells: NDArray[Any] = array.data.copy() if array.dtype.kind in "fmM" else array.data.astype(object)
     cells[np.ma.getmaskarray(array)] = None  # becomes NaN or NaT where the array has a type
     return cells
 
 
 def _check_size(shape: tuple[int, ...]) -> None:
-    """Word for word what scikit-learn says, because users and its estimator checks look for it."""
+    """Raise an error for an empty table, in scikit-learn's words, which its estimator checks expect."""
     for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if size == 0:
             raise EmptyTableError(f"X is empty: it has 0 {what} (shape={shape}) while a minimum of 1 is required.")
@@ -259,7 +258,7 @@ def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
     for i, values in enumerate(array.T):
         name, place = f"x{i}", f"X[:, {i}]"
         if kind == "f":
-            with np.errstate(over="ignore"):  # extended precision; infinite values are refused later
+            with np.errstate(over="ignore"):  # extended precision; infinite values raise an error later
                 columns.append(RawColumn(name, Kind.NUMBER, values.astype(float), place))
         elif kind in "iu":
             is_exact = _is_exact(values.min(), values.max())
@@ -290,12 +289,12 @@ def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
 
 
 def floats(series: nw.Series[Any]) -> Floats:  # (n,)
-    """Give a series of numbers as floats, gaps as NaN."""
+    """Return a series of numbers as floats, gaps as NaN."""
     return series.cast(nw.Float64).to_numpy().astype(float)
 
 
 def _is_exact(*extremes: Any) -> bool:
-    """Tell whether floats can hold these integers: if not, a long identifier would lose its last digits."""
+    """Return whether floats can hold these integers; otherwise a long identifier would lose its last digits."""
     return all(abs(int(extreme)) < 2**53 for extreme in extremes if not is_gap(extreme))
 
 
@@ -315,13 +314,13 @@ _KINDS: list[tuple[Kind, Callable[[type], bool]]] = [
 
 
 def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
-    """Find the narrowest kind that fits every cell; a mixture of kinds is text."""
+    """Return a column of the narrowest kind that fits every cell; a mixture of kinds is text."""
     types = {type(cell) for cell in cells if not is_gap(cell)}
     if not types:
         return RawColumn(name, Kind.EMPTY, cells, place)
-    strange = {t for t in types if not any(fits(t) for _, fits in _KINDS)}
-    if strange:
-        row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+    unknown = {t for t in types if not any(fits(t) for _, fits in _KINDS)}
+    if unknown:
+        row = next(i for i, cell in enumerate(cells) if type(cell) in unknown)
         raise CellTypeError(
             f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in {{row}}. "
             "Expected numbers, texts, booleans, categories or dates.",
@@ -333,7 +332,7 @@ def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
 
 
 def _is_finite(cell: Any) -> bool:
-    """Tell a finite number that no float can hold from an infinite one."""
+    """Return whether a cell that is infinite as a float is a finite number."""
     return not isinstance(cell, str) and bool(cell not in (np.inf, -np.inf))
 
 

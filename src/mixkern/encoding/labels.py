@@ -1,4 +1,4 @@
-"""The one place where ``y`` becomes class codes and a labelled mask."""
+"""Encode ``y``: labels as class codes for a classifier, targets as numbers for a regressor."""
 
 import numbers
 from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
@@ -9,66 +9,67 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.encoding.gap import is_gap
+from mixkern.encoding.cell import is_gap
 from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, hint
 from mixkern.imports import optional
+from mixkern.typing import Bools, Floats, Ints
 from mixkern.wording import counted, listing
 
 UNLABELLED = -1
 
-# What NumPy and pandas make of -1 and of gaps once they have turned them into text together with the labels.
+# Texts of -1 and of gaps, as NumPy and pandas convert them together with labels.
 _AMBIGUOUS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", "")
 _NO_COLUMN = (str, bytes, Mapping, MappingView, Set, Iterator)
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Class codes of the labelled rows, and the way back from codes to labels. The arrays are read-only.
+    """Class codes of rows, and their classes. The arrays are read-only.
 
     Attributes
     ----------
     codes : ndarray of int, shape (n_samples,)
         Position of each row's label in ``classes``, -1 where the row is unlabelled.
     classes : ndarray, shape (n_classes,)
-        The labels that occur, sorted, in the type that they came in.
+        The distinct labels, sorted, in the type of ``y``.
     dtype : pandas.CategoricalDtype or None
-        What the labels were, if they were pandas categories.
+        The type of ``y``, if it holds pandas categories.
     """
 
-    codes: NDArray[np.intp]
+    codes: Ints
     classes: NDArray[Any]
     dtype: Any = None
 
     def __post_init__(self) -> None:
         for name in ("codes", "classes"):
-            view = getattr(self, name).view()  # the array itself may be somebody's, who goes on writing
+            view = getattr(self, name).view()  # the array itself may belong to the caller and stays writeable
             view.flags.writeable = False
             object.__setattr__(self, name, view)
 
     @property
-    def is_labelled(self) -> NDArray[np.bool_]:
+    def is_labelled(self) -> Bools:
         """Mask of the labelled rows."""
-        mask: NDArray[np.bool_] = self.codes != UNLABELLED
+        mask: Bools = self.codes != UNLABELLED
         return mask
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that occur."""
+        """Number of classes."""
         return len(self.classes)
 
     def decode(self, codes: ArrayLike) -> Any:
-        """Turn class codes into labels of the type that ``y`` had: what ``predict`` returns.
+        """Return the labels of class codes, in the type of ``y``.
 
         >>> encode_labels(["no", None, "yes"]).decode([1, 1, 0])
         array(['yes', 'yes', 'no'], dtype=object)
         """
         positions = _positions(codes)
         if positions.size and not self.n_classes:
-            raise LabelError("No row was labelled, so that there are no classes to decode to.")
+            raise LabelError("No row was labelled, so there are no classes to decode to.")
         if positions.size and not 0 <= positions.min() <= positions.max() < self.n_classes:
             raise LabelError(
                 f"Codes must lie between 0 and {self.n_classes - 1}, but they lie between {positions.min()} and "
-                f"{positions.max()}. -1 stands for no label, and has none to give back."
+                f"{positions.max()}. -1 stands for no label."
             )
         values = self.classes[positions]
         if self.dtype is None:
@@ -77,18 +78,17 @@ class Labels:
 
 
 def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
-    """Turn labels, most of them missing, into class codes.
+    """Encode labels, most of which may be missing, as class codes.
 
-    Unlabelled are ``None``, NaN and ``pandas.NA`` whatever the labels are, and -1 where the labels are numbers
-    (or where it stands as a number beside other labels, as scikit-learn's semi-supervised machines have it).
+    A row is unlabelled if its label is ``None``, NaN, ``pandas.NA`` or the number -1, as in scikit-learn's
+    semi-supervised estimators.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Texts, integers, booleans or categories.
     min_classes : 0, 1 or 2, default=2
-        How many classes there must be. A classifier needs two; with 0, neither one class only nor no label at
-        all is an error, which is what a picture of the rows needs.
+        The least number of classes. A classifier needs two; with 0, it is no error if all rows are unlabelled.
 
     Returns
     -------
@@ -97,11 +97,11 @@ def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
     Raises
     ------
     NoLabelsError, OneClassError
-        Where there are fewer than ``min_classes``.
+        If there are fewer than ``min_classes``.
     AmbiguousLabelError
         For the texts "-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>" and "".
     LabelTypeError
-        For fractions, mixtures of types, and everything that is not one column of labels.
+        For fractions, mixed types, and anything but one column of labels.
 
     Examples
     --------
@@ -128,8 +128,8 @@ def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
     return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_category else None)
 
 
-def _positions(codes: ArrayLike) -> NDArray[np.intp]:
-    """Give codes as integers; rounding 0.7 or guessing at NaN would invent a label."""
+def _positions(codes: ArrayLike) -> Ints:
+    """Return codes as integers; other numbers and NaN are errors."""
     array = np.asarray(codes)
     if array.dtype.kind in "biu":
         return array.astype(np.intp)
@@ -137,24 +137,21 @@ def _positions(codes: ArrayLike) -> NDArray[np.intp]:
         values = array.astype(float)
     except (TypeError, ValueError):
         raise LabelError(f"Codes must be whole numbers, but they are of type {array.dtype}.") from None
-    strange = values[~np.isfinite(values) | (values != np.rint(values))]
-    if strange.size:
-        raise LabelError(
-            f"Codes must be whole numbers, but they hold {listing(strange.tolist(), limit=3)}. "
-            "Decode what predict returned, row by row."
-        )
+    wrong = values[~np.isfinite(values) | (values != np.rint(values))]
+    if wrong.size:
+        raise LabelError(f"Codes must be whole numbers, but they hold {listing(wrong.tolist(), limit=3)}.")
     return values.astype(np.intp)
 
 
 def _cells(y: Any) -> tuple[list[Any], Any]:
-    """Give the labels as Python objects, and a function that tells in which dtype they go back."""
-    _refuse_what_is_no_column(y)
-    if isinstance(getattr(y, "dtype", None), np.dtype):  # a pandas series too keeps its own kind of integers
+    """Return the labels as Python objects, and a function from labels to the dtype of their classes."""
+    _check_is_column(y)
+    if isinstance(getattr(y, "dtype", None), np.dtype):  # also for a pandas series, to keep its type of integers
         y = np.asanyarray(y)
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list(), _dtype_of
-    # As objects, because an array of integers and gaps, or of texts and gaps, would become floats, or texts.
+    # As objects, because integers with gaps would become floats, and texts with gaps would become texts.
     array = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -171,20 +168,20 @@ def _cells(y: Any) -> tuple[list[Any], Any]:
 
 
 def _dtype_of(labelled: list[Any]) -> Any:
-    """Texts stay objects; numbers and booleans take their own dtype."""
+    """Return object for texts, the dtype of NumPy for numbers and booleans."""
     if not labelled or isinstance(labelled[0], str):
         return object
     return np.asarray(labelled).dtype
 
 
-def _refuse_what_is_no_column(y: Any) -> None:
+def _check_is_column(y: Any) -> None:
     if not isinstance(y, _NO_COLUMN) and (hasattr(y, "__len__") or hasattr(y, "__array__")):
         return
-    came = "None" if y is None else f"of type {type(y).__name__}"
+    given = "None" if y is None else f"of type {type(y).__name__}"
     is_iterator = isinstance(y, Iterator)
     step = "Read it first: list(y)." if is_iterator else "Give one label per row, None where there is none."
     raise LabelTypeError(
-        f"y must be one column of labels (a list, an array or a series), but it is {came}.", hint=hint(python=step)
+        f"y must be one column of labels (a list, an array or a series), but it is {given}.", hint=hint(python=step)
     )
 
 
@@ -215,7 +212,7 @@ def _check_types(labelled: list[Any], y: Any, *, has_minus_one: bool) -> None:
 
 
 def _as_texts(y: Any, *, has_minus_one: bool) -> str:
-    """Write the code that turns labels into texts and leaves the unlabelled rows alone."""
+    """Return the Python code that converts labels to texts and keeps unlabelled rows."""
     is_series = type(y).__name__ == "Series" and hasattr(y, "where")
     unlabelled = "y.isna() | (y == -1)" if has_minus_one else "y.isna()"
     return f"{'' if is_series else 'y = pd.Series(y, dtype=object); '}y.where({unlabelled}, y.astype(str))"
@@ -266,7 +263,7 @@ def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) 
 
 
 def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
-    """Explain that -1 means unlabelled, for data sets where it is a class."""
+    """Return a hint for labels in which -1 may be a class."""
     if not n_minus_one or any(_type_name(label) != "number" for label in classes):
         return ""
     free = next(number for number in (0, 1) if number not in classes)
@@ -275,3 +272,30 @@ def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
         f"{counted(n_minus_one, 'row')} {'holds' if n_minus_one == 1 else 'hold'} -1, which means unlabelled. "
         f"If -1 is a class, recode it: np.where({array} == -1, {free}, y)."
     )
+
+
+def encode_targets(y: Any) -> Floats:  # (n,)
+    """Return the targets of a regression as floats, NaN where a row has none.
+
+    A target is missing if it is ``None``, NaN or ``pandas.NA``. -1 is a target like any other number.
+
+    >>> encode_targets([1.5, None, -1])
+    array([ 1.5,  nan, -1. ])
+    """
+    array = np.asarray(y, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise LabelTypeError(f"y must be one column of numbers, but it has shape {array.shape}.")
+    cells = array.tolist()
+    there = [cell for cell in cells if not is_gap(cell)]
+    wrong = next((cell for cell in there if not isinstance(cell, numbers.Real)), None)
+    if wrong is not None:
+        more = " Complex data not supported." if isinstance(wrong, complex) else ""
+        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {wrong!r}.{more}")
+    if not there:
+        raise NoLabelsError(f"None of the {counted(len(cells), 'row')} has a target. Give at least one.")
+    targets = np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])
+    if np.isinf(targets).any():
+        raise LabelTypeError("Input y contains infinity. Give numbers, or NaN where a row has no target.")
+    return targets

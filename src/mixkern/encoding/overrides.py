@@ -1,32 +1,53 @@
-"""What the user has settled: the columns named in ``continuous`` and ``categorical``."""
+"""Column types that the user has chosen, and the texts of warnings about columns.
 
-from collections.abc import Iterable, Sequence
+The choices are the parameters ``continuous`` and ``categorical`` of :class:`mixkern.TableEncoder`. Where a column could
+be read in two ways and the user has not chosen, :func:`choices` names it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.inference import Reading
-from mixkern.errors import UnknownColumnError
-from mixkern.wording import listing, nearest
+from mixkern.encoding.inference import Inference
+from mixkern.errors import Hint, UnknownColumnError, hint
+from mixkern.wording import counted, few_lines, listing, nearest, shortened
 
 ColumnNames = str | int | Sequence[str | int] | None
 
+N_CATEGORIES = 5  # named in a warning for one column
+CHOOSE = hint(
+    python="\nTo choose, name the columns: TableEncoder(continuous=[...], categorical=[...]), "
+    "given to an estimator as encoder=.",
+    cli="\nTo choose, name a column: --continuous COLUMN or --categorical COLUMN.",
+)
+COUNT = hint(python="\nencoder.unseen(X) counts them.")
 
-def told(
+
+def user_choices(
     names: list[str], continuous: ColumnNames, categorical: ColumnNames, labels: list[Any] | None = None
-) -> dict[int, Reading]:
-    """Give the positions whose reading the user has settled.
+) -> dict[int, Inference]:
+    """Return the positions of the columns that the user has chosen a type for.
 
-    ``labels`` is what the frame itself calls its columns. Where these are integers, an integer is a label; else it
-    is a position.
+    Parameters
+    ----------
+    names : list of str
+        The names of all columns.
+    continuous, categorical : str, int or sequence of them, or None
+        The user's choices.
+    labels : list, default=None
+        The column labels of the frame itself. If these are integers, an integer is a label, otherwise a position.
 
-    >>> told(["age", "town"], continuous=None, categorical="town")[1].reason
-    'as told'
-    >>> list(told(["1", "0"], continuous=0, categorical=None, labels=[1, 0]))
+    Examples
+    --------
+    >>> user_choices(["age", "town"], continuous=None, categorical="town")[1].reason
+    'chosen by the user'
+    >>> list(user_choices(["1", "0"], continuous=0, categorical=None, labels=[1, 0]))
     [1]
     """
-    settled: dict[int, Reading] = {}
+    chosen: dict[int, Inference] = {}
     options: tuple[tuple[str, ColumnNames, type[Column]], ...] = (
         ("continuous", continuous, ContinuousColumn),
         ("categorical", categorical, CategoricalColumn),
@@ -34,11 +55,12 @@ def told(
     for option, given, column_type in options:
         for key in _keys(given):
             position = _position(key, names, labels or [], option)
-            if settled.setdefault(position, Reading(column_type, "as told")).column_type is not column_type:
+            inference = chosen.setdefault(position, Inference(column_type, "chosen by the user"))
+            if inference.column_type is not column_type:
                 raise UnknownColumnError(
                     f"Column {names[position]!r} is named in both continuous and categorical. Name it in one."
                 )
-    return settled
+    return chosen
 
 
 def _keys(given: ColumnNames) -> Iterable[object]:
@@ -69,3 +91,59 @@ def _position(key: object, names: list[str], labels: list[Any], option: str) -> 
 
 def _is_integer(key: object) -> TypeGuard[int]:
     return isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Categories of one column that were absent at fit time."""
+
+    name: str
+    counts: Mapping[str, int]  # number of cells for each category, most frequent first
+    n_cells: int  # all cells of the column but gaps
+
+
+def choices(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str, Hint]:
+    """Return the text and hint of a warning about columns that could be read in two ways; empty without any."""
+    found: dict[str, list[str]] = {}
+    conversions: dict[str, str] = {}
+    for name, inference in zip(names, inferences, strict=True):
+        if inference.is_choice:
+            found.setdefault(inference.reason, []).append(name)
+            if inference.conversion:
+                conversions.setdefault(inference.reason, f"\nTo convert {name!r}: {inference.conversion}")
+    if not found:
+        return "", Hint()
+    lines = [f"{listing(group)}: {reason}" for reason, group in found.items()]
+    text = "\n  ".join(["Some columns could be read in two ways.", *lines])
+    return text, replace(CHOOSE, python="".join([*conversions.values(), CHOOSE.python]))
+
+
+def unseen_categories(found: Sequence[Unseen]) -> str:
+    """Return the text of a warning that counts cells with unseen categories and lists the most frequent ones."""
+    n_cells = sum(sum(column.counts.values()) for column in found)
+    is_one = n_cells == 1
+    first = (
+        f"{counted(n_cells, 'cell')} {'holds a category that was' if is_one else 'hold categories that were'} "
+        f"absent at fit time; {'it is' if is_one else 'they are'} coded as 'other'."
+    )
+    lines = [f"{column.name!r}: {_tally(column)}" for column in found]
+    return "\n  ".join([first, *few_lines(lines)])
+
+
+def ignored_values(counts: Mapping[str, int]) -> str:
+    """Return the text of a warning that counts values in columns that were empty at fit time."""
+    lines = [f"{name!r}: {counted(n, 'value')}" for name, n in counts.items() if n]
+    return (
+        "\n  ".join(["Values are ignored, and read as gaps, in columns that held none at fit time.", *few_lines(lines)])
+        + "\nFit again, with rows that have values in these columns."
+    )
+
+
+def _tally(column: Unseen) -> str:
+    shown = [f"{shortened(category)!r} ({count})" for category, count in list(column.counts.items())[:N_CATEGORIES]]
+    rest = len(column.counts) - N_CATEGORIES
+    if rest <= 0:
+        return ", ".join(shown)
+    if sum(column.counts.values()) == column.n_cells:
+        return f"all {counted(column.n_cells, 'cell')}, as in an identifier"
+    return f"{', '.join(shown)} and {rest} more"

@@ -1,4 +1,4 @@
-"""Two tables of the same columns, one below the other."""
+"""Concatenate two tables with the same columns."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from mixkern.wording import listing, nearest
 
 
 def stacked(X: Any, more: Any) -> Any:
-    """Put further rows below a table; both are frames of one library, or both arrays.
+    """Return a table with further rows below it; both are frames of one library, or both arrays.
 
     >>> stacked([[1, "a"]], [[2, "b"], [3, "c"]]).tolist()
     [[1, 'a'], [2, 'b'], [3, 'c']]
@@ -32,7 +32,7 @@ def stacked(X: Any, more: Any) -> Any:
     _check_same(labels, others)
     try:
         return nw.concat([nw.from_native(first), nw.from_native(second)], how="vertical").to_native()
-    except Exception as error:  # polars and others refuse a column of two types, each with an error of its own
+    except Exception as error:  # each library has its own error for a column of two types
         raise ColumnMismatchError(
             f"The further rows have columns of other types than X ({error}). Convert them to the types of X."
         ) from error
@@ -55,12 +55,12 @@ def _check_same(labels: list[Any], others: list[Any]) -> None:
     if labels == others:
         return
     missing = [label for label in labels if label not in others]
-    strange = [label for label in others if label not in labels]
-    if not missing and not strange:
+    unknown = [label for label in others if label not in labels]
+    if not missing and not unknown:
         raise ColumnMismatchError(
             "The further rows have the columns of X in another order.",
             hint=hint(python="Order them: more[X.columns]."),
         )
-    facts = [f"{listing(missing)} missing"] * bool(missing) + [f"{listing(strange)} not in X"] * bool(strange)
-    near = nearest(strange[0], [str(label) for label in missing]) if strange else ""
+    facts = [f"{listing(missing)} missing"] * bool(missing) + [f"{listing(unknown)} not in X"] * bool(unknown)
+    near = nearest(unknown[0], [str(label) for label in missing]) if unknown else ""
     raise ColumnMismatchError(f"The further rows must have the columns of X, but: {' and '.join(facts)}.{near}")

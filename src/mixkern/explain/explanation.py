@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.encoding.jsonable import jsonable
+from mixkern.encoding.cell import jsonable
 from mixkern.errors import KernelError, TableError
 from mixkern.explain.case import By
 from mixkern.explain.contrast import Beside
