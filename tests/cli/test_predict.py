@@ -178,6 +178,24 @@ def test_what_is_wrong_in_a_later_block_leaves_no_file(run, model, people, tmp_p
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
+def test_an_interrupt_leaves_the_old_file(run, model, table, tmp_path, monkeypatch):
+    (tmp_path / "out.csv").write_text("old")
+    monkeypatch.setattr(table_module, "BLOCK", 20)
+    assess, calls = MixtureSVC.assess, []
+
+    def interrupted(self, X, **options):
+        calls.append(len(X))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return assess(self, X, **options)
+
+    monkeypatch.setattr(MixtureSVC, "assess", interrupted)
+    done = run("predict", model, table, "-o", tmp_path / "out.csv", code=130)
+    assert done.stderr.strip() == "Stopped. No file was changed."
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+
+
 def test_over_the_table_itself(run, model, people, written):
     path = written(people)
     run("predict", model, path, "-o", path)

@@ -33,6 +33,7 @@ def labelled(name, share=0.05):
     return whole.X.assign(**{TARGET: truth.where(is_kept, None)}), truth.astype(str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["credit_a", "heart", "page_blocks"])
 def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     frame, truth = labelled(name)
@@ -92,6 +93,7 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["credit_a", "heart"])
 def test_another_process_gives_the_same_bits_as_the_model_in_memory(name, installed, tmp_path):
     frame, _ = labelled(name)
@@ -167,6 +169,7 @@ def watched(arguments, stderr):
     return peak, printed.decode()
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_a_long_table_takes_no_more_memory_than_a_short_one(blocks, script, tmp_path):
     model, table = blocks
@@ -190,6 +193,7 @@ def test_a_long_table_takes_no_more_memory_than_a_short_one(blocks, script, tmp_
     assert pd.read_csv(tmp_path / f"{many}.csv", nrows=300)["label"].astype(str).tolist() == list(map(str, labels))
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_ctrl_c_leaves_no_half_written_file(blocks, script, tmp_path):
     model, table = blocks
@@ -212,6 +216,7 @@ def test_ctrl_c_leaves_no_half_written_file(blocks, script, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_a_pipe_that_is_closed(blocks, script, tmp_path):
     model, table = blocks
@@ -231,6 +236,7 @@ def test_through_pipes(installed, run, model, table):
 # ---------------------------------------------------------------- damaged and hostile files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(5))
 def test_damaged_models(first, installed, damage, model, table, tmp_path):
     each = damage("storage").damaged(model.read_bytes())[41 * first]
@@ -242,9 +248,10 @@ def test_damaged_models(first, installed, damage, model, table, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(5))
 def test_damaged_tables(first, installed, damage, model, people, tmp_path):
-    _, harmed = damage("table").damaged(people.to_csv(index=False).encode())[37 * first]
+    _, harmed = damage("io").damaged(people.to_csv(index=False).encode())[37 * first]
     path, output = tmp_path / "damaged.csv", tmp_path / "out.csv"
     path.write_bytes(harmed)
     done = installed("predict", model, path, "-o", output, code=None)
@@ -301,12 +308,14 @@ def test_hostile_files_do_nothing(command, traps, run, table, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(traps)
 
 
+@pytest.mark.slow
 def test_hostile_files_do_nothing_in_a_process_of_their_own(traps, installed, table, tmp_path):
     for path in (traps[0], traps[-1]):
         assert path.name in installed("predict", path, table, code=1).stderr
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_lacks_signs(installed, people, tmp_path):
     strange = people.rename(columns={"town": "🙂 [bold]"}).replace({"yes": "日本"})
     strange.to_csv(tmp_path / "a.csv", index=False)
