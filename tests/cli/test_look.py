@@ -42,7 +42,7 @@ def test_a_group_without_a_label_is_found(run, people, written):
     assert len(empty) < len(found["components"])
     done = run("look", path, "--target", "churn")
     assert f"{len(empty)} component" in done.stdout
-    assert "of all rows without a label." in done.stdout
+    assert "no label." in done.stdout
     assert f"Next: mixkern suggest {path} --target churn" in done.stdout
 
 

@@ -36,8 +36,7 @@ def test_identifiers_are_left_out_with_a_note(read, people):
     assert data.ignored == ("id", "key")
     (note,) = notes
     assert note == (
-        "Not learned from, because nearly every row has another value: 'id', 'key'. To use a column all the same: "
-        "--keep id"
+        "Not learned from, because nearly all values differ: 'id', 'key'. To use a column all the same: --keep id"
     )
     assert list(data.frame) == ["age", "town", "churn", "id", "key"]
     assert list(read(frame, keep=("id",))[0].X) == ["age", "town", "id"]

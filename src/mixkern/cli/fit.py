@@ -99,6 +99,7 @@ def _default_path(table: str) -> str:
 
 
 def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
+    """Return the facts that are printed, and kept in the model file."""
     return {
         "table": data.file.name,
         "target": data.target,

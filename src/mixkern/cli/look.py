@@ -48,6 +48,7 @@ def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
 
 
 def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
+    """Return the facts that are printed, as text or as JSON."""
     return {
         "table": data.file.name,
         "rows": len(data.X),
@@ -61,6 +62,7 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
 
 
 def _columns(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
+    """Describe each column: how it is read, its gaps and its values."""
     assert model.encoder_ is not None
     found = []
     for column in model.encoder_.columns_:
@@ -123,6 +125,7 @@ def _column_table(columns: list[dict[str, Any]], n: int) -> Table:
 
 
 def _values(column: dict[str, Any]) -> str:
+    """Return the most frequent categories, or the range of the numbers."""
     if "categories" in column:
         few = ", ".join(shortened(each, 20) for each in column["most_frequent"])
         rest = column["categories"] - len(column["most_frequent"])
@@ -143,22 +146,25 @@ def _component_table(groups: list[dict[str, Any]]) -> Table:
             some = ", ".join(f"{n} {label}" for label, n in group["labels"].items())
             cells.append(some or Text("none", "bold"))
         rows.append([*cells, "; ".join(group["distinct"])])
-    headings = ["component", "rows", *["labels"] * has_labels, "unlike the rest by"]
+    headings = ["component", "rows", *["labels"] * has_labels, "differs from other rows in"]
     return text_table(headings, rows, right=["component", "rows"])
 
 
 def _show_rest(n: int, noun: str) -> None:
+    """Print how many rows of a table were left out."""
     if n > MOST_SHOWN:
         click.echo(f"and {counted(n - MOST_SHOWN, f'more {noun}')} (--json has all)")
 
 
 def _show_next_step(result: dict[str, Any], table: str) -> None:
+    """Print the next command: suggest while labels are missing where many rows are, then fit."""
     if result["target"] is None:
         click.echo(f"Next: mixkern look {table} --target COLUMN, the column of labels.")
         return
     empty = [group for group in result["components"] if not group.get("labels") and group["rows"]]
     share = sum(group["share"] for group in empty)
     if empty and result["labelled"]:
-        click.echo(f"{counted(len(empty), 'component')} with {percent(share)} of all rows without a label.")
+        has = "has" if len(empty) == 1 else "have"
+        click.echo(f"{counted(len(empty), 'component')} with {percent(share)} of all rows {has} no label.")
     step = "suggest" if len(result["classes"]) < 2 or share >= LEAST_SHARE else "fit"
     click.echo(f"Next: mixkern {step} {table} {repeat_options()}")

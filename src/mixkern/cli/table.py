@@ -145,7 +145,7 @@ def _unused_columns(X: Any, requested: Collection[str], notes: Notes) -> list[st
     if not X.shape[1]:
         return []
     found = {
-        "nearly every row has another value": identifiers(X),
+        "nearly all values differ": identifiers(X),
         "all rows have the same value, or none": [name for name in X if X[name].nunique() <= 1],
         "mixkern predict has written them": _prediction_columns(X),
     }
