@@ -30,8 +30,8 @@ def test_equal_weights_keep_their_order():
 def test_differences_are_in_deviations_of_the_whole_mixture():
     mixture = Mixture([0.25, 0.75], [[4.0, 1.0], [0.0, 1.5]], [[[1.0, 0.2], [0.2, 2.0]], [[3.0, 0.0], [0.0, 1.0]]])
     X, _ = mixture.sample(400_000, random_state=0)
-    told = component_table(mixture).loc[0]
-    for text, column, mean in ((told["distinct_1"], 0, 4.0), (told["distinct_2"], 1, 1.0)):
+    table = component_table(mixture).loc[0]
+    for text, column, mean in ((table["distinct_1"], 0, 4.0), (table["distinct_2"], 1, 1.0)):
         name, value, score = re.fullmatch(r"(x\d) (\S+) \((\S+)\)", text).groups()
         assert (name, float(value)) == (f"x{column}", mean)
         assert float(score) == pytest.approx((mean - X[:, column].mean()) / X[:, column].std(), abs=0.06)
@@ -45,7 +45,7 @@ def test_every_covariance_type_gives_the_same_words(kind):
     assert table.loc[0, "distinct_2"] == ""  # x1 has the same mean everywhere
 
 
-def test_the_largest_difference_is_told_first():
+def test_the_largest_difference_comes_first():
     mixture = Mixture([0.5, 0.5], [[0.1, -2.0, 1.0], [0.0, 2.0, -1.0]], np.ones((2, 3)), "diag")
     table = component_table(mixture, n_columns=2)
     assert [text.split()[0] for text in table.loc[0, ["distinct_1", "distinct_2"]]] == ["x1", "x2"]
@@ -61,10 +61,10 @@ def test_the_table_speaks_its_own_language():
     centres = encoder.transform(pd.DataFrame({"town": ["Ulm"] * 2, "age": [63.0, 30.0]}))[:, :1]
     tables = [[[0.82, 0.1, 0.05, 0.03], [0.2, 0.6, 0.17, 0.03]]]
     mixture = Mixture([0.3, 0.7], centres, [0.25, 0.25], "spherical", tables)
-    told = component_table(mixture, encoder)
+    table = component_table(mixture, encoder)
     # Age: mean 39.9, variance 0.25 * 18.7^2 + 0.21 * 33^2. Kassel: 0.3 * 82 % + 0.7 * 20 % = 39 %.
-    assert list(told.loc[0])[1:] == ["age 63 (+1.3)", "town = Kassel (82 % against 39 %)"]
-    assert list(told.loc[1])[1:] == ["age 30 (-0.6)", "town = Passau (60 % against 45 %)"]
+    assert list(table.loc[0])[1:] == ["age 63 (+1.3)", "town = Kassel (82 % against 39 %)"]
+    assert list(table.loc[1])[1:] == ["age 30 (-0.6)", "town = Passau (60 % against 45 %)"]
     bare = component_table(mixture)
     assert bare.loc[0, "distinct_2"] == "x1 = 0 (82 % against 39 %)"
 
@@ -142,9 +142,7 @@ def test_an_encoder_that_is_not_fitted():
 
 
 def test_an_estimator_is_not_its_mixture():
-    with pytest.raises(
-        MixtureError, match=r"Expected a Mixture, but got a VBMixture. Fit one: VBMixture\(\).fit\(X\)"
-    ):
+    with pytest.raises(MixtureError, match=r"Expected a Mixture, but got a VBMixture. Fit one: VBMixture\(\).fit\(X\)"):
         component_table(VBMixture())
     fitted = VBMixture(random_state=0).fit([[0.0], [1.0], [2.0]])
     with pytest.raises(MixtureError, match=r"Pass its mixture: density.mixture_"):

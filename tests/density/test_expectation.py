@@ -249,7 +249,7 @@ def test_gaps_are_integrated_out(kind, make_posterior, missing):
         np.testing.assert_allclose(statistics.squares[:, 0, 1], seen * moments[:, 1], rtol=1e-6)
 
 
-def test_a_row_of_gaps_says_nothing_new(kind, make_posterior):
+def test_a_row_of_gaps_changes_nothing(kind, make_posterior):
     X = np.random.default_rng(5).normal(size=(30, 2))
     posterior = make_posterior(kind, X, 3)
     [block] = blocks(np.full((1, 2), NAN), np.empty((1, 0)), None)

@@ -155,13 +155,13 @@ def test_bound_differences_agree_with_scikit_learn(d, init, statistics_of, pool,
 
 @pytest.fixture
 def first(statistics_of):
-    """Statistics of a random deal."""
+    """Statistics of random responsibilities."""
 
-    def deal(X, kind, k, seed=0):
+    def make(X, kind, k, seed=0):
         shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.2), size=len(X))
         return statistics_of(X, shares, is_diagonal=is_diagonal(kind))
 
-    return deal
+    return make
 
 
 def test_an_ascent_is_the_steps_in_turn(kind, make_prior, first, statistics_of, pool):
@@ -251,14 +251,14 @@ def test_priors_that_choose_themselves(kind, form, learns_degrees, make_prior, f
         assert steps.min() >= -1e-9 * abs(ascent.bound)
 
 
-def test_the_callback_hears_of_every_iteration(make_prior, first, pool):
-    heard = []
+def test_the_callback_is_called_after_every_iteration(make_prior, first, pool):
+    reports = []
     X = rows(60, 2)
-    policy = replace(FIXED, callback=heard.append, max_iter=4)
+    policy = replace(FIXED, callback=reports.append, max_iter=4)
     ascent = ascend(table_of(X), first(X, "full", 2), make_prior("full", 2), policy, pool)
-    assert [each["iteration"] for each in heard] == [1, 2, 3, 4]
-    assert [each["bound"] for each in heard] == list(ascent.bounds)
-    assert {each["n_components"] for each in heard} == {2}
+    assert [each["iteration"] for each in reports] == [1, 2, 3, 4]
+    assert [each["bound"] for each in reports] == list(ascent.bounds)
+    assert {each["n_components"] for each in reports} == {2}
 
 
 def test_largest_norm_leaves_gaps_out():

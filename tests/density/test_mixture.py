@@ -135,7 +135,7 @@ def test_weights_and_probabilities_of_zero():
     mixture = one(weights=[1.0, 0.0], categories=[[[1.0, 0.0], [0.5, 0.5]]])
     np.testing.assert_array_equal(mixture.responsibilities([[0.0, 0]]), [[1, 0]])
     assert mixture.log_density([[0.0, 1]])[0] == -np.inf  # impossible for the only component that there is
-    np.testing.assert_array_equal(mixture.responsibilities([[0.0, 1]]), [[1, 0]])  # nobody knows: the weights
+    np.testing.assert_array_equal(mixture.responsibilities([[0.0, 1]]), [[1, 0]])  # the weights
 
 
 def test_an_impossible_category_excludes_a_component():

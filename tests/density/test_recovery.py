@@ -45,6 +45,7 @@ def test_clouds_comes_out_as_the_four_gaussians_that_it_is():
     assert mixture.n_components == 4
 
 
+@pytest.mark.slow
 def test_five_processes_need_fewer_components_as_the_precision_prior_falls():
     """The paper counts 12, 8 and 5 for w0 = 4.5, 2.25 and 0.75. Without mergers we see the same fall, less steep.
 
@@ -80,6 +81,7 @@ def held_out(X, n_categorical, prior):
     return np.concatenate(scores).mean()
 
 
+@pytest.mark.slow
 def test_evidence_is_at_least_as_good_as_the_best_prior_of_a_grid():
     """On four small sets, each allowed its own best of the grid; `benchmarks/evidence.py` does all twenty."""
     ours, best = [], []

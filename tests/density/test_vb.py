@@ -1,4 +1,4 @@
-"""The estimator: settings, labels, blocks, and tables that nobody would wish for."""
+"""The estimator: settings, labels, blocks, and extreme tables."""
 
 import pickle
 
@@ -20,7 +20,7 @@ PLAIN = {"prune": False, "merge": False, "progressive": False}
 
 @pytest.fixture(scope="module")
 def blobs():
-    """Three clusters that nobody could miss, and where each row comes from."""
+    """Three clusters far apart, and the cluster of each row."""
     random = np.random.default_rng(0)
     owners = np.repeat([0, 1, 2], [100, 150, 50])
     X = random.normal(size=(300, 2)) * 0.5 + np.array([[0, 0], [6, 0], [0, 6]])[owners]
@@ -291,7 +291,7 @@ def test_warm_start_goes_on(blobs):
     assert cold.fit(X).lower_bound_ == cold.fit(X).lower_bound_ == pytest.approx(bounds[0])
 
 
-@pytest.mark.parametrize("precision_prior", [1.0, "typical"])
+@pytest.mark.parametrize("precision_prior", [pytest.param(1.0, marks=pytest.mark.slow), "typical"])
 def test_blocks_in_turn_end_near_a_fit_of_all_rows(kind, precision_prior):
     random = np.random.default_rng(0)
     owners = random.integers(0, 3, 6000)
@@ -321,12 +321,12 @@ def test_blocks_with_gaps_categories_and_weights():
     assert np.isfinite(density.score_samples(X)).all()
 
 
-def test_the_callback_hears_of_every_iteration(blobs):
-    heard = []
-    density = fitted(blobs[0], callback=heard.append, precision_prior=1.0, **PLAIN)
-    assert [each["iteration"] for each in heard] == list(range(1, density.n_iter_ + 1))
-    np.testing.assert_allclose([each["bound"] for each in heard], density.bound_trace_)
-    assert heard[-1]["n_components"] == density.n_components_
+def test_the_callback_is_called_after_every_iteration(blobs):
+    reports = []
+    density = fitted(blobs[0], callback=reports.append, precision_prior=1.0, **PLAIN)
+    assert [each["iteration"] for each in reports] == list(range(1, density.n_iter_ + 1))
+    np.testing.assert_allclose([each["bound"] for each in reports], density.bound_trace_)
+    assert reports[-1]["n_components"] == density.n_components_
 
 
 # ---------------------------------------------------------------- an estimator like others
@@ -439,7 +439,7 @@ def test_matrices_too_large_for_memory():
         VBMixture().fit(np.zeros((3, 20_000)))
 
 
-# ---------------------------------------------------------------- tables that nobody would wish for
+# ---------------------------------------------------------------- extreme tables
 
 
 def random_gaps(share):
@@ -553,6 +553,7 @@ def test_infinite_values_are_refused():
         VBMixture().fit([[np.inf], [0.0]])
 
 
+@pytest.mark.slow
 def test_a_stream_of_small_blocks_ends_where_the_whole_table_does():
     X, _ = datasets.make_clouds(n=6000, random_state=0)
     stream = VBMixture(random_state=0)
@@ -619,11 +620,11 @@ def test_a_warm_start_takes_new_priors_and_starts_anew_for_a_new_structure():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_callback_hears_of_mergers_too_and_the_limit_holds(seed):
+def test_the_callback_is_called_after_mergers_and_the_limit_holds(seed):
     X, _ = datasets.make_ripley(n=500, random_state=0)
-    heard = []
-    density = VBMixture(random_state=seed, callback=heard.append).fit(X)
-    assert [step["bound"] for step in heard] == density.bound_trace_.tolist()
+    reports = []
+    density = VBMixture(random_state=seed, callback=reports.append).fit(X)
+    assert [step["bound"] for step in reports] == density.bound_trace_.tolist()
     for limit in (density.n_iter_ - 1, density.n_iter_ // 2):
         assert VBMixture(random_state=seed, max_iter=limit).fit(X).n_iter_ <= limit
 

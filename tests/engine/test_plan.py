@@ -9,7 +9,7 @@ from .mixtures import case, separated, whiteners
 
 
 @pytest.mark.parametrize("is_diagonal", [False, True])
-def test_no_direction_is_stretched_more_than_kappa_says(is_diagonal):
+def test_no_direction_is_stretched_more_than_by_kappa(is_diagonal):
     random = np.random.RandomState(0)
     W = whiteners(random, 6, 3, is_diagonal=is_diagonal, condition=100.0)
     kappa = plan.stretches(W)
@@ -35,7 +35,7 @@ def test_rows_of_one_component_stand_together():
     assert found.a.keep.sum(axis=1).max() <= 3
 
 
-def test_one_row_of_shares_skips_what_nobody_needs():
+def test_one_row_of_shares_skips_components_without_a_share():
     rows = case(0, 300, 200, 10, 2)
     weights = np.array([0.5, 0.5] + [0.0] * 8)
     found = plan.plan(check.pairs(rows.A, weights, rows.B, weights, rows.whiteners), 1e-12)

@@ -250,7 +250,7 @@ def test_rows_of_a_product_do_not_depend_on_the_others(monkeypatch):
     np.testing.assert_allclose(whole, engine.kernel(*rows.both, **how) @ V, rtol=1e-12, atol=1e-13)
 
 
-def test_without_the_extension_numpy_does_it_and_one_line_says_so(monkeypatch, caplog):
+def test_without_the_extension_numpy_is_used_and_one_line_is_logged(monkeypatch, caplog):
     rows, V = case(0, 30, 20, 3, 2), np.arange(20.0)
     how = {"whiteners": rows.whiteners, "gamma": 0.2}
     expected = [
