@@ -9,7 +9,9 @@ from mixkern.imports import lazy_names
 
 if TYPE_CHECKING:
     from mixkern import advice, datasets, density, encoding, estimators, explain, kernels, plot, report, search
-    from mixkern.advice import advise, estimated_accuracy, suggest
+    from mixkern.advice import estimated_accuracy
+    from mixkern.advice.advise import advise
+    from mixkern.advice.suggest import suggest
     from mixkern.density import DensitySearch, Mixture, VBMixture
     from mixkern.encoding import TableEncoder
     from mixkern.estimators import (

@@ -13,7 +13,7 @@ from mixkern.errors import MixkernError
 
 ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
 STOPPED = 130  # exit code after Ctrl-C, as in shells: 128 and the number of the signal
-STUDY = "For mixkern paper and mixkern study (the paper's experiments, the leaderboard): pip install mixkern-study"
+STUDY = "For mixkern paper and mixkern study: pip install mixkern-study"
 
 
 class Stopped(click.ClickException):
