@@ -4,9 +4,11 @@ import io
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from PIL import Image
 
+from mixkern.plot.style import LIGHT
 from mixkern.report.facts import ModelFacts
 from mixkern.report.pictures import LARGEST, Picture, confidence_picture, map_picture, png_of, svg_of
 
@@ -23,6 +25,26 @@ def test_a_large_picture_is_made_smaller():
     assert len(small) <= 40_000
     whole = png_of(Picture("noise", "", "", noise), largest=10**9)
     assert Image.open(io.BytesIO(small)).size < Image.open(io.BytesIO(whole)).size == (400, 400)
+
+
+def test_a_smaller_picture_keeps_the_colours_of_all_classes():
+    """A few dots of each class on a background of many shades."""
+
+    def draw():
+        figure = plt.figure(figsize=(4, 4), dpi=100)
+        ax = figure.add_axes((0, 0, 1, 1))
+        shades = np.linspace(0.6, 1, 400)[:, None] * np.linspace(0.7, 1, 400)
+        ax.imshow(np.stack([shades, shades.T, 0.5 + shades / 2], axis=-1), extent=(0, 1, 0, 1))
+        for i, colour in enumerate(LIGHT.classes):
+            ax.scatter(i / 10 + 0.05, 0.5, s=40, color=colour, linewidths=0)
+        return figure
+
+    whole, small = (png_of(Picture("dots", "", "", draw), largest=size) for size in (10**9, 20_000))
+    assert len(small) < len(whole)
+    image = Image.open(io.BytesIO(small)).convert("RGB")
+    for i, colour in enumerate(LIGHT.classes):
+        found = image.getpixel((int(image.width * (i / 10 + 0.05)), image.height // 2))
+        assert np.allclose(found, 255 * np.array(to_rgb(colour)), atol=20)
 
 
 def test_a_small_picture_stays_as_it_is():

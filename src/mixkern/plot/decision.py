@@ -224,7 +224,9 @@ def _lines(ground: _Ground, leads: Sequence[tuple[int, float]], ax: Any, **style
 def _shows_components(model: Any, components: bool | None) -> bool:
     has_mixture = isinstance(getattr(model, "mixture_", None), Mixture)
     if components and not has_mixture:
-        raise OptionError(f"{type(model).__name__} has no mixture to draw the components of. Leave out components=True.")
+        raise OptionError(
+            f"{type(model).__name__} has no mixture to draw the components of. Leave out components=True."
+        )
     return has_mixture and (_has_mixture(getattr(model, "kernel_", None)) if components is None else components)
 
 

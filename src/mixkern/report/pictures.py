@@ -21,7 +21,7 @@ DPI = 100
 SHARP_DPI = 180  # of pictures that are as wide as the page
 SMALLEST_DPI = 40
 LARGEST = 200_000  # bytes
-FEW_COLOURS = 256
+SHADES = 160  # of 256 colours; the others are spread evenly, so that classes with few dots keep theirs
 MOST_KEPT = 64  # pictures in memory: page and pages show the same ones, and some take half a minute
 SALT = "mixkern"  # makes the names inside an SVG the same in every run
 
@@ -122,10 +122,17 @@ def _png(figure: Any, dpi: float, background: Any) -> bytes:
 
 
 def _with_few_colours(content: bytes) -> bytes:
+    """Reduce a PNG to 256 colours: that of its corner, shades of large areas, and colours of few dots."""
     image = optional("PIL.Image", purpose="A report with figures")  # comes with matplotlib
-    out = io.BytesIO()
     with image.open(io.BytesIO(content)) as picture:
-        picture.convert("RGB").quantize(FEW_COLOURS, dither=image.Dither.NONE).save(out, format="PNG", optimize=True)
+        full = picture.convert("RGB")
+    palette = [*full.getpixel((0, 0))]
+    for n, method in ((SHADES, image.Quantize.MEDIANCUT), (255 - SHADES, image.Quantize.MAXCOVERAGE)):
+        palette += full.quantize(n, method, dither=image.Dither.NONE).getpalette()[: 3 * n]
+    colours = image.new("P", (1, 1))
+    colours.putpalette(palette)
+    out = io.BytesIO()
+    full.quantize(palette=colours, dither=image.Dither.NONE).save(out, format="PNG", optimize=True)
     return out.getvalue()
 
 
