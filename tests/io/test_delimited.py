@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mixkern.encoding import TableEncoder
-from mixkern.errors import TableFileError
+from mixkern.errors import OptionError, TableFileError
 from mixkern.io import table_file
-from mixkern.io.spelling import is_gap_word
+from mixkern.io.delimited import decimal_signs, header_line
+from mixkern.io.parsing import is_gap_word
 
 MIXED = """age;town;since;member;zip;churn
 31,5;Kassel;2024-05-01;true;01234;no
@@ -80,7 +81,7 @@ def test_ways_to_write_a_table(written, options, content):
         ("a,b\n", "has a line of column names, but no rows"),
         ("a,b", "has a line of column names, but no rows"),
         ("a,a\n1,2\n", "line 1: columns 1 and 2 have the same name, 'a'"),
-        ("5.1,3.5\n4.9,3.0\n", "line 1: names of columns were expected"),
+        ("5.1,3.5\n4.9,3.0\n", "line 1: expected column names, but found numbers"),
         ("a,b\n1,2\n3\n", "line 3: 1 field, but the header has 2"),
         ("größe\nä\n".encode("cp1252"), "line 1: byte 0xf6 is not text in utf-8.*encoding='cp1252'"),
         ("a,b\n1,2\n".encode("utf-16-le"), "line 1: holds a NUL byte.*encoding='utf-16'"),
@@ -125,6 +126,8 @@ def test_the_decimal_option_rules(written):
     path = written("a;b\n1,234;x\n")
     assert table_file(path).frame()["a"].tolist() == [1.234]
     assert table_file(path, decimal=".").frame()["a"].tolist() == [1234]
+    with pytest.raises(OptionError, match=r"decimal sign must be '.' or ','"):
+        table_file(path, decimal=";")
 
 
 def test_words_for_nothing_among_labels_are_told(written):
@@ -286,3 +289,52 @@ def test_blocks_of_any_size_are_encoded_as_the_whole(rows, n_rows, text, tmp_pat
     encoded = np.vstack([encoder.transform(block) for block in blocks])
     np.testing.assert_array_equal(encoded, encoder.transform(frame))
     assert pd.concat(blocks).index.equals(frame.index)
+
+
+def test_names_are_stripped_and_row_numbers_left_out():
+    plain = header_line([" age", "town "], 1, "a.csv")
+    assert (plain.names, plain.is_numbered, plain.notes) == (("age", "town"), False, ())
+    for first in ("", "Unnamed: 0"):
+        numbered = header_line([first, "age"], 1, "a.csv")
+        assert (numbered.names, numbered.is_numbered, numbered.width) == (("age",), True, 2)
+        assert "row numbers" in str(numbered.notes[0])
+
+
+def test_columns_without_a_name_are_called_by_their_place():
+    found = header_line(["age", "", "town", ""], 1, "a.csv")
+    assert found.names == ("age", "column 2", "town", "column 4")
+    assert "'column 2', 'column 4'" in str(found.notes[0])
+    assert header_line(["", "age", ""], 1, "a.csv").names == ("age", "column 3")
+
+
+@pytest.mark.parametrize("names", [["0", "1", "2"], ["", "0", "1"], ["1", "2"], ["2019", "town"]])
+def test_numbers_that_are_names(names):
+    assert header_line(names, 1, "a.csv").names == tuple(name for name in names if name)
+
+
+@pytest.mark.parametrize("names", [["5.1", "3.5"], ["0", "0"], ["1", "NA", "7"], ["5"], ["3,5", "4,5"]])
+def test_a_line_of_data_is_no_header(names):
+    with pytest.raises(TableFileError, match=r"a.csv, line 1: expected column names, but found numbers: .*\. Put a"):
+        header_line(names, 1, "a.csv")
+
+
+def test_double_names():
+    with pytest.raises(TableFileError, match=r"a.csv, line 3: columns 2 and 4 have the same name, 'b'. Rename them"):
+        header_line(["a", "b", "c", "b"], 3, "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "delimiter", "signs"),
+    [
+        ([["3,14"], ["1"]], ";", (",", ",")),
+        ([["3.14"], ["1"]], ";", (".", ".")),
+        ([["3,14"], ["2.5"], ["a, b"]], "\t", (",", ".", ".")),
+        ([["1,234"]], ";", (",",)),
+        ([["1,234"]], "\t", (".",)),
+        ([["1,234"], ["0,5"]], ",", (",", ",")),
+        ([["1,234"], ["0.5"]], ",", (".", ".")),
+        ([[]], ",", (".",)),
+    ],
+)
+def test_decimal_signs(columns, delimiter, signs):
+    assert decimal_signs(columns, delimiter) == signs

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from mixkern.errors import TableFileError
-from mixkern.io.source import CHUNK, Source
+from mixkern.io.source import CHUNK, TableSource, compression, no_table, no_table_in_zip
 
 CONTENT = b"age,town\n" + b"31,Kassel\n" * 200_000
 
@@ -56,8 +56,8 @@ def standard_input(monkeypatch):
 
 @pytest.mark.parametrize("packed", PACKERS)
 def test_files_are_unpacked_whatever_their_name(written, packed):
-    source = Source(written(PACKERS[packed](CONTENT), "a.csv"))
-    assert source.look(10) == CONTENT[:10]
+    source = TableSource(written(PACKERS[packed](CONTENT), "a.csv"))
+    assert source.peek(10) == CONTENT[:10]
     assert all_bytes(source) == CONTENT
     assert all_bytes(source) == CONTENT
 
@@ -65,18 +65,18 @@ def test_files_are_unpacked_whatever_their_name(written, packed):
 @pytest.mark.parametrize("packed", PACKERS)
 def test_standard_input_comes_once(standard_input, packed):
     standard_input(PACKERS[packed](CONTENT))
-    source = Source("-")
-    assert source.look(10) == CONTENT[:10]
-    assert source.look(3 * CONTENT.index(b"K")) == CONTENT[: 3 * CONTENT.index(b"K")]
+    source = TableSource("-")
+    assert source.peek(10) == CONTENT[:10]
+    assert source.peek(3 * CONTENT.index(b"K")) == CONTENT[: 3 * CONTENT.index(b"K")]
     assert all_bytes(source) == CONTENT
-    for again in (lambda: all_bytes(source), lambda: source.look(1)):
+    for again in (lambda: all_bytes(source), lambda: source.peek(1)):
         with pytest.raises(TableFileError, match=r"standard input can be read only once. Write it to a file first"):
             again()
 
 
 def test_standard_input_is_not_held(standard_input):
     standard_input(CONTENT)
-    source = Source("-")
+    source = TableSource("-")
     with source.opened() as stream:
         assert len(next(stream.chunks())) <= CHUNK
         assert stream.progress[0] <= 2 * CHUNK < len(CONTENT) + CHUNK
@@ -87,8 +87,8 @@ def test_a_named_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(CONTENT,))
     writer.start()
-    source = Source(tmp_path / "pipe")
-    assert source.look(3) == b"age"
+    source = TableSource(tmp_path / "pipe")
+    assert source.peek(3) == b"age"
     assert all_bytes(source) == CONTENT
     writer.join()
 
@@ -96,7 +96,7 @@ def test_a_named_pipe_is_read_once(tmp_path):
 @pytest.mark.parametrize("packed", PACKERS)
 def test_progress_ends_at_the_end(written, packed):
     path = written(PACKERS[packed](CONTENT))
-    with Source(path).opened() as stream:
+    with TableSource(path).opened() as stream:
         list(stream.chunks())
         done, total = stream.progress
     assert done == total == (len(CONTENT) if packed == "zip" else path.stat().st_size)
@@ -106,7 +106,7 @@ def test_progress_ends_at_the_end(written, packed):
 def test_what_was_cut_is_refused(written, packed):
     content = PACKERS[packed](os.urandom(50_000))
     with pytest.raises(TableFileError, match=r"mine.csv is damaged, or not whole"):
-        all_bytes(Source(written(content[: len(content) // 2])))
+        all_bytes(TableSource(written(content[: len(content) // 2])))
 
 
 def test_what_cannot_be_opened(written, tmp_path):
@@ -114,26 +114,72 @@ def test_what_cannot_be_opened(written, tmp_path):
     with pytest.raises(
         TableFileError, match=r"custmers.csv cannot be read: there is no such file. Did you mean 'customers"
     ):
-        Source(tmp_path / "custmers.csv").look(1)
+        TableSource(tmp_path / "custmers.csv").peek(1)
     with pytest.raises(TableFileError, match=r"is a folder. Name a file inside it"):
-        Source(tmp_path).look(1)
+        TableSource(tmp_path).peek(1)
     with pytest.raises(TableFileError, match="zip archive of 2 files, but expected is one table"):
-        Source(written(zipped(CONTENT, "a.csv", "b.csv"))).look(1)
+        TableSource(written(zipped(CONTENT, "a.csv", "b.csv"))).peek(1)
     with pytest.raises(TableFileError, match="looks like an Excel file: save it as CSV"):
-        Source(written(zipped(b"", "[Content_Types].xml", "xl/workbook.xml"))).look(1)
+        TableSource(written(zipped(b"", "[Content_Types].xml", "xl/workbook.xml"))).peek(1)
     with pytest.raises(TableFileError, match=r"cannot be read|damaged"):
-        Source("a\0b").look(1)
+        TableSource("a\0b").peek(1)
 
 
 def test_standard_input_that_is_not_there(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(TableFileError, match="Standard input is closed"):
-        Source("-").look(1)
+        TableSource("-").peek(1)
 
 
 def test_a_pipe_can_be_gone_back_in(standard_input):
     standard_input(CONTENT)
-    source = Source("-")
+    source = TableSource("-")
     for _ in range(2):
         with source.seekable() as file:
             assert file.read() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        (gzip.compress(b"a", mtime=0), "gzip"),
+        (bz2.compress(b"a"), "bzip2"),
+        (bz2.compress(b""), "bzip2"),
+        (lzma.compress(b"a"), "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"PK\x03\x04", "zip"),
+        (b"BZh,name\n", None),
+        (b"PK,name\n", None),
+        (b"", None),
+    ],
+)
+def test_compressions(first, name):
+    assert compression(first) == name
+
+
+@pytest.mark.parametrize(
+    ("first", "what"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "a picture"),
+        (b"\xd0\xcf\x11\xe0\xa1", "an Excel file: save it as CSV"),
+        (b"\n <!DOCTYPE html>", "a web page"),
+        (b'[{"a": 1}]', "a JSON file"),
+        (b"\0" * 257 + b"ustar", "a tar archive"),
+    ],
+)
+def test_what_is_no_table(first, what):
+    assert no_table(first).startswith(what)
+
+
+@pytest.mark.parametrize("first", [b"a,b\n", b"", b"\xef\xbb\xbfa", b"[1],b", b"\xff\xfea\0"])
+def test_what_may_be_one(first):
+    assert not no_table(first)
+
+
+def test_archives_are_known_by_their_members():
+    assert "Excel" in no_table_in_zip(["[Content_Types].xml", "xl/workbook.xml"])
+    assert "Office" in no_table_in_zip(["[Content_Types].xml", "word/document.xml"])
+    assert "LibreOffice" in no_table_in_zip(["mimetype", "content.xml"])
+    assert "NumPy" in no_table_in_zip(["a.npy"])
+    assert "model" in no_table_in_zip(["schema.json"])
+    assert not no_table_in_zip([])

@@ -23,7 +23,7 @@ from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.io.spelling import COMMA
+from mixkern.io.parsing import COMMA
 from mixkern.storage import save
 from mixkern.wording import counted
 

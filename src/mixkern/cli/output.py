@@ -29,7 +29,7 @@ from rich.text import Text
 
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import MixkernWarning
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 
 PREFIX = "mixkern_"  # of an added column whose name the table has already
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals

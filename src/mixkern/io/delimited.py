@@ -1,32 +1,95 @@
-"""Tables in text files: CSV, TSV and their kin."""
+"""Read tables in delimited text files, such as CSV and TSV."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mixkern.encoding.column import Column
-from mixkern.errors import FileFormatWarning, TableFileError, hint
-from mixkern.io.dialect import Dialect, decimal_named, decimal_signs, delimiter_hint, dialect_of
-from mixkern.io.header import Header, header_of
-from mixkern.io.lines import LineNumbers, Records
-from mixkern.io.parsing import converted, inferred, objects, texts
-from mixkern.io.source import CHUNK, Progress, Source
-from mixkern.io.spelling import COMMA, is_gap_word, number
+from mixkern.errors import FileFormatWarning, OptionError, TableFileError, hint
+from mixkern.io.parsing import COMMA, POINT, SIGNS, converted, inferred, is_gap_word, number, objects, texts
+from mixkern.io.records import Dialect, LineNumbers, Records, delimiter_hint, dialect_of
+from mixkern.io.source import CHUNK, Progress, TableSource
 from mixkern.io.table_file import N_ROWS, TableFile, checked_rows, frame_of, no_rows, pandas
 from mixkern.wording import listing
 
+_ROW_NUMBERS = ("", "Unnamed: 0")  # written by pandas: a column without a name, and its name after another reading
+
+
+@dataclass(frozen=True)
+class HeaderLine:
+    """The column names in the first line of a file, and notes on names that were changed."""
+
+    names: tuple[str, ...]
+    width: int  # fields of a line, a column of row numbers included
+    notes: tuple[FileFormatWarning, ...] = ()
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the first field of every row is left out as a row number."""
+        return self.width > len(self.names)
+
+    def with_first(self) -> "HeaderLine":
+        """Return a header with the first column, which has no name but holds more than row numbers."""
+        note = FileFormatWarning("The first column has no name, and was called 'column 1'.")
+        return HeaderLine(("column 1", *self.names), self.width, (note, *self.notes[1:]))
+
+
+def header_line(record: Sequence[str], line: int, name: str) -> HeaderLine:
+    """Return the column names in a line.
+
+    >>> header_line(["", "age", "town"], 1, "a.csv").names
+    ('age', 'town')
+    """
+    _check_no_numbers(record, line, name)
+    names = [cell.strip() for cell in record]
+    notes = []
+    if names[0] in _ROW_NUMBERS and len(names) > 1:
+        names = names[1:]
+        notes.append("The first column has no name: it was taken for row numbers, and left out.")
+    nameless = [i for i, cell in enumerate(names) if not cell]
+    first = len(record) - len(names) + 1  # columns count from 1, as in a spreadsheet
+    for i in nameless:
+        names[i] = f"column {i + first}"
+    if nameless:
+        notes.append(f"Columns without a name were called {listing(names[i] for i in nameless)}.")
+    double = next((cell for cell, count in Counter(names).items() if count > 1), None)
+    if double is not None:
+        places = " and ".join(str(i + first) for i, cell in enumerate(names) if cell == double)
+        raise TableFileError(f"{name}, line {line}: columns {places} have the same name, {double!r}. Rename them.")
+    return HeaderLine(tuple(names), len(record), tuple(map(FileFormatWarning, notes)))
+
+
+def _check_no_numbers(record: Sequence[str], line: int, name: str) -> None:
+    """Raise an error if a line holds numbers instead of names; 0, 1, 2, ... are names that pandas gives."""
+    cells = [cell for cell in record if cell.strip()]
+    if not all(number(cell) or number(cell, ",") or is_gap_word(cell) for cell in cells):
+        return
+    counts = [[str(i + first) for i in range(len(cells))] for first in (0, 1)]
+    if len(cells) == 1 or cells not in counts:
+        raise TableFileError(
+            f"{name}, line {line}: expected column names, but found numbers: {listing(record, limit=3)}. "
+            "Put a line with a name for each column before it."
+        )
+
+
 LARGEST_HEAD = 1 << 25  # bytes: a header and a row of a million columns
-N_LOOKED_AT = 1000  # rows that tell how numbers are spelled
-N_CELLS = 200_000  # read at a time, as Python's own texts
+N_LOOKED_AT = 1000  # rows from which decimal signs are detected
+N_CELLS = 200_000  # read at a time, as Python texts
 
 _BLANK = b"\r\n\t \xef\xbb\xbf"
 
 
 class DelimitedFile(TableFile):
-    """A table in a text file, a line for each row and a sign between fields."""
+    """A table in a text file, with a line for each row and a delimiter between fields."""
 
     def __init__(
-        self, source: Source, dialect: Dialect, header: Header, signs: tuple[str, ...], gaps: Collection[str] = ()
+        self,
+        source: TableSource,
+        dialect: Dialect,
+        header: HeaderLine,
+        signs: tuple[str, ...],
+        gaps: Collection[str] = (),
     ) -> None:
         super().__init__(source.name, header.names, header.notes)
         self.dialect = dialect
@@ -49,7 +112,7 @@ class DelimitedFile(TableFile):
         """Read all rows; see :meth:`TableFile.frame`."""
         if kinds is not None:
             return _joined(list(self.blocks(kinds, N_ROWS, text, on_progress)))
-        # A column's cells as one string take a quarter of the memory of as many texts.
+        # The cells of a column joined to one string take a quarter of the memory of single texts.
         packed: list[list[str]] = [[] for _ in self.columns]
         for rows in self._batches(N_CELLS, on_progress):
             for store, cells in zip(packed, self._cells(rows), strict=True):
@@ -92,20 +155,20 @@ class DelimitedFile(TableFile):
 
     @property
     def decimals(self) -> dict[str, str]:
-        """The sign before decimals in each column."""
+        """The decimal sign of each column."""
         return dict(zip(self.columns, self._signs, strict=True))
 
     @property
     def notes(self) -> tuple[FileFormatWarning, ...]:
-        """What could have been read in another way."""
+        """Signs, encodings and columns that could have been read in another way."""
         return (*self._notes, *self._grouped.values())
 
     def line_of(self, row: int) -> int | None:
-        """Give the line in the file at which a row begins, ``None`` where it has not been read yet."""
+        """Return the line at which a row begins, ``None`` if it has not been read yet."""
         return self._numbers.of(row)
 
     def _batches(self, n_rows: int, on_progress: Progress | None) -> Iterator[list[list[str]]]:
-        """Give rows, not too many cells at a time, in pieces whose ends meet every multiple of ``n_rows``."""
+        """Yield rows in batches of at most ``N_CELLS`` cells; a batch ends at every multiple of ``n_rows``."""
         most = max(1, N_CELLS // self._width)
         with self._source.opened() as stream:
             records = Records(stream.chunks(), self.dialect, self.name)
@@ -126,7 +189,7 @@ class DelimitedFile(TableFile):
         return list(zip(*rows, strict=True))[self._first :]
 
     def _without_gaps(self, cells: Sequence[str], sign: str) -> list[str]:
-        """Empty the cells that say what the user has called a gap: the same text, or the same number."""
+        """Empty the cells with a text, or a number, that the user has named as a gap."""
         if not self._gaps:
             return list(cells)
         values = {one.value for gap in self._gaps if (one := number(gap))}
@@ -154,7 +217,7 @@ class DelimitedFile(TableFile):
         return frame_of(found, start, len(rows))
 
     def _unconverted(self, rows: list[list[str]], start: int) -> Any:
-        """Give cells as they are, ``None`` where there is nothing at all."""
+        """Return the texts of cells, ``None`` for empty ones."""
         parts = zip(self.columns, self._cells(rows), strict=True)
         return frame_of({name: objects([cell or None for cell in cells]) for name, cells in parts}, start, len(rows))
 
@@ -175,28 +238,28 @@ class DelimitedFile(TableFile):
 
 
 def delimited_file(
-    source: Source,
+    source: TableSource,
     *,
     delimiter: str | None = None,
     decimal: str | Mapping[str, str] | None = None,
     encoding: str | None = None,
     gaps: Collection[str] = (),
 ) -> DelimitedFile:
-    """Look at the head of a text file: how it is written, what its columns are called, how numbers are spelled."""
+    """Open a text file: detect its dialect, its column names and its decimal signs from its first bytes."""
     size = CHUNK
-    head = source.look(size)
+    head = source.peek(size)
     if not head.strip(_BLANK):
         raise TableFileError(f"{source.name} is empty. Expected a line of column names, and a line for each row.")
     dialect = dialect_of(head, source.name, delimiter=delimiter, encoding=encoding)
     header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
     while not rows and len(head) == size < LARGEST_HEAD:
         size *= 4
-        head = source.look(size)
+        head = source.peek(size)
         header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
     if header is None or not rows:
         raise no_rows(source.name)
     if isinstance(decimal, str):
-        signs = (decimal_named(decimal),) * len(header.names)
+        signs = (_decimal_sign(decimal),) * len(header.names)
         return DelimitedFile(source, dialect, header, signs, gaps)
     columns = list(zip(*rows, strict=True))[-len(header.names) :]
     found = decimal_signs(columns, dialect.delimiter)
@@ -210,12 +273,12 @@ def delimited_file(
 
 
 def _is_spelled(cells: Sequence[str], sign: str) -> bool:
-    """Tell whether all cells are numbers with this decimal sign."""
+    """Return whether all cells are numbers with this decimal sign."""
     return all(is_gap_word(cell) or number(cell, sign) for cell in cells)
 
 
 def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[FileFormatWarning]:
-    """Give a note on decimal commas, with the first number that has one."""
+    """Return a note on decimal commas, with the first number that has one."""
     pairs = (
         (cell, number(cell, sign))
         for cells, sign in zip(columns, signs, strict=True)
@@ -232,23 +295,62 @@ def _comma_notes(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list
     return [FileFormatWarning(text, hint=step)]
 
 
-def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[Header | None, list[list[str]]]:
-    """Give the header and the first rows, as far as they are there; what is wrong with them is told at once."""
+def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[HeaderLine | None, list[list[str]]]:
+    """Return the header and the first rows, as far as the bytes hold them."""
     records = Records([head], dialect, name, is_cut=is_cut)
-    header: Header | None = None
+    header: HeaderLine | None = None
     rows: list[list[str]] = []
     try:
         record = records.header()
         if record:
-            header = header_of(record, records.line, name)
+            header = header_line(record, records.line, name)
             while len(rows) < N_LOOKED_AT and (row := records.batch(header.width, 1)):
                 rows += row
     except TableFileError:
-        if not (is_cut and records.is_spent):  # a quote that is open at the end may close in what comes later
+        if not (is_cut and records.is_exhausted):  # a quote that is open at the end may be closed further on
             raise
     if header is not None and header.is_numbered and not all(row[0].strip().isdecimal() for row in rows):
         header = header.with_first()
     return header, rows
+
+
+def _decimal_sign(given: str) -> str:
+    """Return the decimal sign, which must be a point or a comma."""
+    if given not in SIGNS:
+        raise OptionError(f"The decimal sign must be '.' or ',', but it is {given!r}.")
+    return given
+
+
+def decimal_signs(columns: Sequence[Sequence[str]], delimiter: str) -> tuple[str, ...]:
+    """Return the decimal sign of each column, detected from its first cells.
+
+    A cell counts if it is a number with one sign and not with the other: 3,14 but not 1,234. A column without such
+    cells gets the sign of the other columns.
+
+    >>> decimal_signs([["3,14", "2,5"], ["1", "2"], ["1.5", ""]], ";")
+    (',', ',', '.')
+    """
+    balances = [_balance(cells) for cells in columns]
+    total = sum(balances)
+    has_groups = any(COMMA in cell and number(cell) for cells in columns for cell in cells) if not total else False
+    # Files are delimited by semicolons where the comma is the decimal sign.
+    common = COMMA if total > 0 or (has_groups and delimiter == ";") else POINT
+    return tuple(_sign_of(balance) or common for balance in balances)
+
+
+def _sign_of(balance: int) -> str | None:
+    if balance == 0:
+        return None
+    return COMMA if balance > 0 else POINT
+
+
+def _balance(cells: Sequence[str]) -> int:
+    """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
+    balance = 0
+    for cell in cells:
+        if COMMA in cell or POINT in cell:
+            balance += (number(cell, COMMA) is not None) - (number(cell, POINT) is not None)
+    return balance
 
 
 def _joined(frames: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Tables in Parquet files, batch by batch."""
+"""Read tables in Parquet files, block by block."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,22 +11,21 @@ from mixkern.encoding.column import CategoricalColumn, Column
 from mixkern.encoding.frame import Kind
 from mixkern.errors import FileFormatWarning, MixkernError, TableFileError
 from mixkern.imports import optional
-from mixkern.io.parsing import LARGEST, converted, objects
-from mixkern.io.source import Progress, Source
-from mixkern.io.spelling import POINT
+from mixkern.io.parsing import LARGEST, POINT, converted, objects
+from mixkern.io.source import Progress, TableSource
 from mixkern.io.table_file import N_ROWS, TableFile, checked_rows, frame_of, no_rows
 from mixkern.wording import listing
 
-_ROW_NUMBERS = "__index_level_0__"  # how pandas calls an index without a name
+_ROW_NUMBERS = "__index_level_0__"  # name of an index without a name, written by pandas
 _WORDS = (Kind.TEXT, Kind.CATEGORY, Kind.BOOLEAN)
-# What pyarrow may say of a damaged file, besides errors of its own.
+# Errors of pyarrow for damaged files, besides its own classes.
 _DAMAGES = (OSError, ValueError, TypeError, KeyError, IndexError, OverflowError, UnicodeError)
 
 
 class ParquetTable(TableFile):
-    """A table in a Parquet file, whose columns have a type already."""
+    """A table in a Parquet file, whose columns have types."""
 
-    def __init__(self, source: Source, gaps: Collection[str] = ()) -> None:
+    def __init__(self, source: TableSource, gaps: Collection[str] = ()) -> None:
         self._source = source
         self._gaps = frozenset(gaps)
         with self._opened() as file:
@@ -87,7 +86,7 @@ class ParquetTable(TableFile):
                 yield block
 
     def _without_gaps(self, cells: Any) -> Any:
-        """Empty the cells that say what the user has called a gap."""
+        """Empty the cells with a text that the user has named as a gap."""
         found = cells.to_pylist() if self._gaps else []
         if not any(cell_text(cell) in self._gaps for cell in found):
             return cells
@@ -96,7 +95,7 @@ class ParquetTable(TableFile):
         return arrow.chunked_array([arrow.array(kept, type=cells.type)])
 
     def _cells(self, name: str, cells: Any, column: Column | None, is_text: bool) -> Any:
-        """Give a column of Arrow as NumPy or pandas has it, in the type that ``column`` asks for."""
+        """Return an Arrow column as an array of NumPy or pandas, in the type of a fitted column."""
         if is_text:
             return objects([cell_text(cell) or None for cell in cells.to_pylist()])
         types = optional("pyarrow", purpose="Parquet").types
@@ -114,7 +113,7 @@ class ParquetTable(TableFile):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        """Open the file; whatever is wrong with it is told in words of our own."""
+        """Open the file; errors of pyarrow become a TableFileError."""
         parquet = optional("pyarrow.parquet", purpose="Parquet")
         arrow = optional("pyarrow", purpose="Parquet")
         try:
@@ -123,14 +122,14 @@ class ParquetTable(TableFile):
         except MixkernError:
             raise
         except (arrow.ArrowException, *_DAMAGES) as error:
-            said = (str(error) or type(error).__name__).splitlines()[0]
+            message = (str(error) or type(error).__name__).splitlines()[0]
             raise TableFileError(
-                f"{self._source.name} is not a Parquet file, or damaged: {said.rstrip('.')}. Write it again."
+                f"{self._source.name} is not a Parquet file, or damaged: {message.rstrip('.')}. Write it again."
             ) from error
 
 
 def _tables(file: Any, names: list[str], n_rows: int) -> Iterator[Any]:
-    """Give tables of ``n_rows`` rows each, however the file groups them."""
+    """Yield tables of ``n_rows`` rows each, whatever the row groups of the file are."""
     table_of = optional("pyarrow", purpose="Parquet").Table.from_batches
     pending: list[Any] = []
     n_pending = 0

@@ -1,9 +1,10 @@
-"""Columns of texts become columns of numbers, booleans, dates or texts.
+"""Parse the texts of a file: single cells, and columns of numbers, booleans, dates or texts.
 
-:func:`inferred` looks at a whole column and finds the narrowest type that fits every cell. :func:`converted` is told
-what the column is, and takes cell by cell: what it gives does not depend on which rows come together.
+:func:`inferred` finds the narrowest type that fits every cell of a whole column. :func:`converted` takes the type from
+a fitted column, so that a cell is read in the same way whatever the other rows are.
 """
 
+import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,15 +18,111 @@ from mixkern.encoding.cell import text
 from mixkern.encoding.column import Column, ContinuousColumn
 from mixkern.encoding.frame import Kind
 from mixkern.errors import FileFormatWarning, TableFileError, hint
-from mixkern.io.spelling import COMMA, GAP_WORDS, POINT, Number, boolean, is_gap_word, moment, number
-from mixkern.typing import Floats
+from mixkern.typing import Floats, Objects
 from mixkern.wording import listing, shortened
 
+POINT, COMMA = ".", ","
+SIGNS = (POINT, COMMA)  # between the whole part of a number and its decimals
+
+GAP_WORDS = frozenset(
+    (
+        *("", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None"),
+        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    )
+)
+_BOOLEANS = {"true": True, "false": False}
+_MOST_DIGITS = 4000  # of a whole number; Python refuses more than 4300
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+_LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+# 1,234.5 and 1.234,5, also with a space or an apostrophe; 0,123 and 12,34 are no groups of three.
+_GROUPED = {
+    sign: re.compile(
+        rf"[+-]?[1-9]\d{{0,2}}([{other}'\u2019 \u00a0\u202f])\d{{3}}(?:\1\d{{3}})*(?:{re.escape(sign)}\d*)?", re.ASCII
+    )
+    for sign, other in ((POINT, COMMA), (COMMA, POINT))
+}
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in Python's spelling, and how it is written in the file."""
+
+    plain: str
+    is_grouped: bool = False  # 1,234
+    is_padded: bool = False  # 00123, which may be a post code
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has neither decimals nor an exponent."""
+        return len(self.plain) < _MOST_DIGITS and _WHOLE.fullmatch(self.plain) is not None
+
+    @property
+    def value(self) -> float:
+        """The nearest float."""
+        return float(self.plain)
+
+
+def is_gap_word(cell: str) -> bool:
+    """Return whether a cell is empty, or a word for a gap.
+
+    >>> [is_gap_word(cell) for cell in ("", " ", "NA", "?", "0", "none")]
+    [True, True, True, True, False, False]
+    """
+    return cell in GAP_WORDS or cell.strip() in GAP_WORDS
+
+
+def number(cell: str, sign: str = POINT) -> Number | None:
+    """Parse a number with the decimal sign ``sign``; ``None`` where a cell is no number.
+
+    >>> [number(cell).value for cell in ("3", "-1e5", ".5", "1,234.5", "1 234")]
+    [3.0, -100000.0, 0.5, 1234.5, 1234.0]
+    >>> number("3,14"), number("3,14", ",").value, number("1.234,5", ",").value, number("1_000")
+    (None, 3.14, 1234.5, None)
+    """
+    cell = cell.strip()
+    group = _GROUPED[sign].fullmatch(cell)
+    if group:
+        cell = cell.replace(group[1], "")
+    elif sign == COMMA and POINT in cell:
+        return None
+    plain = cell.replace(sign, POINT)
+    if not _NUMBER.fullmatch(plain):
+        return None
+    return Number(plain, group is not None, _LEADING_ZERO.match(plain) is not None)
+
+
+def boolean(cell: str) -> bool | None:
+    """Parse true and false, in small or capital letters; 1, yes and t are no booleans.
+
+    >>> boolean("TRUE"), boolean("false"), boolean("1")
+    (True, False, None)
+    """
+    return _BOOLEANS.get(cell.strip().lower())
+
+
+def moment(cell: str) -> dt.datetime | None:
+    """Parse an ISO 8601 date; it is returned in UTC, without a time zone.
+
+    >>> moment("2024-05-01"), moment("2024-05-01T12:00+02:00"), moment("2024-02-30"), moment("20240501")
+    (datetime.datetime(2024, 5, 1, 0, 0), datetime.datetime(2024, 5, 1, 10, 0), None, None)
+    """
+    cell = cell.strip()
+    if not _MOMENT.fullmatch(cell):
+        return None
+    try:
+        found = dt.datetime.fromisoformat(cell)
+        return found.astimezone(dt.UTC).replace(tzinfo=None) if found.tzinfo else found
+    except (ValueError, OverflowError):  # the 30th of February; the year 0 in UTC
+        return None
+
+
 LARGEST = 2**53  # from here on, not every whole number is a float
-_LOOKED_AT = 10_000  # distinct texts that are asked whether they are nearly numbers or dates
-_USUAL = b"0123456789eE+-.,\0"  # in numbers, and between them
+_LOOKED_AT = 10_000  # distinct texts that are compared with numbers and dates for a note
+_USUAL = b"0123456789eE+-.,\0"  # characters of plain numbers, joined by NUL
 _SHAPE = bytes.maketrans(b"23456789-", b"11111111+")
-_PADDED = (b"\x0000", b"\x0001", b"\0+00", b"\0+01")  # numbers with leading zeros, by their shape
+_PADDED = (b"\x0000", b"\x0001", b"\0+00", b"\0+01")  # shapes of numbers with leading zeros
 _DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31.12.2024, 12/31/24
 _MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 12 %, $5, 3 cm
 
@@ -39,7 +136,7 @@ class Typed:
 
 
 def inferred(name: str, cells: Sequence[str], sign: str, line_of: Callable[[int], int | None]) -> Typed:
-    """Give a whole column the narrowest type that fits all its cells.
+    """Return a whole column in the narrowest type that fits all its cells.
 
     ==================  ===========================================================================
     cells               become
@@ -48,8 +145,8 @@ def inferred(name: str, cells: Sequence[str], sign: str, line_of: Callable[[int]
     numbers             floats
     true and false      booleans
     ISO dates           dates, in UTC
-    nothing but gaps    gaps of floats
-    all others          texts, ``None`` for gaps
+    only gaps           floats, all NaN
+    others              texts, ``None`` for gaps
     ==================  ===========================================================================
 
     >>> inferred("a", ["1", "2", ""], ".", int).values
@@ -81,7 +178,7 @@ def converted(
     line_of: Callable[[int], int | None],
     on_note: Callable[[FileFormatWarning], object] = str,
 ) -> Any:
-    """Convert cells as an encoder's column wants them; without a column, they stay texts.
+    """Return cells in the type of a fitted column; without a column, they stay texts.
 
     >>> from mixkern.encoding.column import CategoricalColumn
     >>> converted("a", ["1.0", "2", "NA"], CategoricalColumn("a", Kind.INTEGER, ("1", "2")), ".", int)
@@ -89,7 +186,7 @@ def converted(
     """
     if isinstance(column, ContinuousColumn):
         if column.kind is Kind.DURATION or not column.n_values:
-            return texts(cells)  # the encoder says what is to be done, or ignores them
+            return texts(cells)  # the encoder raises an error, or ignores them
         if column.kind is Kind.DATE:
             return _moments(_each(cells, moment, name, "dates such as 2024-05-31", line_of))
         return _floats(name, cells, column.kind, sign, line_of, on_note)
@@ -104,23 +201,18 @@ def converted(
     return texts(cells)
 
 
-def texts(cells: Sequence[str]) -> NDArray[np.object_]:  # (n,)
-    """Give cells as they are, gaps as ``None``, equal texts as one object.
+def texts(cells: Sequence[str]) -> Objects:  # (n,)
+    """Return cells as texts, gaps as ``None``; equal texts are one object.
 
     >>> texts(["a", "", "a"])
     array(['a', None, 'a'], dtype=object)
     """
-    known: dict[str, str | None] = {}
-    return objects(
-        [
-            known[cell] if cell in known else known.setdefault(cell, None if is_gap_word(cell) else cell)
-            for cell in cells
-        ]
-    )
+    distinct = {cell: None if is_gap_word(cell) else cell for cell in dict.fromkeys(cells)}
+    return objects([distinct[cell] for cell in cells])
 
 
 def _quick_floats(cells: Sequence[str], sign: str) -> tuple[Floats, bool] | None:
-    """Read plain numbers fast, and tell whether all are whole; ``None`` where a closer look is needed."""
+    """Return plain numbers and whether all are whole; ``None`` where cells must be parsed one by one."""
     there = [cell for cell in cells if cell not in GAP_WORDS]
     joined = "\0".join(there)
     if not there or _is_unusual(joined) or (sign == COMMA and POINT in joined):
@@ -141,7 +233,7 @@ def _quick_floats(cells: Sequence[str], sign: str) -> tuple[Floats, bool] | None
 
 
 def _is_unusual(joined: str) -> bool:
-    """Tell whether there is anything but digits, signs and exponents between NULs, or a leading zero."""
+    """Return whether cells joined by NUL hold anything but plain numbers, or a leading zero."""
     if not joined.isascii():
         return True
     signs = joined.encode("ascii")
@@ -185,7 +277,7 @@ def _grouped(name: str, cell: str, one: Number, sign: str) -> FileFormatWarning:
 
 
 def _exact(values: list[int | None]) -> NDArray[Any]:
-    """Give large whole numbers with all their digits, as Python's own where 64 bits or a gap are in the way."""
+    """Return large whole numbers with all digits, as Python integers where there are gaps or more than 64 bits."""
     if None not in values and all(-(2**63) <= value < 2**63 for value in values if value is not None):
         return np.array(values, dtype=np.int64)
     return objects(values)
@@ -265,7 +357,7 @@ def _floats(
 
 
 def _number_text(cell: str, sign: str, is_exact: bool) -> str:
-    """Spell a number as the encoder spells categories: 1 and 1.0 are the same."""
+    """Return the text of a number as the encoder writes categories: 1 and 1.0 are the same."""
     one = number(cell, sign)
     if one is None or one.is_padded:
         return cell
@@ -279,7 +371,7 @@ def _each(
     expected: str,
     line_of: Callable[[int], int | None],
 ) -> list[Any]:
-    """Convert each distinct cell once, gaps to ``None``; what gives ``None`` otherwise is an error."""
+    """Convert each distinct cell once, gaps to ``None``; any other cell that gives ``None`` is an error."""
     known = {cell: None if is_gap_word(cell) else convert(cell) for cell in dict.fromkeys(cells)}
     wrong = next((cell for cell, value in known.items() if value is None and not is_gap_word(cell)), None)
     if wrong is not None:
@@ -298,8 +390,8 @@ def _moments(values: list[Any]) -> NDArray[np.datetime64]:  # (n,)
     return np.array(values, dtype="datetime64[us]")
 
 
-def objects(values: Sequence[Any]) -> NDArray[np.object_]:  # (n,)
-    """Give an array of Python's own objects."""
+def objects(values: Sequence[Any]) -> Objects:  # (n,)
+    """Return an array of Python objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

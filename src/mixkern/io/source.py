@@ -1,6 +1,7 @@
-"""The bytes of a file or of standard input, decompressed; whatever fails on the way is a :class:`TableFileError`.
+"""Read the bytes of a file or of standard input, decompressed.
 
-A file can be read as often as one likes. What comes through a pipe comes once.
+The first bytes show what a file is. A file can be read many times, a pipe only once. Everything that fails raises a
+:class:`TableFileError`.
 """
 
 import bz2
@@ -12,33 +13,117 @@ import tempfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
 
 from mixkern.errors import MixkernError, TableFileError
 from mixkern.imports import optional
-from mixkern.io.signature import compression, no_table_in_zip
 from mixkern.wording import counted, nearest
+
+PARQUET = b"PAR1"
+ZIP = b"PK"
+_NOT_TABLES = (
+    (b"\xd0\xcf\x11\xe0", "an Excel file: save it as CSV"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"%PDF", "a PDF: save the table as CSV"),
+    (b"SQLite format 3\0", "an SQLite database: save the table as CSV"),
+    (b"\x89HDF", "an HDF5 file: save the table as CSV or Parquet"),
+    (b"\x93NUMPY", "a NumPy array: save it as CSV, with a line of column names"),
+    (b"\x80\x04\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
+    (b"\x80\x05\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
+    (b"ARROW1", "a Feather file: save it as Parquet"),
+    (b"ORC", "an ORC file: save it as Parquet"),
+    (b"Obj\x01", "an Avro file: save it as Parquet"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
+    (b"Rar!", "a RAR archive: unpack it first"),
+    (b"\x1f\x8b", "a file compressed twice: unpack it first"),
+    (b"BZh", "a file compressed twice: unpack it first"),
+    (b"\xfd7zXZ", "a file compressed twice: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a file compressed twice: unpack it first"),
+    (b"PK\x03\x04", "a file compressed twice: unpack it first"),
+)
+_NOT_TEXTS = (
+    (b"<!doctype", "a web page: save the table as CSV"),
+    (b"<html", "a web page: save the table as CSV"),
+    (b"<?xml", "an XML file: save the table as CSV"),
+    (b'{"', "a JSON file: save the table as CSV"),
+    (b"[{", "a JSON file: save the table as CSV"),
+)
+_TAR = slice(257, 262)
+
+
+def compression(first: bytes) -> str | None:
+    r"""Return the compression of a file, detected from its first bytes.
+
+    >>> compression(b"\x1f\x8b\x08"), compression(b"age,town")
+    ('gzip', None)
+    """
+    if first.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if first.startswith(b"BZh") and first[3:4].isdigit() and first[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        return "bzip2"
+    if first.startswith(b"\xfd7zXZ\0"):
+        return "xz"
+    if first.startswith(b"\x28\xb5\x2f\xfd"):
+        return "zstd"
+    return "zip" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
+
+
+def no_table(first: bytes) -> str:
+    r"""Return what a file is that is no table, and what to do; empty where it may be a table.
+
+    >>> no_table(b"\x89PNG\r\n"), no_table(b"age,town")
+    ('a picture', '')
+    """
+    if first[_TAR] == b"ustar":
+        return "a tar archive: unpack it first"
+    start = first[:64].lstrip().lower()
+    return next(
+        (what for magic, what in _NOT_TABLES if first.startswith(magic)),
+        next((what for magic, what in _NOT_TEXTS if start.startswith(magic)), ""),
+    )
+
+
+def no_table_in_zip(members: Collection[str]) -> str:
+    """Return what a zip archive is, by the names of its members; empty where it may be a compressed table.
+
+    >>> no_table_in_zip(["[Content_Types].xml", "xl/workbook.xml"]), no_table_in_zip(["table.csv"])
+    ('an Excel file: save it as CSV', '')
+    """
+    if "[Content_Types].xml" in members:
+        is_sheet = any(name.startswith("xl/") for name in members)
+        return "an Excel file: save it as CSV" if is_sheet else "an Office document: save the table as CSV"
+    if "mimetype" in members:
+        return "a LibreOffice file: save it as CSV"
+    if "schema.json" in members or "mixkern.json" in members:
+        return "a model rather than a table"
+    if members and all(name.endswith(".npy") for name in members):
+        return "NumPy arrays: save the table as CSV, with a line of column names"
+    return ""
+
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20  # bytes
-_FIRST = 512  # bytes that tell what a file is
-_SPOOLED = 1 << 24  # bytes of a pipe that stay in memory where one must be able to go back; more go to a temporary file
+FIRST = 512  # bytes that show what a file is
+_SPOOLED = 1 << 24  # bytes of a pipe that are kept in memory for repeated reading; more go to a temporary file
 _DAMAGES = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, ValueError, RuntimeError)
 # NotImplementedError, of a zip archive in an unusual compression, is a RuntimeError.
 
 Progress = Callable[[int, int | None], None]
 
 
-class Source:
-    """Where a table comes from.
+class TableSource:
+    """The file, pipe or standard input that a table is read from.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "a.csv.gz"
     ...     _ = path.write_bytes(gzip.compress(b"age,town"))
-    ...     with Source(path).opened() as stream:
+    ...     with TableSource(path).opened() as stream:
     ...         b"".join(stream.chunks())
     b'age,town'
     """
@@ -47,12 +132,12 @@ class Source:
         self.is_input = str(path) == STANDARD_INPUT
         self.path = Path(path)
         self.name = "standard input" if self.is_input else self.path.name
-        self._once: Stream | None = None  # of a pipe, once it has been looked at
+        self._once: Stream | None = None  # the stream of a pipe whose first bytes have been read
         self._is_spent = False
-        self._spool: IO[bytes] | None = None  # a copy of a pipe, where one must be able to go back
+        self._spool: IO[bytes] | None = None  # a copy of a pipe, for repeated reading
 
-    def look(self, n_bytes: int) -> bytes:
-        """Give the first bytes, decompressed; fewer where the file is shorter."""
+    def peek(self, n_bytes: int) -> bytes:
+        """Return the first bytes, decompressed; fewer if the file is shorter."""
         if not self.is_pipe:
             with self._stream() as stream:
                 return stream.head(n_bytes)
@@ -75,7 +160,7 @@ class Source:
 
     @contextmanager
     def seekable(self) -> Iterator[IO[bytes]]:
-        """Open what is not compressed so that one can go back and forth in it."""
+        """Open an uncompressed source for random access."""
         if not self.is_pipe:
             with self.guarded():
                 file = self.path.open("rb")
@@ -91,7 +176,7 @@ class Source:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Put what the operating system and decompressors say into words of our own."""
+        """Convert errors of the operating system and of decompressors to a TableFileError."""
         try:
             yield
         except MixkernError:
@@ -104,13 +189,13 @@ class Source:
     def _stream(self) -> "Stream":
         with self.guarded():
             if self.is_input:
-                return Stream(self, _standard_input(), is_ours=False)
+                return Stream(self, _standard_input(), is_owned=False)
             self._check_path()
             return Stream(self, self.path.open("rb", buffering=0))
 
     @property
     def is_pipe(self) -> bool:
-        """Tell whether bytes come once only: standard input, and named pipes, which have no size."""
+        """Whether the bytes can be read only once: standard input and named pipes."""
         with self.guarded():
             return self.is_input or (self.path.exists() and not self.path.is_file() and not self.path.is_dir())
 
@@ -127,12 +212,12 @@ class Source:
 
 
 class Stream:
-    """Bytes on their way, decompressed, with a head that one may look at before."""
+    """A decompressed stream of bytes, whose first bytes can be read in advance."""
 
-    def __init__(self, source: Source, raw: IO[bytes], *, is_ours: bool = True) -> None:
+    def __init__(self, source: TableSource, raw: IO[bytes], *, is_owned: bool = True) -> None:
         self._source = source
         self._stack = ExitStack()
-        if is_ours:
+        if is_owned:
             self._stack.callback(raw.close)
         try:
             self._total = None if source.is_pipe else source.path.stat().st_size
@@ -145,13 +230,13 @@ class Stream:
         self._n_bytes = 0
 
     def head(self, n_bytes: int) -> bytes:
-        """Give the first bytes, without taking them away."""
+        """Return the first bytes; :meth:`chunks` returns them again."""
         while len(self._head) < n_bytes and (chunk := self._read(n_bytes - len(self._head))):
             self._head += chunk
         return self._head[:n_bytes]
 
     def chunks(self) -> Iterator[bytes]:
-        """Give all bytes, piece by piece, those of the head first."""
+        """Yield all bytes in pieces."""
         head, self._head = self._head, b""
         if head:
             yield head
@@ -160,11 +245,11 @@ class Stream:
 
     @property
     def progress(self) -> tuple[int, int | None]:
-        """Bytes read and bytes in all, as they lie in the file; in a zip archive, as they are unpacked."""
+        """Number of bytes read and of all bytes of the file; in a zip archive, of unpacked bytes."""
         return (self._n_bytes if self._is_zip else self._raw.n_bytes), self._total
 
     def close(self) -> None:
-        """Give back what was opened; standard input stays open."""
+        """Close the files that were opened; standard input stays open."""
         self._stack.close()
 
     def __enter__(self) -> Self:
@@ -180,7 +265,7 @@ class Stream:
         return chunk
 
     def _unpacked(self) -> tuple[Any, bool]:
-        """Give a file of plain bytes, and whether it came out of a zip archive."""
+        """Return a file of decompressed bytes, and whether it is a member of a zip archive."""
         how = compression(self._raw.first)
         packed = io.BufferedReader(self._raw, CHUNK)
         if how is None:
@@ -196,7 +281,7 @@ class Stream:
         return self._stack.enter_context(opener[how]()), False
 
     def _unzipped(self, packed: IO[bytes]) -> Any:
-        """Open the one member of a zip archive, whose table of contents is at its end."""
+        """Open the only member of a zip archive, which needs random access."""
         is_pipe = self._total is None
         file = _spooled(iter(lambda: packed.read(CHUNK), b"")) if is_pipe else self._source.path.open("rb")
         self._stack.callback(file.close)
@@ -216,13 +301,13 @@ class Stream:
 
 
 class _Replayed(io.RawIOBase):
-    """A file whose first bytes have been looked at and come again; it counts what it gives."""
+    """A file whose first bytes have been read and are returned again; it counts the bytes that it returns."""
 
     def __init__(self, inner: IO[bytes]) -> None:
-        # What is there, not as much as was asked for: between two waits for a pipe, Python can hear Ctrl-C.
+        # read1 returns the bytes that are there, so that Ctrl-C works while a pipe is waited for.
         self._take: Callable[[int], bytes | None] = getattr(inner, "read1", inner.read)
         self.first = b""
-        while len(self.first) < _FIRST and (chunk := self._take(_FIRST - len(self.first))):
+        while len(self.first) < FIRST and (chunk := self._take(FIRST - len(self.first))):
             self.first += chunk
         self._pending = self.first
         self.n_bytes = 0
@@ -247,7 +332,7 @@ def _standard_input() -> IO[bytes]:
 
 
 def _spooled(chunks: Iterator[bytes]) -> IO[bytes]:
-    """Copy bytes to where one can go back and forth: memory, or a temporary file if they are many."""
+    """Copy bytes to memory, or to a temporary file if there are many, for random access."""
     file: Any = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115
     for chunk in chunks:
         file.write(chunk)
@@ -256,7 +341,7 @@ def _spooled(chunks: Iterator[bytes]) -> IO[bytes]:
 
 
 def _zstd(packed: IO[bytes]) -> Any:
-    """Decompress by Python itself where it can (from 3.14 on), else by pyarrow."""
+    """Decompress with Python's own module (from 3.14 on), otherwise with pyarrow."""
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -266,6 +351,6 @@ def _zstd(packed: IO[bytes]) -> Any:
 
 
 def _reason(error: BaseException) -> str:
-    """Give the first line of what somebody else says, without a full stop."""
-    said = (getattr(error, "strerror", None) or str(error) or type(error).__name__).splitlines()[0]
-    return said.strip().rstrip(".")
+    """Return the first line of another library's message, without a full stop."""
+    message = (getattr(error, "strerror", None) or str(error) or type(error).__name__).splitlines()[0]
+    return message.strip().rstrip(".")

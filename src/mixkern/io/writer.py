@@ -1,10 +1,12 @@
-"""Tables as files, written block by block: whole at the end, or not there."""
+"""Write files that are complete or absent: an error leaves the old file as it was."""
 
 import bz2
 import csv
 import gzip
 import lzma
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -13,7 +15,55 @@ from typing import Any, BinaryIO
 
 from mixkern.errors import TableFileError
 from mixkern.imports import optional
-from mixkern.io.atomic import whole_file
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a file under a temporary name and rename it at the end, so that an error leaves the old file as it was.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "deep" / "a.txt", "text").read_text()
+    'text'
+    """
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to be written piece by piece; it appears when all pieces are written, and not after an error.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder) / "a.txt") as file:
+    ...         _ = file.write(b"first, ")
+    ...         is_there = (Path(folder) / "a.txt").exists()
+    ...         _ = file.write(b"second")
+    ...     is_there, (Path(folder) / "a.txt").read_text()
+    (False, 'first, second')
+    """
+    path = path.resolve()  # a symbolic link stays, and its target is written
+    if path.exists() and not path.is_file():  # a pipe or device cannot be replaced
+        with path.open("wb") as special:
+            yield special
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(number, "wb") as file:
+            yield file
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """Return the permissions that new files do not get; they can be read only by setting them."""
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
 
 STANDARD_OUTPUT = "-"
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -29,18 +79,18 @@ Write = Callable[[Any], None]
 
 @contextmanager
 def table_writer(path: str | Path) -> Iterator[Write]:
-    """Open a table to be written in blocks of rows; it appears at the end, and not at all if something fails.
+    """Open a table file to be written in blocks of rows; it appears at the end, and not after an error.
 
     Parameters
     ----------
     path : str or Path
-        Ends with .csv, .tsv or .parquet, text with .gz, .bz2 or .xz behind it; "-" is standard output, as CSV. Numbers
-        have as many digits as it takes to read the same ones again.
+        Ends with .csv, .tsv or .parquet; .csv and .tsv may be followed by .gz, .bz2 or .xz. "-" is standard output, as
+        CSV. Numbers have as many digits as it takes to read the same ones again.
 
     Yields
     ------
     callable
-        Takes a pandas frame, the same columns in each; its index is not written.
+        Takes a pandas frame; all must have the same columns. The index is not written.
 
     Examples
     --------
@@ -74,7 +124,7 @@ def table_writer(path: str | Path) -> Iterator[Write]:
 
 
 def _format(path: str | Path) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
-    """Tell from the end of a name how a table is written."""
+    """Return the writer and the compression for the ending of a name."""
     if str(path) == STANDARD_OUTPUT:
         return lambda file: _text(file, ","), None
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
@@ -98,7 +148,7 @@ def _text(file: Any, delimiter: str) -> Iterator[Write]:
         nonlocal is_first
         how = {"sep": delimiter, "index": False, "header": is_first, "lineterminator": "\n"}
         text = frame.to_csv(**how)
-        if "\r" in text:  # Python's csv would leave it bare, and a reader would take it for the end of a row
+        if "\r" in text:  # Python's csv does not quote it, and readers take it for the end of a row
             text = frame.to_csv(**how, quoting=csv.QUOTE_NONNUMERIC)
         is_first = False
         file.write(text.encode())
@@ -127,11 +177,11 @@ def _parquet(file: Any) -> Iterator[Write]:
         yield write
     finally:
         if writer is not None:
-            writer.close()  # a failure, too: else it would close when the file is gone, and complain
+            writer.close()  # after an error too: otherwise it would be closed after the file, with another error
 
 
 def _schema(arrow: Any, frame: Any) -> Any:
-    """Tell the types of columns; one that is empty so far may hold texts in later blocks."""
+    """Return the types of columns; one without values in the first block is taken for text."""
     found = arrow.Schema.from_pandas(frame, preserve_index=False)
     for i, field in enumerate(found):
         if arrow.types.is_null(field.type):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 from mixkern.report.blocks import Block, Bullets, Gauge, Heading, Paragraph, Section
 from mixkern.report.columns import GAP, Feature, cells
 from mixkern.report.components import component_blocks

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mixkern.errors import MissingExtraError, ModelFileError, hint
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 from mixkern.search import SVCSearch
 from mixkern.storage.archive import FORMAT, SAVE, Header, checksum, file_bytes, packed, unpacked
 from mixkern.storage.payload import read, written

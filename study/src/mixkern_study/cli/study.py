@@ -13,7 +13,7 @@ from mixkern.cli.option import name_list
 from mixkern.cli.output import print_wide, step_progress, write_picture
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 from mixkern.wording import counted
 from mixkern_study import Protocol, plot
 from mixkern_study.leaderboard import (

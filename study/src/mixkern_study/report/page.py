@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 from mixkern.report.page import page
 from mixkern_study.report import text
 from mixkern_study.report.content import sections

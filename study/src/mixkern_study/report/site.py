@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from mixkern.io.atomic import write_whole
+from mixkern.io.writer import write_whole
 from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph, Section
 from mixkern.report.pictures import Picture, png_of
 from mixkern.report.table import markdown_escaped

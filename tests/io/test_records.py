@@ -2,9 +2,18 @@
 
 import pytest
 
-from mixkern.errors import TableFileError
-from mixkern.io.dialect import Dialect
-from mixkern.io.lines import LineNumbers, Lines, Records, open_quote
+from mixkern.errors import OptionError, TableFileError
+from mixkern.io.records import (
+    Dialect,
+    LineNumbers,
+    Lines,
+    Records,
+    delimiter_named,
+    delimiter_of,
+    dialect_of,
+    encoding_of,
+    open_quote,
+)
 
 
 def rows_of(content, width=2, n_rows=3, **dialect):
@@ -72,7 +81,7 @@ def test_errors_name_the_line_and_the_fix(content, why):
 
 
 def test_a_line_without_an_end(monkeypatch):
-    monkeypatch.setattr("mixkern.io.lines.LONGEST_LINE", 100)
+    monkeypatch.setattr("mixkern.io.records.LONGEST_LINE", 100)
     with pytest.raises(TableFileError, match="line 2: no end after 300 characters"):
         list(Lines([b"a\n", b"x" * 300], "utf-8", "a.csv"))
 
@@ -87,3 +96,55 @@ def test_other_encodings_name_utf_8():
 )
 def test_open_quotes(text, line):
     assert open_quote(text, ",") == line
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters(delimiter):
+    rows = [["id", "text", "size"], ["1", f'"a{delimiter}b, c; d"', "1"], ["2", '"line\nline"', "2"], ["3", "", ""]]
+    assert delimiter_of("\n".join(delimiter.join(row) for row in rows) + "\n") == delimiter
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        ("a;b\n1,5;2,5\n3,5;4,5\n", ";"),
+        ("1,5;2,5\n3,5;4,5\n", ";"),
+        ("age\n31\n", ","),
+        ("a,b\n1;2,3\n4,5\n", ","),
+        ("name;first, last\na;b, c\n", ";"),
+        ("genre,size\nAction|Comedy,1\nDrama|War|Crime,2\n", ","),
+        ("a,b\n1\n1,2,3\n", ","),
+        ("", ","),
+    ],
+)
+def test_delimiters_that_could_be_mistaken(text, delimiter):
+    assert delimiter_of(text) == delimiter
+
+
+def test_what_is_given_is_not_questioned():
+    found = dialect_of(b"a;b\n1;2\n", "a.csv", delimiter=",", encoding="cp1252")
+    assert (found.delimiter, found.encoding) == (",", "cp1252")
+
+
+def test_spaces_after_delimiters_old_line_ends_and_the_line_for_excel():
+    assert dialect_of(b"a, b\n1, x y\n", "a.csv").has_spaces
+    assert not dialect_of(b"a, b\n1,x\n", "a.csv").has_spaces
+    assert dialect_of(b"a,b\r1,2\r", "a.csv").is_mac
+    named = dialect_of(b"sep=|\na|b\n", "a.csv")
+    assert (named.delimiter, named.n_skipped) == ("|", 1)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_marks(encoding):
+    assert encoding_of("age".encode(encoding)) == encoding
+
+
+def test_options():
+    assert [delimiter_named(word) for word in ("tab", "\\t", "Semicolon", "space", "#")] == ["\t", "\t", ";", " ", "#"]
+    for wrong in ("", "ab", '"', "\n"):
+        with pytest.raises(OptionError, match="delimiter must be one character"):
+            delimiter_named(wrong)
+    for wrong in ("cp1525", "hex", "utf\0"):
+        with pytest.raises(OptionError, match="There is no encoding"):
+            encoding_of(b"", wrong)
+    assert encoding_of(b"", "UTF8") == "utf-8-sig"

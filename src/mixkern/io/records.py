@@ -1,26 +1,177 @@
-"""Bytes become lines, and lines become records: rows of texts, all of the same length.
+"""Split a text file into lines and records, which are rows of texts of the same length.
 
-Python's own ``csv`` reads the records, strictly. What it cannot know is told here: the line of a record in the file,
-where a quote was opened, and what to type next.
+The dialect (delimiter, encoding, ends of lines) is detected from the first part of the file. Python's ``csv`` reads the
+records, in its strict mode; the errors here add the line in the file, the line of an open quote, and the next step.
 """
 
 import codecs
 import csv
 import io
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from mixkern.errors import TableFileError, hint
-from mixkern.io.dialect import Dialect, delimiter_hint, not_in_encoding
-from mixkern.wording import counted
+from mixkern.errors import Hint, OptionError, TableFileError, hint
+from mixkern.io.parsing import COMMA
+from mixkern.wording import counted, nearest
+
+DELIMITER_NAMES = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma", " ": "space"}
+# In order of trust: a comma may be in all rows as a decimal sign, the others hardly.
+CANDIDATES = ("\t", ";", "|", ",")
+_AGREED = 0.9  # share of the rows that have as many fields as the header
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like the one of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')  # a line for Excel
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Delimiter, encoding and ends of lines of a text file."""
+
+    delimiter: str
+    encoding: str = "utf-8"
+    has_spaces: bool = False  # after every delimiter, as in "31, Kassel"
+    is_mac: bool = False  # lines end with a carriage return alone
+    n_skipped: int = 0  # lines before the header
+
+    @property
+    def delimiter_name(self) -> str:
+        """The delimiter in words."""
+        return f"a {DELIMITER_NAMES[self.delimiter]}" if self.delimiter in DELIMITER_NAMES else repr(self.delimiter)
+
+
+def dialect_of(head: bytes, name: str, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
+    r"""Return the dialect of a file, detected from its first bytes where it is not given.
+
+    >>> dialect_of(b"age;town\n31,5;Kassel\n", "a.csv").delimiter
+    ';'
+    """
+    detected = encoding_of(head, encoding)
+    text = _decoded(head, detected, name)
+    is_mac = "\n" not in text and "\r" in text
+    if is_mac:
+        text = text.replace("\r", "\n")
+    separator_line = _SEPARATOR_LINE.match(text)
+    if separator_line:
+        text = text[separator_line.end() :]
+    if delimiter is not None:
+        found = delimiter_named(delimiter)
+    else:
+        found = separator_line[1] if separator_line else delimiter_of(text)
+    return Dialect(found, detected, _has_spaces(text, found), is_mac, n_skipped=1 if separator_line else 0)
+
+
+def encoding_of(head: bytes, given: str | None = None) -> str:
+    """Return the given encoding, or the one of a byte order mark, or UTF-8.
+
+    >>> encoding_of(b"age"), encoding_of("age".encode("utf-16")), encoding_of(b"age", "cp1252")
+    ('utf-8', 'utf-16', 'cp1252')
+    """
+    marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    if given is None:
+        return marked or "utf-8"
+    try:
+        found = codecs.lookup(given).name
+        b"a".decode(given, errors="replace")  # some codecs are not for text
+    except (LookupError, ValueError) as error:
+        known = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp437", "mac-roman", "shift_jis", "gb18030")
+        raise OptionError(
+            f"There is no encoding {given!r}.{nearest(given, known)} Common ones are {', '.join(known)}."
+        ) from error
+    return "utf-8-sig" if found == "utf-8" else found
+
+
+def delimiter_named(given: str) -> str:
+    r"""Return a delimiter, given as a character or by its name.
+
+    >>> delimiter_named("tab"), delimiter_named("\\t"), delimiter_named(";")
+    ('\t', '\t', ';')
+    """
+    by_name = {"\\t": "\t", **{word: sign for sign, word in DELIMITER_NAMES.items()}}
+    sign = by_name.get(given.lower(), given)
+    if len(sign) != 1 or sign in '"\r\n\0':
+        raise OptionError(
+            f"The delimiter must be one character or one of {', '.join(map(repr, DELIMITER_NAMES.values()))}, "
+            f"but it is {given!r}."
+        )
+    return sign
+
+
+def delimiter_hint(sign: str) -> Hint:
+    """Return the hint that names another delimiter."""
+    return hint(
+        python=f"If something else separates the columns, name it: delimiter={sign!r}.",
+        cli=f"If something else separates the columns, name it: --delimiter {sign!r}.",
+    )
+
+
+def delimiter_of(text: str) -> str:
+    r"""Return the delimiter that splits the rows and the header into the same number of fields.
+
+    >>> delimiter_of("a,b\n1,2\n"), delimiter_of("a\tb\n1,5\t2,5\n"), delimiter_of("age\n31\n")
+    (',', '\t', ',')
+    """
+    best = (0.0, 0, COMMA)
+    for delimiter in CANDIDATES:
+        widths = [len(record) for record in records_of_head(text, delimiter) if record]
+        if not widths or widths[0] < 2:
+            continue
+        agreed = widths.count(widths[0]) / len(widths)
+        if agreed >= _AGREED and len(widths) > 1:
+            return delimiter
+        best = max(best, (agreed, widths[0], delimiter))
+    return best[2]
+
+
+def records_of_head(text: str, delimiter: str, *, has_spaces: bool = False, n_rows: int = 1000) -> list[list[str]]:
+    """Return the first records, of any length; the last one may be cut, and is left out if there are others."""
+    lines = text.split("\n")
+    whole = [f"{line}\n" for line in (lines[:-1] if len(lines) > 2 else lines)]
+    found: list[list[str]] = []
+    try:
+        for record in csv.reader(whole, delimiter=delimiter, skipinitialspace=has_spaces):
+            found.append(record)
+            if len(found) > n_rows:
+                break
+    except csv.Error:  # raised again, with its line, when the file is read
+        pass
+    return found
+
+
+def _has_spaces(text: str, delimiter: str) -> bool:
+    """Return whether a space follows every delimiter outside quotes, and so belongs to no cell."""
+    records = records_of_head(text, delimiter)
+    cells = [cell for record in records for cell in record[1:] if cell]
+    return delimiter != " " and bool(cells) and all(cell.startswith(" ") for cell in cells)
+
+
+def _decoded(head: bytes, encoding: str, name: str) -> str:
+    """Decode the first bytes; errors are raised, with their line, when the file is read."""
+    try:
+        return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
+    except UnicodeError as error:
+        raise not_in_encoding(name, encoding, error) from error
+
+
+def not_in_encoding(name: str, encoding: str, error: UnicodeError) -> TableFileError:
+    """Return the error about a file that is in another encoding."""
+    step = hint(python="Give another: encoding='utf-8'.", cli="Give another: --encoding utf-8.")
+    return TableFileError(f"{name} is not in {encoding}: {error}.", hint=step)
+
 
 LONGEST_LINE = 1 << 25  # characters; a row of a million numbers is shorter
 QUOTE = '"'
 
 
 class Lines:
-    r"""Lines of text, each with its newline, and the latest of them for messages.
+    r"""Iterate over lines of text, each with its newline; the latest are kept for messages.
 
     >>> list(Lines([b"a,b\r\n1,", b"2"], "utf-8", "a.csv"))
     ['a,b\r\n', '1,2']
@@ -29,13 +180,13 @@ class Lines:
     def __init__(
         self, chunks: Iterable[bytes], encoding: str, name: str, *, is_mac: bool = False, is_cut: bool = False
     ) -> None:
-        self.n_lines = 0  # given so far
-        self.is_spent = False
+        self.n_lines = 0  # yielded so far
+        self.is_exhausted = False
         self.recent: list[str] = []
         self._name = name
         self._encoding = encoding
         self._is_mac = is_mac
-        self._is_cut = is_cut  # in the middle of a line, which is left out
+        self._is_cut = is_cut  # the bytes end within a line, which is left out
         self._lines = self._cut(chunks)
 
     def __iter__(self) -> Iterator[str]:
@@ -44,13 +195,13 @@ class Lines:
             self.n_lines += 1
             recent.append(line)
             yield line
-        self.is_spent = True
+        self.is_exhausted = True
 
     def _cut(self, chunks: Iterable[bytes]) -> Iterator[str]:
         pending: list[str] = []
         n_pending = 0
         for text in self._decoded(chunks):
-            # StringIO breaks lines at "\n" alone; str.splitlines knows ten other characters that do not end a row.
+            # StringIO breaks lines only at "\n"; str.splitlines has ten more characters, which do not end a row.
             for line in io.StringIO(text):
                 if not line.endswith("\n"):
                     pending.append(line)
@@ -69,14 +220,14 @@ class Lines:
             yield "".join(pending)
 
     def _decoded(self, chunks: Iterable[bytes]) -> Iterator[str]:
-        """Decode piece by piece; a byte that is no text, and a NUL, end it with the line that they are in."""
+        """Decode piece by piece; errors name the line."""
         decoder = codecs.getincrementaldecoder(self._encoding)()
         n_breaks = 0
         for chunk, is_last in _with_last(chunks):
             try:
                 text = decoder.decode(chunk, final=is_last and not self._is_cut)
             except UnicodeError as error:
-                raise self._no_text(error, n_breaks) from error
+                raise self._not_text(error, n_breaks) from error
             if self._is_mac:
                 text = text.replace("\r", "\n")
             if "\0" in text:
@@ -88,7 +239,7 @@ class Lines:
             n_breaks += text.count("\n")
             yield text
 
-    def _no_text(self, error: UnicodeError, n_breaks: int) -> TableFileError:
+    def _not_text(self, error: UnicodeError, n_breaks: int) -> TableFileError:
         if not isinstance(error, UnicodeDecodeError):
             return not_in_encoding(self._name, self._encoding, error)
         before = error.object[: error.start]
@@ -106,7 +257,7 @@ class Lines:
 
 
 class LineNumbers:
-    """The line in the file at which each row begins: remembered only where it is not the one after the last row's.
+    """The line at which each row begins, stored only where it does not follow the line of the previous row.
 
     >>> numbers = LineNumbers()
     >>> for row, line in enumerate([2, 3, 6, 7]):
@@ -121,14 +272,14 @@ class LineNumbers:
         self.n_rows = 0  # read so far
 
     def add(self, row: int, line: int) -> None:
-        """Note where a row begins; rows that are not told follow line by line."""
+        """Store the line of a row; rows that are not added follow line by line."""
         self.n_rows = row + 1
         if not self._offsets or self._offsets[-1] != line - row:
             self._rows.append(row)
             self._offsets.append(line - row)
 
     def of(self, row: int) -> int | None:
-        """Give the line of a row, ``None`` where it has not been read."""
+        """Return the line of a row, ``None`` if it has not been read."""
         if not 0 <= row < self.n_rows:
             return None
         return row + self._offsets[bisect_right(self._rows, row) - 1]
@@ -157,16 +308,16 @@ class Records:
             self._next()
 
     def header(self) -> list[str]:
-        """Give the first line that is not blank; an empty list where all are."""
+        """Return the fields of the first line that is not blank; an empty list if all are blank."""
         while (record := self._next()) is not None:
             if any(cell.strip() for cell in record):
                 return record
         return []
 
     @property
-    def is_spent(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether there is nothing more to come."""
-        return self._lines.is_spent
+        return self._lines.is_exhausted
 
     @property
     def line(self) -> int:
@@ -220,17 +371,17 @@ class Records:
             )
         return TableFileError(f"{start} Complete the row; an empty cell is written as nothing between two delimiters.")
 
-    def _broken(self, said: str, line: int) -> TableFileError:
-        """Put what ``csv`` says of a record into words."""
+    def _broken(self, message: str, line: int) -> TableFileError:
+        """Return the error for a message of ``csv``."""
         end = self._reader.line_num
         text = "".join(self._lines.recent[line - self._lines.n_lines - 1 :])
         opened = open_quote(text, self._dialect.delimiter)
-        if "new-line" in said:
+        if "new-line" in message:
             return TableFileError(
                 f"{self._name}, line {end}: a carriage return inside a row. Save the file with ordinary line ends, "
                 "or put quotes around the cell."
             )
-        if "expected after" in said:
+        if "expected after" in message:
             return TableFileError(
                 f"{self._name}, line {end}: text follows a closing quote. Write a quote inside a text twice, and look "
                 f"for a quote that was not closed from line {line} on."
@@ -242,12 +393,12 @@ class Records:
             )
         return TableFileError(
             f"{self._name}, line {line}: a field of more than {csv.field_size_limit():,} characters. "
-            "A table of texts that long is not one to learn from; leave that column out."
+            "Leave the column out of the file."
         )
 
 
 def open_quote(text: str, delimiter: str) -> int | None:
-    r"""Count the lines before the one in which a quote opens that is never closed; ``None`` where there is none.
+    r"""Return the number of lines before an unclosed quote, ``None`` where all quotes are closed.
 
     >>> open_quote('1,"a\nb","c\nd', ","), open_quote('5" disk', ",")
     (1, None)
@@ -273,7 +424,7 @@ def _is_blank(record: list[str], width: int) -> bool:
 
 
 def _with_last(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Give all chunks, and after them an empty one that is the last: decoders want to know."""
+    """Yield all chunks, and an empty one that is marked as the last, for decoders."""
     for chunk in chunks:
         yield chunk, False
     yield b"", True
