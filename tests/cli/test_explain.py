@@ -44,7 +44,7 @@ def test_neighbours_are_labelled_rows_of_the_table_counted_from_1(run, model, ta
 def test_the_text_has_the_facts_of_the_json(run, model, table):
     found = explained(run, model, table, "--row", 6)
     text = run("explain", model, table, "--row", 6).stdout
-    assert text.startswith(f"Row 6 is taken for {found['label']!r}, rather than {found['against']!r}.\n")
+    assert text.startswith(f"Row 6 is predicted as {found['label']!r}, rather than {found['against']!r}.\n")
     assert f"{found['label']!r} {found['probabilities'][found['label']]:.2f}" in text
     assert f"{found['score']:+6.2f}  score" in text
     for each in found["neighbours"]:

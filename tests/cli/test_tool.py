@@ -81,7 +81,7 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     assert why["probabilities"][why["label"]] == pytest.approx(float(expected["probability"]), rel=1e-9)
     assert sum(each["pull"] for each in why["neighbours"]) == pytest.approx(why["score"], rel=1e-6)
     printed = run("explain", model, table, "--row", rows[0]).stdout
-    assert printed.startswith(f"Row {rows[0]} is taken for {why['label']!r}, rather than {why['against']!r}.\n")
+    assert printed.startswith(f"Row {rows[0]} is predicted as {why['label']!r}, rather than {why['against']!r}.\n")
 
     page = tmp_path / "page.html"
     assert installed("report", model, table, "-o", page).stdout == f"Report: {page}\n"

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.callback import ProgressBar, with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
@@ -18,16 +19,22 @@ from mixkern import (
     TransductiveSVC,
     VBMixture,
 )
+from mixkern.advice import estimated_accuracy
+from mixkern.advice.gain import cross_validated_gain
+from mixkern.density import one_hot_rows
 from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
     DensityChoiceWarning,
+    DrawnRowsWarning,
     InfiniteValueError,
     MixtureError,
     NotATableError,
     OptionError,
     UnseenCategoryWarning,
 )
+from mixkern.estimators.base import ProgressMixin, default_density, default_prior, limited
+from mixkern.kernels import BlendKernel, RWMKernel
 
 MACHINES = {
     "rwm": MixtureSVC(random_state=0),
@@ -204,7 +211,7 @@ def test_ten_thousand_columns(name):
 
 
 def test_many_columns_and_enough_rows(monkeypatch):
-    monkeypatch.setattr("mixkern.estimators.default_density.MOST_COLUMNS", 3)
+    monkeypatch.setattr("mixkern.estimators.base.MAX_FULL_COLUMNS", 3)
     with pytest.warns(DensityChoiceWarning, match="40 rows of 4 continuous columns: too many columns for full"):
         fitted("rwm", blobs(d=4))
     assert fitted("rwm", blobs(d=3)).mixture_.covariance_type == "full"
@@ -428,3 +435,231 @@ def test_wrong_words_are_refused_before_the_density_is_learned(machine, how, why
         return
     with pytest.raises(OptionError, match=why):
         model.set_params(**how).fit(rows, y)
+
+
+# ---------------------------------------------------------------- default density
+
+
+@pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf", "lap", RWMKernel()])
+def test_others_want_a_smooth_density(kernel):
+    assert default_prior(kernel) == "typical"
+
+
+@pytest.mark.parametrize("kernel", ["blend", BlendKernel()])
+def test_the_blend_wants_the_likeliest(kernel):
+    assert default_prior(kernel) == "evidence"
+
+
+def test_few_rows_of_many_columns_have_diagonal_covariances():
+    with pytest.warns(DensityChoiceWarning, match="10 rows of 5 continuous columns: too few rows"):
+        density = default_density("evidence", 10, 5, 7)
+    assert (str(density.covariance_type), density.precision_prior, density.random_state) == ("diag", "evidence", 7)
+    assert str(default_density("evidence", 12, 5).covariance_type) == "full"
+
+
+# ---------------------------------------------------------------- limits on rows
+
+
+CODES = np.array([-1, 0, -1, 1, -1, -1, 0])
+
+
+def limited_rows(n, codes, limit, seed=0):
+    return limited(n, codes, limit, np.random.RandomState(seed))
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_few_rows_are_all_taken(n):
+    assert limited_rows(n, None, 7).tolist() == list(range(n))
+    assert limited_rows(7, CODES, 7).tolist() == list(range(7))
+
+
+def test_labelled_rows_are_kept():
+    message = "There are 20 rows, and matrices .* all 3 labelled rows and 5 others, drawn at random, are used"
+    for seed in range(10):
+        with pytest.warns(DrawnRowsWarning, match=message):
+            found = limited_rows(20, CODES, 8, seed)
+        assert len(found) == len(set(found)) == 8
+        assert {1, 3, 6} <= set(found)
+        assert (np.diff(found) > 0).all()
+
+
+def test_more_labels_than_rows_allowed_are_kept_all_the_same():
+    with pytest.warns(DrawnRowsWarning, match="all 3 labelled rows and 0 others"):
+        assert limited_rows(20, CODES, 2).tolist() == [1, 3, 6]
+
+
+def test_without_labels_any_rows_are_drawn():
+    with pytest.warns(DrawnRowsWarning, match="all 0 labelled rows and 4 others"):
+        found = limited_rows(50, None, 4)
+    assert len(set(found)) == 4
+
+
+def test_every_row_is_drawn_at_some_time():
+    with pytest.warns(DrawnRowsWarning):
+        seen = {i for seed in range(60) for i in limited_rows(10, CODES, 5, seed)}
+    assert seen == set(range(10))
+
+
+def test_the_seed_decides():
+    with pytest.warns(DrawnRowsWarning):
+        a, b, c = (limited_rows(50, CODES, 10, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
+
+
+def test_all_labelled():
+    with pytest.warns(DrawnRowsWarning, match="all 7 labelled rows and 0 others"):
+        assert limited_rows(7, np.zeros(7, dtype=int), 3).tolist() == list(range(7))
+
+
+# ---------------------------------------------------------------- progress
+
+
+class Worker(ProgressMixin, BaseEstimator):
+    """Takes so many steps, or stops where it is asked to."""
+
+    def __init__(self, n_steps=3, announced=3, fails_after=None):
+        self.n_steps = n_steps
+        self.announced = announced
+        self.fails_after = fails_after
+
+    @with_callbacks
+    def fit(self, X=None, y=None):
+        self.replies_ = []
+        with self._progress("lap", self.announced, X, y) as step:
+            for done in range(self.n_steps):
+                if done == self.fails_after:
+                    raise KeyboardInterrupt
+                self.replies_.append(step())
+        return self
+
+
+class Recorder:
+    def __init__(self, stop_at=None):
+        self.stop_at = stop_at
+        self.events = []
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context.max_subtasks))
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self.events.append(("begin", context.task_name, context.task_id, X, y))
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None):
+        self.events.append(("end", context.task_name, context.task_id, X, y))
+        return context.task_name == "lap" and context.task_id == self.stop_at
+
+
+def test_without_callbacks_no_step_asks_to_stop():
+    assert Worker().fit().replies_ == [False, False, False]
+
+
+def test_every_step_is_a_task():
+    recorder = Recorder()
+    Worker(2, 5).set_callbacks(recorder).fit("table", "labels")
+    laps = [(word, "lap", i, None, None) for i in range(2) for word in ("begin", "end")]
+    whole = [(word, "fit", 0, "table", "labels") for word in ("begin", "end")]
+    assert recorder.events == [("setup", 5), whole[0], *laps, whole[1], "teardown"]
+
+
+def test_one_of_several_callbacks_is_enough_to_stop():
+    worker = Worker().set_callbacks(Recorder(), Recorder(stop_at=1), Recorder())
+    assert worker.fit().replies_ == [False, True, False]
+
+
+def test_the_number_of_steps_need_not_be_known():
+    recorder = Recorder()
+    Worker(4, None).set_callbacks(recorder).fit()
+    assert recorder.events[0] == ("setup", None)
+    assert len(recorder.events) == 2 + 2 + 2 * 4
+
+
+def test_more_steps_than_were_announced_are_refused():
+    """So an estimator that counts wrongly is found out, with or without a callback."""
+    with pytest.raises(ValueError, match=r"already has its maximum number of children \(3\)"):
+        Worker(4, 3).fit()
+
+
+def test_callbacks_are_torn_down_after_an_error():
+    recorder = Recorder()
+    worker = Worker(fails_after=1).set_callbacks(recorder)
+    with pytest.raises(KeyboardInterrupt):
+        worker.fit()
+    assert recorder.events[-1] == "teardown"
+    assert Worker().set_callbacks(recorder).fit().replies_ == [False] * 3
+
+
+def test_a_second_fit_counts_anew():
+    recorder = Recorder()
+    worker = Worker().set_callbacks(recorder)
+    once = len(worker.fit() and recorder.events)
+    worker.fit()
+    assert len(recorder.events) == 2 * once
+
+
+def test_a_bar_that_ends_too_early_is_closed(capsys):
+    with pytest.raises(KeyboardInterrupt):
+        Worker(fails_after=1).set_callbacks(ProgressBar()).fit()
+    Worker().set_callbacks(ProgressBar()).fit()
+    assert "Worker - fit" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- the density of a row is computed once
+
+PLANE = Mixture([0.5, 0.5], [[0.0, 0.0], [3.0, 3.0]], [np.eye(2), np.diag([2.0, 0.5])])
+NAMES = ["blend", "rwm", "gmm", "rbf", "lap"]
+
+
+def with_gaps(X, every=3):
+    X = np.array(X)
+    X[::every, 1] = np.nan
+    return X
+
+
+def times_computed(monkeypatch, X, call):
+    """How often the density of each row of X is computed by a call."""
+    seen, original = [], Mixture.log_joint
+    monkeypatch.setattr(Mixture, "log_joint", lambda self, rows: seen.extend(rows[:, 0]) or original(self, rows))
+    call(X)
+    monkeypatch.undo()
+    return {seen.count(value) for value in X[:, 0]}
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+@pytest.mark.parametrize("kernel", NAMES)
+def test_the_density_of_a_row_is_computed_once(kernel, gaps, monkeypatch):
+    train, new = blobs(), blobs(12, seed=1)
+    if gaps:
+        train, new = with_gaps(train), with_gaps(new, every=1)
+    model = MixtureSVC(kernel, density=PLANE, random_state=0).fit(train, few())
+    model.predict(train)
+    is_needed = gaps or kernel in ("blend", "rwm")
+    for method in (model.predict, model.predict_proba, model.decision_function):
+        assert times_computed(monkeypatch, new, method) == {int(is_needed)}
+    for method in (model.assess, model.novelty, model.responsibilities):
+        assert times_computed(monkeypatch, new, method) == {1}
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_gaps_among_labelled_rows_are_no_trouble(kernel):
+    """All that a report reads, for every kernel, from a table with gaps in labelled and other rows."""
+    X, y = with_gaps(blobs()), few(n_labels=16)
+    model = MixtureSVC(kernel, density=PLANE, random_state=0).fit(X, y)
+    whole = model.rows_of(X)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.isfinite(model.novelty(X)).all()
+    assert len(model.assess(X)) == len(X)
+    for by in ("label", "component", "column"):
+        assert len(model.explain(X[:3], by))
+    assert estimated_accuracy(model, X, y).value > 0.5
+    again = clone(model).set_params(probability=False)
+    again.read_labels(X, y, None)
+    again.learn_structure(X)
+    for rows in (whole, X):  # encoded values do as well
+        np.testing.assert_allclose(again.train(rows, y).decide(whole), model.decide(whole), atol=1e-9)
+    np.testing.assert_array_equal(model.predict(whole), model.predict(X))
+    gain = cross_validated_gain(again, whole[:16], one_hot_rows(PLANE, X[:16]), y[:16], np.random.RandomState(0), 0.9)
+    assert 0 <= gain.all_rows <= 1

@@ -11,6 +11,7 @@ from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, Transdu
 from mixkern.errors import KernelError, OptionError
 from mixkern.estimators import kernel_factory
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
+from mixkern.svm import decision
 
 N = 40
 
@@ -294,7 +295,7 @@ def test_a_bent_kernel_in_a_sum():
 
 @pytest.mark.parametrize("X", [FRAME, GAPPY], ids=["mixed", "gaps"])
 def test_scikit_learns_own_kernels_know_no_categories(X):
-    with pytest.raises(KernelError, match=r"RBF of scikit-learn knows no categories, and the table has \d categorical"):
+    with pytest.raises(KernelError, match=r"RBF of scikit-learn takes no categories, and the table has \d categorical"):
         fitted(RBF() + RWMKernel(), X)
 
 
@@ -313,15 +314,14 @@ def test_predicting_in_blocks(monkeypatch, kernel, machine):
     single = np.concatenate([np.atleast_1d(score(X[i : i + 1])) for i in range(N)])
     np.testing.assert_allclose(single, whole, rtol=1e-12, atol=1e-13)
     for block in (1, 7, N - 1, N, N + 1):
-        monkeypatch.setattr(kernel_factory, "BLOCK", block)
-        monkeypatch.setattr(kernel_factory, "CELLS", block * len(model.support_))
+        monkeypatch.setattr(decision, "CELLS", block * len(model.support_))
         np.testing.assert_allclose(score(X), whole, rtol=1e-12, atol=1e-13)
-    monkeypatch.setattr(kernel_factory, "CELLS", 1)  # less than one row of the matrix
+    monkeypatch.setattr(decision, "CELLS", 1)  # less than one row of the matrix
     np.testing.assert_allclose(score(X), whole, rtol=1e-12, atol=1e-13)
 
 
 def test_no_matrix_is_larger_than_allowed(monkeypatch):
-    monkeypatch.setattr(kernel_factory, "CELLS", 60)
+    monkeypatch.setattr(decision, "CELLS", 60)
     shapes = []
 
     class Watched(RBF):

@@ -154,7 +154,7 @@ def test_fewer_rows_than_labels():
 
 
 def test_mixture_svc_draws_rows_too(monkeypatch):
-    monkeypatch.setattr("mixkern.estimators.base.MOST_ROWS", 70)
+    monkeypatch.setattr("mixkern.estimators.base.MAX_GRAPH_ROWS", 70)
     for kernel in ("lap", LaplacianKernel(RWMKernel())):
         with pytest.warns(DrawnRowsWarning, match="all 6 labelled rows and 64 others"):
             model = MixtureSVC(kernel, random_state=0).fit(X, FEW)
@@ -229,7 +229,7 @@ def test_settings_and_copies():
 
 @pytest.mark.parametrize("kernel", ["lap", LaplacianKernel(RBFKernel())], ids=repr)
 def test_bending_twice_is_refused(kernel):
-    with pytest.raises(OptionError, match="LaplacianSVC bends its kernel itself: give the one to be bent"):
+    with pytest.raises(OptionError, match="LaplacianSVC deforms its kernel itself: give the base kernel"):
         LaplacianSVC(kernel).fit(X, FEW)
 
 

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import kstest
 
 from mixkern import LaplacianSVC, Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, VBMixture
+from mixkern.density import Rows
 from mixkern.estimators import novelty
 from mixkern.estimators.novelty import Novelty
 
@@ -36,24 +37,24 @@ def literal_novelty(row, training, drawn, mixture):
 
 @pytest.mark.parametrize(("n", "gaps"), [(30, 0.0), (250, 0.0), (30, 0.4), (300, 0.1), (300, 0.4)])
 def test_novelty_is_a_plain_loop(n, gaps, monkeypatch):
-    monkeypatch.setattr(novelty, "MOST_ROWS", 400)
+    monkeypatch.setattr(novelty, "MAX_ROWS", 400)
     training, new = sample(n, 0, gaps), sample(12, 1, 0.3)
-    judge = Novelty.of(training, MIXTURE, np.random.RandomState(0))
-    assert judge.drawn.shape == (400 if gaps else 0, 2)
-    found = judge.of_rows(new, MIXTURE)
-    expected = [literal_novelty(row, training, judge.drawn, MIXTURE) for row in new]
+    judge = Novelty.of(Rows(training, MIXTURE), np.random.RandomState(0))
+    assert judge.sampled.shape == (400 if gaps else 0, 2)
+    found = judge.share_denser(Rows(new, MIXTURE))
+    expected = [literal_novelty(row, training, judge.sampled, MIXTURE) for row in new]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    alone = [Novelty(training, judge.drawn).of_rows(row[None], MIXTURE)[0] for row in new]
+    alone = [Novelty(training, judge.sampled).share_denser(Rows(row[None], MIXTURE))[0] for row in new]
     np.testing.assert_array_equal(alone, found)
 
 
 def test_with_gaps_rows_are_drawn_from_the_mixture():
-    judge = Novelty.of(sample(50, 0, 0.2), MIXTURE, np.random.RandomState(0))
-    assert judge.drawn.shape == (2000, 2)
-    assert not np.isnan(judge.drawn).any()
-    np.testing.assert_array_equal(judge.drawn, MIXTURE.sample(2000, np.random.RandomState(0))[0])
+    judge = Novelty.of(Rows(sample(50, 0, 0.2), MIXTURE), np.random.RandomState(0))
+    assert judge.sampled.shape == (2000, 2)
+    assert not np.isnan(judge.sampled).any()
+    np.testing.assert_array_equal(judge.sampled, MIXTURE.sample(2000, np.random.RandomState(0))[0])
     assert judge.rows.shape == (50, 2)
-    assert Novelty.of(sample(50, 0), MIXTURE, np.random.RandomState(0)).drawn.shape == (0, 2)
+    assert Novelty.of(Rows(sample(50, 0), MIXTURE), np.random.RandomState(0)).sampled.shape == (0, 2)
 
 
 def test_two_hundred_complete_rows_are_enough():
@@ -61,17 +62,17 @@ def test_two_hundred_complete_rows_are_enough():
     row, drawn = np.array([[-2.0, np.nan]]), np.full((10, 2), 50.0)
     rows = np.full((300, 2), np.nan)
     rows[:200, 0] = 0.0
-    assert Novelty(rows, drawn).of_rows(row, MIXTURE) == 1.0
+    assert Novelty(rows, drawn).share_denser(Rows(row, MIXTURE)) == 1.0
     rows[0, 0] = np.nan
-    assert Novelty(rows, drawn).of_rows(row, MIXTURE) == 0.0
-    assert Novelty(rows, NONE).of_rows(row, MIXTURE) == 1.0  # without drawn rows, these few have to do
+    assert Novelty(rows, drawn).share_denser(Rows(row, MIXTURE)) == 0.0
+    assert Novelty(rows, NONE).share_denser(Rows(row, MIXTURE)) == 1.0  # without drawn rows, these few have to do
 
 
 def test_drawn_rows_lose_the_columns_that_a_row_lacks():
     training = np.array([[0.0, np.nan], [1.0, np.nan], [5.0, np.nan]])
     drawn = MIXTURE.sample(2000, 0)[0]
     new = np.array([[np.nan, 0.0], [np.nan, 50.0]])
-    found = Novelty(training, drawn).of_rows(new, MIXTURE)
+    found = Novelty(training, drawn).share_denser(Rows(new, MIXTURE))
     marginal = MIXTURE.log_density(np.column_stack([np.full(2000, np.nan), drawn[:, 1]]))
     assert found[0] == pytest.approx((marginal > MIXTURE.log_density(new[:1])).mean())
     assert found[1] == 1.0
@@ -79,26 +80,26 @@ def test_drawn_rows_lose_the_columns_that_a_row_lacks():
 
 def test_ties_count_as_not_denser():
     rows = np.array([[0.0, 0.0]] * 3 + [[9.0, 9.0]])
-    assert Novelty(rows, NONE).of_rows(rows[:1], MIXTURE) == 0.0
-    assert Novelty(rows, NONE).of_rows(rows[-1:], MIXTURE) == 0.75
-    assert Novelty(rows, NONE).of_rows(np.array([[np.nan, np.nan]]), MIXTURE) == 0.0
+    assert Novelty(rows, NONE).share_denser(Rows(rows[:1], MIXTURE)) == 0.0
+    assert Novelty(rows, NONE).share_denser(Rows(rows[-1:], MIXTURE)) == 0.75
+    assert Novelty(rows, NONE).share_denser(Rows(np.array([[np.nan, np.nan]]), MIXTURE)) == 0.0
 
 
 def test_training_rows_stay_as_they_are():
     training, drawn = sample(10, 0, 0.2), sample(10, 1)
     before = training.copy(), drawn.copy()
-    Novelty(training, drawn).of_rows(np.array([[np.nan, 1.0]]), MIXTURE)
+    Novelty(training, drawn).share_denser(Rows(np.array([[np.nan, 1.0]]), MIXTURE))
     np.testing.assert_array_equal(training, before[0])
     np.testing.assert_array_equal(drawn, before[1])
 
 
 def test_many_rows_are_sampled(monkeypatch):
-    monkeypatch.setattr(novelty, "MOST_ROWS", 20)
+    monkeypatch.setattr(novelty, "MAX_ROWS", 20)
     training = sample(100, 0)
-    some = Novelty.of(training, MIXTURE, np.random.RandomState(0))
+    some = Novelty.of(Rows(training, MIXTURE), np.random.RandomState(0))
     assert some.rows.shape == (20, 2)
     assert {tuple(row) for row in some.rows} <= {tuple(row) for row in training}
-    assert Novelty.of(training[:20], MIXTURE, np.random.RandomState(0)).rows.shape == (20, 2)
+    assert Novelty.of(Rows(training[:20], MIXTURE), np.random.RandomState(0)).rows.shape == (20, 2)
 
 
 @pytest.mark.parametrize("training_gaps", [0.0, 0.3])
@@ -107,8 +108,8 @@ def test_fresh_rows_of_the_same_kind_spread_evenly(gaps, training_gaps):
     """Its expectation: a quantile. The rows are fresh, and the mixture knows where they come from."""
     fresh = sample(400, 1, gaps)
     fresh = fresh[~np.isnan(fresh).all(axis=1)]  # of a row of gaps, nothing is known
-    judge = Novelty.of(sample(1500, 0, training_gaps), MIXTURE, np.random.RandomState(0))
-    assert kstest(judge.of_rows(fresh, MIXTURE), "uniform").pvalue > 0.01
+    judge = Novelty.of(Rows(sample(1500, 0, training_gaps), MIXTURE), np.random.RandomState(0))
+    assert kstest(judge.share_denser(Rows(fresh, MIXTURE)), "uniform").pvalue > 0.01
 
 
 def wide(d):
@@ -131,8 +132,8 @@ def test_one_in_a_hundred_is_refused_where_a_fifth_is_missing(d):
     mixture, refused = wide(d), []
     for seed in range(0, 40, 10):
         training, fresh = (with_gaps(mixture.sample(n, seed + i)[0], seed + i) for i, n in enumerate((1000, 500)))
-        judge = Novelty.of(training, mixture, np.random.RandomState(seed))
-        refused.append(judge.of_rows(fresh, mixture) > 0.99)
+        judge = Novelty.of(Rows(training, mixture), np.random.RandomState(seed))
+        refused.append(judge.share_denser(Rows(fresh, mixture)) > 0.99)
     assert np.mean(refused) == pytest.approx(0.01, abs=0.006)
 
 

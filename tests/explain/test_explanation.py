@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from mixkern import MixtureSVC, VBMixture, datasets
 from mixkern.errors import MixkernWarning, TableError
-from mixkern.explain.explanation import NEIGHBOURS, WIDTH, Explanation
+from mixkern.explain.explanation import N_NEIGHBOURS, WIDTH, Explanation
 
 
 @cache
@@ -53,7 +53,7 @@ def test_it_says_what_the_machine_says():
     assert why.novelty == model.novelty(X.iloc[[71]])[0]
     assert abs(why.neighbours["pull"].sum() - why.score) < 1e-12
     assert abs(why.components["pull"].sum() - why.score) < 1e-12
-    assert (why.neighbours["source"] == "neighbour").sum() == NEIGHBOURS
+    assert (why.neighbours["source"] == "neighbour").sum() == N_NEIGHBOURS
     columns = model.explain(X.iloc[[71]], by="column", n=None)
     for word in ("for", "against", "component"):
         part = columns[columns["beside"] == word].set_index("column")
@@ -66,7 +66,7 @@ def test_it_reads_like_this():
     why = Explanation.of(machine("heart"), X.iloc[[71]])
     lines = str(why).splitlines()
 
-    assert lines[0] == "Row 71 is taken for 'absent', rather than 'present'."
+    assert lines[0] == "Row 71 is predicted as 'absent', rather than 'present'."
     assert (
         lines[1]
         == f"Probability: 'absent' {why.probabilities['absent']:.2f}, 'present' {why.probabilities['present']:.2f}."
@@ -83,7 +83,7 @@ def test_a_strange_row_is_called_so():
     X, _ = table("heart")
     strange = X.iloc[[0]].assign(chol=2000.0)
 
-    assert "It is unlike the training rows: take the label with caution." in str(
+    assert "It is unlike the training rows: use the label with caution." in str(
         Explanation.of(machine("heart"), strange)
     )
     assert "caution" not in str(Explanation.of(machine("heart"), X.iloc[[71]]))
@@ -98,7 +98,7 @@ def test_a_gap_is_shown_and_told_what_was_compared():
     assert len(filled)
     assert filled["value"].isna().all()
     assert "(gap)" in str(why)
-    assert "  * a gap: what is expected in its place was compared" in str(why)
+    assert "  * a gap: its expected value was compared" in str(why)
 
 
 def test_machines_without_probabilities_or_distances_are_explained():
@@ -124,7 +124,7 @@ def test_long_names_dates_and_numbers_as_labels_fit_too():
     why = Explanation.of(model, X.iloc[[7]])
 
     assert max(map(len, str(why).splitlines())) <= WIDTH
-    assert str(why).startswith("Row customer 7 is taken for ")
+    assert str(why).startswith("Row customer 7 is predicted as ")
     content = json.loads(json.dumps(why.to_dict(), allow_nan=False))
     assert (content["row"], type(content["label"])) == ("customer 7", int)
 

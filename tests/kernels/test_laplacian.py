@@ -11,7 +11,7 @@ from mixkern import VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
 from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot, graph_laplacian
-from mixkern.search.gram_cache import LaplacianKernels, LaplacianGramCache
+from mixkern.search.gram_cache import LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint
 
 X, Y_CLASS = datasets.make_two_moons(n=70, random_state=0)

@@ -132,7 +132,7 @@ def test_values_stay_values(models, tmp_path):
     assert not vars(found)["_labels"].classes.flags.writeable
     assert found.classes_.flags.writeable
     assert found.encoder_.columns_ == models["svc"].encoder_.columns_
-    assert not np.shares_memory(found.support_vectors_, vars(found)["_sum_rows"])  # though equal, and one in the file
+    assert not np.shares_memory(found.support_vectors_, vars(found)["_decision"].support)  # equal: one in the file
 
 
 def test_equal_models_make_equal_files_apart_from_the_time(models, tmp_path):

@@ -12,6 +12,7 @@ from mixkern.kernels import LaplacianKernel, RBFKernel
 from mixkern.storage.payload import read, written
 from mixkern.storage.restore import model_of
 from mixkern.storage.state import bare
+from mixkern.svm import DecisionFunction
 
 
 def changed(shell, **parts):
@@ -39,8 +40,9 @@ def shell(models):
         ("intercept_", np.ones(3, dtype=np.float32)),
         ("intercept_", np.full(3, np.inf)),
         ("intercept_", [0.0, 0.0, 0.0]),
-        ("_sum_rows", np.full((1, 4), np.inf)),
-        ("_sum_coefficients", np.full((1, 3), np.nan)),
+        ("_decision", DecisionFunction(None, np.full((1, 4), np.inf), np.ones((1, 3)), np.zeros(3))),
+        ("_decision", DecisionFunction(None, np.ones((1, 4)), np.full((1, 3), np.nan), np.zeros(3))),
+        ("_decision", None),
         ("support_", np.zeros(3)),
         ("classes_", np.array(["a", "a", "b"], dtype=object)),
         ("classes_", np.array(["a"], dtype=object)),
@@ -73,7 +75,7 @@ def shell(models):
 )
 def test_parts_of_another_kind_are_refused(shell, name, wrong):
     parts = {"kernel_": "kernel", "mixture_": "mixture", "density_": "VBMixture", "encoder_": "TableEncoder"}
-    parts |= {"_novelty": "novelty", "_labels": "type of labels"}
+    parts |= {"_decision": "decision function", "_novelty": "novelty", "_labels": "type of labels"}
     with pytest.raises(ModelFileError, match=f"its {parts.get(name, name)} is not valid"):
         model_of(changed(shell, **{name: wrong}))
 

@@ -30,8 +30,6 @@ def test_fitted_models_are_sound(models):
     [
         ("n_features_in_", 5, "number of columns"),
         ("feature_names_in_", np.array(["a"], dtype=object), "names of columns"),
-        ("_sum_rows", np.zeros((2, 4)), "rows and coefficients"),
-        ("_sum_coefficients", np.zeros((1, 3)), "rows and coefficients"),
         ("support_", np.arange(2), "support vectors and mixture"),
         ("dual_coef_", np.zeros((3, 1)), "support vectors and coefficients"),
         ("intercept_", np.zeros(2), "coefficients"),
@@ -43,6 +41,13 @@ def test_fitted_models_are_sound(models):
 def test_shapes_must_agree(models, name, part, what):
     with pytest.raises(ModelFileError, match=f"do not fit together: .*{what}"):
         check_sound(changed(models["svc"], **{name: part}))
+
+
+@pytest.mark.parametrize("part", [{"support": np.zeros((2, 4))}, {"coefficients": np.zeros((1, 3))}])
+def test_the_decision_function_has_a_coefficient_for_each_row(models, part):
+    decision = replace(vars(models["svc"])["_decision"], **part)
+    with pytest.raises(ModelFileError, match="do not fit together: rows and coefficients"):
+        check_sound(changed(models["svc"], _decision=decision))
 
 
 def test_the_density_is_that_of_the_mixture(models):
@@ -73,8 +78,9 @@ def test_columns_have_names_of_their_own(models):
 
 @pytest.mark.parametrize("kernel", [RBFKernel(n_categorical=0), RBFKernel(gamma="x"), RWMKernel()])
 def test_a_kernel_that_cannot_read_the_rows_is_found_by_trying(models, kernel):
+    decision = replace(vars(models["svc"])["_decision"], kernel=kernel)
     with pytest.raises(Exception, match=r"codes|gamma|no mixture|features|gaps|NaN"):
-        check_sound(changed(models["svc"], _sum_kernel=kernel, kernel_=kernel))
+        check_sound(changed(models["svc"], _decision=decision, kernel_=kernel))
 
 
 def test_an_unfitted_model_is_not_sound(models):

@@ -17,10 +17,10 @@ from mixkern.advice.cross_validation import (
     repeated_folds,
 )
 from mixkern.advice.gain import corrected_variance
+from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.kernel_factory import as_read_by
 from mixkern.sampling import class_subsample
 from mixkern.search.split import check_density
 from mixkern.typing import Bools, Floats, Ints, RandomState
@@ -174,8 +174,8 @@ def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
-def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Floats, Ints]:
-    """Give an estimator with a fitted density, the labelled rows as its kernel takes them, and their classes."""
+def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Rows, Ints]:
+    """Give an estimator with a fitted density, the labelled rows, and their classes."""
     if model is not None and not isinstance(model, MixtureSVC):
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {model!r}.")
     is_fitted = hasattr(model, "mixture_")
@@ -187,14 +187,8 @@ def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Fl
     estimator.set_params(probability=False)  # not needed here, and most of the time
     codes, _ = estimator.read_labels(X, y, None)
     labelled = np.flatnonzero(codes != UNLABELLED)
-    rows = _encoded(estimator, X) if is_fitted else estimator.learn_structure(X)
+    rows = estimator.rows_of(X) if is_fitted else estimator.learn_structure(X)
     return estimator, rows[labelled], codes[labelled]
-
-
-def _encoded(estimator: MixtureSVC, X: Any) -> Floats:
-    """Give all rows as the kernel of a fitted estimator takes them."""
-    rows = np.asarray(X, dtype=float) if estimator.encoder_ is None else estimator.encoder_.transform(X)
-    return as_read_by(estimator.kernel_, estimator.mixture_, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +225,7 @@ class _CrossValidation:
         return max(0.0, min(low, self.value - half)), min(1.0, max(high, self.value + half))
 
 
-def _cross_validated(estimator: MixtureSVC, rows: Floats, codes: Ints, random: RandomState) -> _CrossValidation:
+def _cross_validated(estimator: MixtureSVC, rows: Rows, codes: Ints, random: RandomState) -> _CrossValidation:
     """Predict each label from others, in repeated cross-validation."""
     n_repeats = n_repeats_of(codes, N_REPEATS, MAX_TRAININGS)
     n_right, is_tested = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)

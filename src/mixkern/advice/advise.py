@@ -86,11 +86,10 @@ def advise(
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
-        numbers = one_hot_rows(judged.mixture_, rows[labelled])
+        numbers = one_hot_rows(judged.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
         gain = cross_validated_gain(judged, rows[labelled], numbers, codes[labelled], random, confidence)
-    tables = [X] if X_unlabelled is None else [X, X_unlabelled]
-    found = purity(np.vstack([judged.responsibilities(table) for table in tables]), codes)
+    found = purity(rows.responsibilities, codes)
     labels = dict(zip(judged.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
     found_verdict = verdict(gain, is_complete=len(labelled) == len(rows))
     return Advice(

@@ -6,12 +6,12 @@ from copy import copy
 
 import numpy as np
 
+from mixkern.density import Rows
 from mixkern.estimators import MixtureSVC
-from mixkern.kernels import LaplacianKernel
 from mixkern.search import SemiSupervisedSplit
 from mixkern.svm.dual import NotConvergedWarning
 from mixkern.svm.one_vs_one import chosen, class_scores
-from mixkern.typing import Floats, Ints, Positions, RandomState
+from mixkern.typing import Ints, Positions, RandomState
 from mixkern.validation import Rule, is_number
 
 N_FOLDS = 5
@@ -45,14 +45,14 @@ def repeated_folds(codes: Ints, n_repeats: int, random: RandomState) -> Iterator
         yield from split.split(codes, codes)
 
 
-def left_out_predictions(estimator: MixtureSVC, rows: Floats, codes: Ints, kept: Positions, out: Positions) -> Ints:
+def left_out_predictions(estimator: MixtureSVC, rows: Rows, codes: Ints, kept: Positions, out: Positions) -> Ints:
     """Train on the labels that are kept, and predict the classes of the others.
 
     Parameters
     ----------
     estimator : MixtureSVC
         Its ``learn_structure`` has been called; only ``train`` is repeated.
-    rows : ndarray of shape (n, d + e)
+    rows : Rows
         Labelled rows, as ``learn_structure`` returns them.
     codes : ndarray of int, shape (n,)
         Their classes.
@@ -62,7 +62,5 @@ def left_out_predictions(estimator: MixtureSVC, rows: Floats, codes: Ints, kept:
     with warnings.catch_warnings():  # the final training gives the same warning
         warnings.simplefilter("ignore", NotConvergedWarning)
         trained = copy(estimator).train(rows[kept], codes[kept])
-    # Training may change a kernel, but not a Laplacian one, of which the estimator keeps the large matrices.
-    kernel = estimator.kernel_ if isinstance(estimator.kernel_, LaplacianKernel) else trained.kernel_
-    values = kernel(rows[out], trained.support_vectors_) @ trained.dual_coef_ + trained.intercept_
-    return np.asarray(chosen(class_scores(values, len(estimator.classes_))), dtype=np.intp)
+    scores = class_scores(trained.decide(rows[out]), len(estimator.classes_))
+    return np.asarray(chosen(scores), dtype=np.intp)

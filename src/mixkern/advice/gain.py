@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.svm import SVC
 
 from mixkern.advice.cross_validation import left_out_predictions, n_repeats_of, repeated_folds
+from mixkern.density import Rows
 from mixkern.estimators import MixtureSVC
 from mixkern.sampling import class_subsample
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
@@ -58,7 +59,7 @@ class _Fold:
 
 
 def cross_validated_gain(
-    estimator: MixtureSVC, rows: Floats, numbers: Floats, codes: Ints, random: RandomState, confidence: float
+    estimator: MixtureSVC, rows: Rows, numbers: Floats, codes: Ints, random: RandomState, confidence: float
 ) -> Gain:
     """Compare an estimator with scikit-learn's SVC on labelled rows alone, by repeated cross-validation.
 
@@ -66,8 +67,10 @@ def cross_validated_gain(
     ----------
     estimator : MixtureSVC
         Its ``learn_structure`` has been called; only ``train`` is repeated.
-    rows, numbers : ndarray of shape (n, ...)
-        Labelled rows as the estimator takes them, and as plain numbers for SVC.
+    rows : Rows
+        Labelled rows.
+    numbers : ndarray of shape (n, ...)
+        The same as plain numbers for SVC.
     codes : ndarray of int, shape (n,)
         Their classes.
     random : RandomState

@@ -13,7 +13,7 @@ from mixkern.advice.suggest import (
     similarity,
     suggested_rows,
 )
-from mixkern.density import Mixture
+from mixkern.density import Mixture, Rows
 from mixkern.encoding import Labels
 from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
@@ -90,7 +90,7 @@ def _density_columns(
         "component": mixture.responsibilities(rows[picks]).argmax(axis=1),
         "stands_for": stands_for,
         "share": stands_for / len(rows),
-        "novelty": Novelty.of(rows, mixture, random).of_rows(rows[picks], mixture),
+        "novelty": Novelty.of(Rows(rows, mixture), random).share_denser(Rows(rows[picks], mixture)),
     }
 
 

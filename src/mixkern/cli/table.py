@@ -11,7 +11,7 @@ from mixkern.encoding.cell import not_numbers
 from mixkern.encoding.column import Column
 from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.svc import ANSWERS
+from mixkern.estimators.svc import ASSESSED
 from mixkern.io import TableFile, table_file
 from mixkern.storage import ModelFile
 from mixkern.wording import counted, listing, nearest, shortened
@@ -163,7 +163,7 @@ def _unused_columns(X: Any, requested: Collection[str], notes: Notes) -> list[st
 
 def _prediction_columns(X: Any) -> list[str]:
     """List the columns that an earlier ``mixkern predict`` has added to the table."""
-    sets = [[f"{prefix}{name}" for name in ANSWERS] for prefix in ("", PREFIX)]
+    sets = [[f"{prefix}{name}" for name in ASSESSED] for prefix in ("", PREFIX)]
     is_complete = any(set(names) <= set(X) for names in sets)
     return [name for names in sets for name in names if name in X] if is_complete else []
 

@@ -5,6 +5,7 @@ from mixkern.density.describe import component_table
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.preprocessing import one_hot_rows
+from mixkern.density.rows import Rows
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
 from mixkern.density.vb import VBMixture
 
@@ -14,6 +15,7 @@ __all__ = [
     "DensitySearch",
     "Mixture",
     "ParzenWindow",
+    "Rows",
     "Trial",
     "VBMixture",
     "component_table",

@@ -33,7 +33,18 @@ from mixkern.typing import Floats
 from mixkern.wording import listing, nearest
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableInput:
+    """Mixin for estimators whose input is a table: numbers, texts, categories and gaps."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
     """Encode a table as an array of floats: z-scores of continuous columns, codes of categorical ones.
 
     Densities and kernels need continuous columns on a common scale, categories as codes, and gaps kept as gaps. The
@@ -279,13 +290,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _summary(column: Column) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Learning machines for tables with few labels."""
+"""Estimators for tables with few labels."""
 
 from mixkern.estimators.laplacian import LaplacianSVC
 from mixkern.estimators.oneclass import MixtureOneClassSVM

@@ -1,54 +1,88 @@
-"""From a table to a kernel: what all machines do before they are trained, and whenever they predict."""
+"""What all estimators share: encoder, density, kernel, and the evaluation of decision functions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mixkern.density import Mixture, VBMixture
+from mixkern.density import CovarianceType, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter
+from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import TableEncoder, stacked
-from mixkern.errors import KernelError, LabelError, LabelTypeError, MixtureError, OptionError, warn
-from mixkern.estimators.default_density import suited_density, suited_prior
-from mixkern.estimators.kernel_factory import (
-    KernelName,
-    Scale,
-    bound,
-    fills_gaps,
-    gamma_of,
-    named,
-    replaced,
-    sums,
-    with_graph,
+from mixkern.encoding.encoder import TableInput
+from mixkern.errors import (
+    DensityChoiceWarning,
+    DrawnRowsWarning,
+    LabelError,
+    LabelTypeError,
+    MixtureError,
+    OptionError,
+    hint,
+    warn,
 )
+from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
-from mixkern.estimators.setting import POSITIVE, Rule, check_settings
-from mixkern.estimators.subsample import drawn
-from mixkern.kernels import LaplacianKernel
-from mixkern.svm import Dual, Remedy
-from mixkern.typing import Floats
-from mixkern.validation import one_of
+from mixkern.kernels import BlendKernel, LaplacianKernel
+from mixkern.sampling import subsample
+from mixkern.svm import DecisionFunction, Dual, Remedy
+from mixkern.svm.decision import readable
+from mixkern.typing import Floats, Ints, Positions, RandomState
+from mixkern.validation import (
+    COUNT,
+    FRACTION,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    UNLIMITED,
+    Rule,
+    check_parameters,
+    one_of,
+)
 
-MOST_ROWS = 5_000  # of a graph: matrices of that size take 200 MB each
+Step = Callable[[], bool]
+
+MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
+MAX_FULL_COLUMNS = 500  # columns of a full covariance: 20 of them take 40 MB, and each row costs 250,000 products
+
+RULES: dict[str, Rule] = {
+    "C": POSITIVE,
+    "alpha": NOT_NEGATIVE,
+    "beta": NOT_NEGATIVE,
+    "unlabelled_C": NOT_NEGATIVE,
+    "unlabelled_weight": NOT_NEGATIVE,
+    "epsilon": NOT_NEGATIVE,
+    "nu": SHARE,
+    "tol": POSITIVE,
+    "max_iter": COUNT | UNLIMITED,
+    "ratio": NOT_NEGATIVE,
+    "n_neighbors": COUNT,
+    "degree": COUNT,
+    "max_rows": COUNT,
+    "n_landmarks": COUNT,
+    "safe_margin": NONE | FRACTION,
+}
 
 
-class MixtureMachine(BaseEstimator):
-    """What all machines have in common: an encoder, a density of all rows, a kernel, and sums over support vectors.
+class MixtureEstimator(TableInput, BaseEstimator):
+    """Base class of the estimators: a table is encoded, a density is fitted to all rows, and a kernel is made from it.
 
     Attributes
     ----------
     encoder_ : TableEncoder or None
-        How the table was read; ``None`` where it came encoded.
+        The fitted encoder; ``None`` where the table came encoded.
     density_ : VBMixture or None
-        The estimator of the density; ``None`` where a mixture was given.
+        The fitted estimator of the density; ``None`` where a mixture was given.
     mixture_ : Mixture
         The density of all rows.
     kernel_ : Kernel
-        The kernel with all that it needs.
+        The kernel with its mixture, gamma and graph.
     """
 
     kernel: Any
@@ -58,12 +92,12 @@ class MixtureMachine(BaseEstimator):
     beta: Any
     encoder: Any
     random_state: Any
-    _own_rules: ClassVar[Mapping[str, Rule]] = {}
+    _rules: ClassVar[Mapping[str, Rule]] = {}  # where they differ from RULES
 
-    # ---------------------------------------------------------------- learning the structure of a table
+    # ---------------------------------------------------------------- density and kernel
 
-    def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Floats:
-        """Encode every row, fit the density, bind the kernel: the first half of ``fit``.
+    def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
+        """Encode every row, fit the density, make the kernel: the first half of ``fit``.
 
         Parameters
         ----------
@@ -74,34 +108,31 @@ class MixtureMachine(BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n, d + e)
-            All rows as the kernel reads them, those of ``X`` first.
+        Rows
+            All rows, those of ``X`` first.
         """
-        self.check_settings()
-        table = X if X_unlabelled is None else stacked(X, X_unlabelled)
-        values = self._encoded(table)
-        self._learn_density(values, codes)
+        self.check_parameters()
+        values = self._fit_encoder(X if X_unlabelled is None else stacked(X, X_unlabelled))
+        self._fit_density(values, codes)
+        rows = Rows(values, self.mixture_)
         random = check_random_state(self.random_state)
-        self._novelty = Novelty.of(values, self.mixture_, random)
-        filled = self._filled(values)
-        kernel = self._bound_kernel(values, filled, random)
-        rows = values if fills_gaps(kernel) else filled
-        self.kernel_ = self._bent(kernel, rows, codes, random)
+        self._novelty = Novelty.of(rows, random)
+        kernel = self._kernel_factory().bound(rows, random)
+        self.kernel_ = self._with_graph(kernel, rows, codes, random)
         return rows
 
-    def check_settings(self) -> None:
-        """Refuse settings that cannot be: the first thing that ``fit`` does, before any work."""
-        check_settings(self, self._own_rules)
-        if isinstance(self.kernel, str):
-            one_of(KernelName, self.kernel, "kernel")
-        if self.gamma not in tuple(Scale) and not POSITIVE[1](self.gamma):
-            words = " or ".join(repr(str(word)) for word in Scale)
-            raise OptionError(f"gamma must be {words} or a positive number, but it is {self.gamma!r}.")
+    def check_parameters(self) -> None:
+        """Raise an error for wrong parameters: the first step of ``fit``."""
+        check_parameters(self, {**RULES, **self._rules})
+        self._kernel_factory().check()
         if hasattr(self, "repair"):
             one_of(Remedy, self.repair, "repair")
 
-    def _encoded(self, table: Any) -> Floats:
-        """Read a table for the first time."""
+    def _kernel_factory(self) -> KernelFactory:
+        return KernelFactory(self.kernel, self.gamma, self.alpha, self.beta)
+
+    def _fit_encoder(self, table: Any) -> Floats:
+        """Fit the encoder, and return the encoded table."""
         if isinstance(self.density, Mixture) or self.encoder == "passthrough":
             if isinstance(self.encoder, TableEncoder):
                 raise MixtureError(
@@ -109,7 +140,7 @@ class MixtureMachine(BaseEstimator):
                     "density=VBMixture(...) to learn one from the table."
                 )
             self.encoder_ = None
-            return self._numbers(table, reset=True)
+            return self._validated(table, reset=True)
         if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
             raise OptionError(f"encoder must be None, a TableEncoder or 'passthrough', but it is {self.encoder!r}.")
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
@@ -118,11 +149,11 @@ class MixtureMachine(BaseEstimator):
         self.encoder_ = encoder
         return values
 
-    def _numbers(self, X: Any, *, reset: bool) -> Floats:
+    def _validated(self, X: Any, *, reset: bool) -> Floats:
         values: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=reset)
         return values
 
-    def _learn_density(self, values: Floats, codes: Any) -> None:
+    def _fit_density(self, values: Floats, codes: Any) -> None:
         if isinstance(self.density, Mixture):
             if values.shape[1] != self.density.n_features:
                 raise MixtureError(
@@ -150,120 +181,168 @@ class MixtureMachine(BaseEstimator):
         self.mixture_ = self.density_.mixture_
 
     def _default_density(self, values: Floats) -> VBMixture:
-        """Give the density for a table that nobody has said anything about."""
+        """Density of a table for which none is given."""
         d = values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
-        return suited_density(str(suited_prior(self.kernel)), len(values), d, self.random_state)
+        return default_density(str(default_prior(self.kernel)), len(values), d, self.random_state)
 
-    def _bound_kernel(self, values: Floats, filled: Floats, random: np.random.RandomState) -> Any:
-        """Give the kernel, bound to all that it needs."""
-        if isinstance(self.kernel, str):
-            name = one_of(KernelName, self.kernel, "kernel")
-            kernel = named(name, self.mixture_, self.alpha, self.beta)
-            kernel = replaced(kernel, gamma=self._gamma(kernel, values if fills_gaps(kernel) else filled, random))
-        else:
-            self._refuse_settings()
-            kernel = bound(self.kernel, self.mixture_)
-        return kernel
-
-    def _bent(self, kernel: Any, rows: Floats, codes: Any, random: np.random.RandomState) -> Any:
+    def _with_graph(self, kernel: Any, rows: Rows, codes: Any, random: RandomState) -> Any:
         """Bind a kernel to the graph of the rows, where it has one."""
         if self.kernel == KernelName.LAP:
             kernel = LaplacianKernel(kernel)
-        return with_graph(kernel, lambda: rows[drawn(len(rows), codes, MOST_ROWS, random)])
+        return with_graph(kernel, lambda: readable(kernel, rows[limited(len(rows), codes, MAX_GRAPH_ROWS, random)]))
 
-    def _refuse_settings(self) -> None:
-        """Refuse settings of a kernel that brings its own."""
-        given = {"gamma": self.gamma not in tuple(Scale), "alpha": self.alpha != 1.0, "beta": self.beta != 1.0}
-        wrong = [name for name, is_given in given.items() if is_given]
-        if wrong:
-            raise KernelError(
-                f"{wrong[0]} is set beside a kernel that has its own. Set it there: kernel={type(self.kernel).__name__}"
-                f"({wrong[0]}={getattr(self, wrong[0])!r})."
-            )
+    # ---------------------------------------------------------------- decision functions
 
-    def _gamma(self, kernel: Any, rows: Floats, random: np.random.RandomState) -> float:
-        return gamma_of(Scale(self.gamma), kernel, rows, random) if isinstance(self.gamma, str) else self.gamma
-
-    # ---------------------------------------------------------------- reading rows once it is known
-
-    def _filled(self, values: Floats) -> Floats:
-        """Replace missing numbers by their expectations."""
-        has_gaps = np.isnan(values[:, : self.mixture_.n_continuous]).any()
-        return self.mixture_.conditional_mean(values) if has_gaps else values
-
-    def _known(self, X: Any) -> Floats:
-        """Encode rows of a table that is known."""
+    def rows_of(self, X: Any) -> Rows:
+        """Encode rows of a table; :class:`~mixkern.density.Rows` are returned as they are."""
         check_is_fitted(self)
-        return self._numbers(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X)
+        if isinstance(X, Rows):
+            return X
+        return Rows(
+            self._validated(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X), self.mixture_
+        )
 
-    # ---------------------------------------------------------------- sums over support vectors
-
-    def _keep(self, dual: Dual, rows: Floats) -> None:
-        """Remember the decision functions as sums of the kernel, or of the one that it is bent from."""
-        self._sum_kernel, self._sum_rows, self._sum_coefficients = self.kernel_, rows[dual.support], dual.coefficients
+    def _set_decision(self, dual: Dual, rows: Rows) -> None:
+        """Store what a solver has found for rows."""
+        self._decision = DecisionFunction.of(self.kernel_, rows, dual)
+        self.support_vectors_ = readable(self.kernel_, rows[dual.support])
         if isinstance(self.kernel_, LaplacianKernel):
-            self._sum_kernel = self.kernel_.base
-            self._sum_rows, self._sum_coefficients = self.kernel_.base_representation(self._sum_rows, dual.coefficients)
-            self.kernel_ = replaced(self.kernel_)  # without the matrices, which no prediction needs
-        self.support_vectors_ = rows[dual.support]
+            self.kernel_ = replaced(self.kernel_)  # without its matrices, which predictions do not need
         self.dual_coef_ = dual.coefficients
         self.intercept_ = dual.intercepts
         self.n_iter_ = dual.n_iter
         self.repair_change_ = dual.change
 
-    def _values(self, X: Any) -> Floats:  # (n, q)
-        """Evaluate the decision functions."""
-        return self._decisions(self._known(X))
+    def decide(self, X: Any) -> Floats:  # (n, q)
+        """Evaluate the decision functions: of pairs of classes, of classes, or one.
 
-    def _decisions(self, values: Floats) -> Floats:  # (n, q)
-        """Evaluate the decision functions of encoded rows."""
-        rows = self._as_read(values)
-        return sums(self._sum_kernel, rows, self._sum_rows, self._sum_coefficients) + self.intercept_
+        Parameters
+        ----------
+        X : frame, array-like of shape (n, n_columns) or Rows
+            Rows.
+        """
+        rows = self.rows_of(X)  # raises an error where the estimator is not fitted
+        return self._decision(rows)
 
-    def _as_read(self, values: Floats) -> Floats:
-        """Give encoded rows as the kernel reads them."""
-        return values if fills_gaps(self.kernel_) else self._filled(values)
-
-    # ---------------------------------------------------------------- what the density says
+    # ---------------------------------------------------------------- density of rows
 
     def responsibilities(self, X: Any) -> Floats:
-        """Say how probable it is that a row comes from a component of the density.
+        """Probability that a row comes from a component of the density.
 
         Returns
         -------
         ndarray of shape (n, k)
         """
-        rows = self._known(X)
-        return self.mixture_.responsibilities(rows)
+        return self.rows_of(X).responsibilities
 
     def novelty(self, X: Any) -> Floats:
-        """Say how unlike the training rows a row is: the share of them that lie in denser places.
+        """Share of the training rows that lie in denser places than a row.
 
-        Rows like those of the training spread evenly between 0 and 1, so refusing what is above 0.99 refuses about one
-        in a hundred of them (some more, where few rows of many columns were learned from), and nearly everything that
-        comes from nowhere. Of a row with gaps, what is there is compared; one without any value is not new.
+        Rows like the training rows spread evenly between 0 and 1, so a threshold of 0.99 rejects about one in a
+        hundred of them (some more, where the density was learned from few rows of many columns), and nearly all rows
+        that are unlike them. A row with gaps is compared by the columns that it has; one without any value is not
+        novel.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        rows = self._known(X)
-        return self._novelty.of_rows(rows, self.mixture_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+        return self._novelty.share_denser(self.rows_of(X))
 
 
-def one_column(y: Any, machine: object) -> Any:
-    """Refuse a ``y`` that is not there, and mention a column that could be a vector, as scikit-learn does."""
+class ProgressMixin(CallbackSupportMixin):
+    """Reports each step of a fit to scikit-learn's callbacks, such as ``sklearn.callback.ProgressBar``."""
+
+    @contextmanager
+    def _progress(self, task: str, n_steps: int | None, X: Any, y: Any) -> Iterator[Step]:
+        """Open a task; the result is called after each step, and returns whether a callback asks to stop."""
+        # scikit-learn documents this method for authors of estimators; there is no public name for it yet.
+        whole = self._init_callback_context(max_subtasks=n_steps)
+        whole.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def step() -> bool:
+            part = whole.subcontext(task_name=task).call_on_fit_task_begin(estimator=self)
+            return bool(part.call_on_fit_task_end(estimator=self))
+
+        yield step
+        whole.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+
+# ---------------------------------------------------------------- defaults and limits
+
+
+def default_prior(kernel: Any) -> PrecisionPrior:
+    """Return the precision prior that suits a kernel best, by measurement (docs/accuracy.md).
+
+    The blend smooths the metrics itself, and is best with the likeliest density; other kernels with a smoother one.
+
+    >>> default_prior("blend"), default_prior("rwm")
+    (<PrecisionPrior.EVIDENCE: 'evidence'>, <PrecisionPrior.TYPICAL: 'typical'>)
+    """
+    is_blend = kernel == KernelName.BLEND or isinstance(kernel, BlendKernel)
+    return PrecisionPrior.EVIDENCE if is_blend else PrecisionPrior.TYPICAL
+
+
+def default_density(prior: str, n: int, d: int, random_state: Any = None) -> VBMixture:
+    """Return the density for n rows of d continuous columns: with diagonal covariances where full ones are too many.
+
+    >>> str(default_density("typical", n=100, d=3).covariance_type)
+    'full'
+    """
+    kind = CovarianceType.FULL
+    if d > 1 and (n < 2 * (d + 1) or d > MAX_FULL_COLUMNS):
+        kind = CovarianceType.DIAG
+        warn(
+            f"{n} rows of {d} continuous columns: too {'few rows' if n < 2 * (d + 1) else 'many columns'} for full "
+            "covariances, so diagonal ones are used.",
+            DensityChoiceWarning,
+            hint=hint(
+                python="Choose them yourself: density=VBMixture(covariance_type='diag'), or reduce the columns first.",
+                cli="Fewer columns may do better: --drop COLUMNS.",
+            ),
+        )
+    return VBMixture(covariance_type=kind, precision_prior=prior, random_state=random_state)
+
+
+def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Positions:
+    """Return positions of at most ``limit`` of n rows: all labelled ones, and others at random.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    codes : ndarray of int or None
+        Class codes of the first of them, -1 where unlabelled; the others are unlabelled.
+    limit : int
+        Number of rows to keep; the labelled ones are kept even if they are more.
+    random : RandomState
+        Stream to draw from.
+    """
+    if n <= limit:
+        return np.arange(n)
+    is_labelled = np.zeros(n, dtype=bool)
+    if codes is not None:
+        is_labelled[: len(codes)] = np.asarray(codes) >= 0
+    labelled, others = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+    n_others = max(0, limit - len(labelled))
+    warn(
+        f"There are {n} rows, and matrices of that size would be needed: all {len(labelled)} labelled rows "
+        f"and {n_others} others, drawn at random, are used. The density and predictions use all rows. max_rows= sets "
+        "the limit of LaplacianSVC, TransductiveSVC and QuasiNewtonS3VC.",
+        DrawnRowsWarning,
+    )
+    return np.sort(np.concatenate([labelled, subsample(others, n_others, random)]))
+
+
+# ---------------------------------------------------------------- arguments of fit
+
+
+def one_column(y: Any, estimator: object) -> Any:
+    """Raise an error where ``y`` is None, and warn of a column that should be a vector, as scikit-learn does."""
     if y is None:
         raise LabelTypeError(
-            f"{type(machine).__name__} requires y to be passed, but the target y is None. Give one label per row, None "
-            "where there is none."
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one label per row, "
+            "None where there is none."
         )
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] == 1:
@@ -272,7 +351,7 @@ def one_column(y: Any, machine: object) -> Any:
 
 
 def weights_of(sample_weight: Any, n: int) -> Floats | None:
-    """Read how much each label counts."""
+    """Check the weights of labels."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=float)

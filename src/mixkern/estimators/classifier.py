@@ -1,4 +1,4 @@
-"""What all classifiers have in common: labels in, labels out."""
+"""What all classifiers share: labels, predictions and scores."""
 
 from abc import abstractmethod
 from typing import Any
@@ -9,23 +9,23 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.errors import LabelError
-from mixkern.estimators.base import MixtureMachine, one_column, weights_of
+from mixkern.estimators.base import MixtureEstimator, one_column, weights_of
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted, listing
 
 
-class MixtureClassifier(ClassifierMixin, MixtureMachine):
-    """A machine that learns from a few labels and gives labels back in the type that they came in."""
+class MixtureClassifier(ClassifierMixin, MixtureEstimator):
+    """Base class of the classifiers: labels are returned in the type in which they were given."""
 
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
-        """Give class codes, -1 where unlabelled, and how much each label counts."""
+        """Return class codes, -1 where unlabelled, and the weight of each label."""
         labels = encode_labels(one_column(y, self))
         check_consistent_length(X, labels.codes)
         weights = weights_of(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
         if weights is not None:
-            codes[weights == 0] = UNLABELLED  # a label that counts nothing; the row still says where rows are
+            codes[weights == 0] = UNLABELLED  # the row still counts in the density
             lost = [label for i, label in enumerate(labels.classes.tolist()) if not (codes == i).any()]
             if lost:
                 raise LabelError(f"All labels of class {listing(lost)} have a sample weight of zero. Drop the class.")
@@ -35,7 +35,7 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
 
     @abstractmethod
     def decision_function(self, X: Any) -> Floats:
-        """Score the classes; the highest is predicted.
+        """Compute the score of each class; the highest is predicted.
 
         Returns
         -------
@@ -44,7 +44,7 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
         """
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the share of right labels; every row must have one.
+        """Return the accuracy; every row must have a label.
 
         Parameters
         ----------
@@ -53,24 +53,24 @@ class MixtureClassifier(ClassifierMixin, MixtureMachine):
         y : array-like of shape (n,)
             Their labels.
         sample_weight : array-like of shape (n,), default=None
-            How much each row counts.
+            Weight of each row.
         """
         n_hidden = int((~encode_labels(y, min_classes=0).is_labelled).sum())
         if n_hidden:
             raise LabelError(
-                f"y has no label for {counted(n_hidden, 'row')}, and nothing to compare with there. Give rows whose "
-                "labels are known; to estimate the accuracy from few labels, use cross_val_score with "
+                f"y has no label for {counted(n_hidden, 'row')}, and nothing to compare with there. Give rows with "
+                "labels; to estimate the accuracy from few labels, use cross_val_score with "
                 "cv=SemiSupervisedSplit()."
             )
         return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> Any:
-        """Give the most plausible label of each row.
+        """Predict the label of each row.
 
         Returns
         -------
         ndarray or pandas.Categorical of shape (n,)
-            In the type that the labels had.
+            In the type of the labels.
         """
         scores = self.decision_function(X)
         return self._labels.decode(chosen(scores))

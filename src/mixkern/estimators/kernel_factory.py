@@ -1,13 +1,14 @@
-"""From a word or a kernel to a kernel that knows the table: its mixture, its rows, its categories, its scale."""
+"""Resolve the ``kernel`` parameter: names, the mixture, the graph and the scale of gamma."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
-from mixkern.density import Mixture
+from mixkern.density import Mixture, Rows
 from mixkern.errors import KernelError
 from mixkern.kernels import (
     BlendKernel,
@@ -18,23 +19,23 @@ from mixkern.kernels import (
     RBFKernel,
     RWMKernel,
 )
-from mixkern.typing import Floats
+from mixkern.sampling import subsample
+from mixkern.typing import Floats, RandomState
+from mixkern.validation import POSITIVE, Rule, one_of
 from mixkern.wording import counted
 
-SCALE_ROWS = 1_000  # rows whose distances give the scale: the median of half a million is known well enough
-BLOCK = 2**16  # rows predicted at a time
-CELLS = 2**24  # of a kernel matrix held at a time, where a kernel cannot do without
+SCALE_ROWS = 1_000  # rows whose distances give the scale: enough for the median
 
 
 class Scale(StrEnum):
-    """Values of gamma that the rows give, without a label."""
+    """Values of gamma that follow from the distances between rows."""
 
-    SCALE = "scale"  # one over the median squared distance between rows
-    LOCAL = "local"  # ten times as much: neighbours only, and a graph does the rest
+    SCALE = "scale"  # one over the median squared distance
+    LOCAL = "local"  # ten times as much, for kernels that are deformed along a graph
 
 
 class KernelName(StrEnum):
-    """Kernels that a word stands for."""
+    """Names of kernels."""
 
     BLEND = "blend"
     RWM = "rwm"
@@ -43,8 +44,59 @@ class KernelName(StrEnum):
     LAP = "lap"
 
 
-def named(name: KernelName, mixture: Mixture, alpha: float, beta: float) -> DistanceKernel:
-    """Give the kernel that a word stands for, with gamma 1; of ``"lap"`` the one that will be bent."""
+SCALE = Rule(
+    " or ".join(repr(str(scale)) for scale in Scale), lambda value: isinstance(value, str) and value in tuple(Scale)
+)
+
+
+@dataclass(frozen=True)
+class KernelFactory:
+    """The ``kernel`` parameter of an estimator and those beside it.
+
+    Attributes
+    ----------
+    kernel : str or Kernel
+        A name, or a kernel with its own parameters.
+    gamma : float, "scale" or "local"
+        Of a kernel that is named.
+    alpha, beta : float
+        Of a kernel that is named.
+    """
+
+    kernel: Any
+    gamma: Any = Scale.SCALE
+    alpha: float = 1.0
+    beta: float = 1.0
+
+    def check(self) -> None:
+        """Raise an error for a wrong name or gamma."""
+        if isinstance(self.kernel, str):
+            one_of(KernelName, self.kernel, "kernel")
+        (SCALE | POSITIVE).check(self.gamma, "gamma")
+
+    def bound(self, rows: Rows, random: RandomState) -> Any:
+        """Return the kernel with the mixture of the rows and, where it is named, its gamma; without a graph."""
+        assert rows.mixture is not None  # that of the estimator
+        if not isinstance(self.kernel, str):
+            self._check_own_parameters()
+            return bound_kernel(self.kernel, rows.mixture)
+        kernel = named_kernel(one_of(KernelName, self.kernel, "kernel"), rows.mixture, self.alpha, self.beta)
+        is_scale = isinstance(self.gamma, str)
+        return replaced(kernel, gamma=gamma_of(Scale(self.gamma), kernel, rows, random) if is_scale else self.gamma)
+
+    def _check_own_parameters(self) -> None:
+        """Raise an error for parameters beside a kernel that has its own."""
+        given = {"gamma": self.gamma not in tuple(Scale), "alpha": self.alpha != 1.0, "beta": self.beta != 1.0}
+        wrong = [name for name, is_given in given.items() if is_given]
+        if wrong:
+            raise KernelError(
+                f"{wrong[0]} is set beside a kernel that has its own. Set it there: kernel={type(self.kernel).__name__}"
+                f"({wrong[0]}={getattr(self, wrong[0])!r})."
+            )
+
+
+def named_kernel(name: KernelName, mixture: Mixture, alpha: float = 1.0, beta: float = 1.0) -> DistanceKernel:
+    """Return the kernel of a name, with gamma 1; for ``"lap"`` its base kernel."""
     if name is KernelName.BLEND:
         return BlendKernel(mixture, alpha=alpha, beta=beta)
     if name is KernelName.RWM:
@@ -54,8 +106,8 @@ def named(name: KernelName, mixture: Mixture, alpha: float, beta: float) -> Dist
     return RBFKernel(alpha=alpha, beta=beta, n_categorical=len(mixture.categories))
 
 
-def bound(kernel: Any, mixture: Mixture) -> Any:
-    """Give a copy of a kernel that has, as those that it is made of, the mixture and categories that it waits for."""
+def bound_kernel(kernel: Any, mixture: Mixture) -> Any:
+    """Return a copy of a kernel, and of those in it, with the mixture and the categories where it has none."""
     if not isinstance(kernel, Kernel):
         hint = " Pass an instance: kernel=RWMKernel()." if isinstance(kernel, type) else ""
         raise KernelError(
@@ -69,15 +121,15 @@ def bound(kernel: Any, mixture: Mixture) -> Any:
     parts = _parts(kernel)
     if not parts and mixture.categories and not isinstance(kernel, (ConstantKernel, WhiteKernel)):
         raise KernelError(
-            f"{type(kernel).__name__} of scikit-learn knows no categories, and the table has "
+            f"{type(kernel).__name__} of scikit-learn takes no categories, and the table has "
             f"{counted(len(mixture.categories), 'categorical column')}. Use a kernel of mixkern, such as RBFKernel, or "
             "drop them."
         )
-    return replaced(kernel, **{name: bound(part, mixture) for name, part in parts.items()})
+    return replaced(kernel, **{name: bound_kernel(part, mixture) for name, part in parts.items()})
 
 
 def with_graph(kernel: Any, rows: Callable[[], Floats]) -> Any:
-    """Give a bent kernel, wherever it is among those that a kernel is made of, the rows of its graph."""
+    """Return the kernel with the rows of a graph for each Laplacian kernel in it that has none."""
     if isinstance(kernel, LaplacianKernel):
         return kernel.bind(rows()) if kernel.rows is None else kernel
     parts = _parts(kernel)
@@ -85,42 +137,20 @@ def with_graph(kernel: Any, rows: Callable[[], Floats]) -> Any:
 
 
 def _parts(kernel: Any) -> dict[str, Any]:
-    """Give the kernels that a kernel is made of."""
+    """Kernels that a kernel is made of, by parameter."""
     return {name: part for name, part in kernel.get_params(deep=False).items() if isinstance(part, Kernel)}
 
 
 def replaced(kernel: Any, /, **changes: Any) -> Any:
-    """Give the same kernel with other settings."""
+    """Return a copy of a kernel with other parameters."""
     return type(kernel)(**{**kernel.get_params(deep=False), **changes})
 
 
-def fills_gaps(kernel: Any) -> bool:
-    """Tell whether a kernel reads rows with missing numbers by itself."""
-    return isinstance(kernel.base if isinstance(kernel, LaplacianKernel) else kernel, MixtureKernel)
-
-
-def as_read_by(kernel: Any, mixture: Mixture, rows: Floats) -> Floats:
-    """Give rows as a kernel reads them: gaps filled by their expectations, unless it does so by itself."""
-    return rows if fills_gaps(kernel) else mixture.conditional_mean(rows)
-
-
-def gamma_of(scale: Scale, kernel: DistanceKernel, rows: Floats, random: np.random.RandomState) -> float:
-    """Give the gamma that a word stands for, from distances between rows, categories included."""
-    some = rows if len(rows) <= SCALE_ROWS else rows[random.choice(len(rows), SCALE_ROWS, replace=False)]
-    apart = kernel.pair_terms(some).exponent(kernel.alpha, kernel.beta)[np.triu_indices(len(some), 1)]
-    median = float(np.median(apart)) if len(apart) else 0.0
-    if not median > 0:  # more than half of the pairs are equal: the others say what far is
-        median = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
+def gamma_of(scale: Scale, kernel: DistanceKernel, rows: Rows | Floats, random: RandomState) -> float:
+    """Compute gamma from the distances between rows, categories included."""
+    some = rows[subsample(np.arange(len(rows)), SCALE_ROWS, random)] if len(rows) > SCALE_ROWS else rows
+    exponents = kernel.pair_terms(some).exponent(kernel.alpha, kernel.beta)[np.triu_indices(len(some), 1)]
+    median = float(np.median(exponents)) if len(exponents) else 0.0
+    if not median > 0:  # more than half of the pairs are equal: the median of the others
+        median = float(np.median(exponents[exponents > 0])) if (exponents > 0).any() else 1.0
     return (10 if scale is Scale.LOCAL else 1) / median
-
-
-def sums(kernel: Any, X: Floats, rows: Floats, coefficients: Floats) -> Floats:  # (n, q)
-    """Multiply the kernel between X and rows with coefficients, block by block, without the whole matrix."""
-    is_lean = isinstance(kernel, DistanceKernel)
-    step = BLOCK if is_lean else max(1, CELLS // max(1, len(rows)))
-    out = np.empty((len(X), coefficients.shape[1]))
-    for start in range(0, len(X), step):
-        block = X[start : start + step]
-        product = kernel.times(block, rows, coefficients) if is_lean else kernel(block, rows) @ coefficients
-        out[start : start + step] = product
-    return out

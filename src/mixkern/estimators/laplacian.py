@@ -1,51 +1,51 @@
-"""The Laplacian SVM: rows that are connected through others get the same label."""
+"""The Laplacian SVM: rows that are connected through others tend to the same label."""
 
 from typing import Any
 
-import numpy as np
-
+from mixkern.density import Rows
 from mixkern.errors import OptionError
-from mixkern.estimators.base import MOST_ROWS
+from mixkern.estimators.base import MAX_GRAPH_ROWS, limited
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.estimators.subsample import drawn
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.kernels import LaplacianKernel
-from mixkern.typing import Floats
+from mixkern.svm.decision import readable
+from mixkern.typing import RandomState
 
 
 class LaplacianSVC(MixtureSVC):
-    """Classify a table from a handful of labels, along the graph of all its rows.
+    """Laplacian SVM: a classifier for few labels that follows the graph of all rows.
 
-    Each row is joined with its nearest neighbours, and a function that changes along the edges of this graph is
-    costly. libsvm with a kernel bent accordingly *is* the Laplacian SVM, several classes and new rows included. Any
-    kernel can be bent: RWM under a Laplacian combines a parametric and a non-parametric view of the same rows.
+    Each row is joined with its nearest neighbours, and functions that change along the edges of this graph are
+    penalised. A C-SVM with a kernel that is deformed accordingly *is* the Laplacian SVM, for several classes and new
+    rows as well. Any kernel can be deformed: with RWM, the mixture and the graph both describe the rows.
 
     Parameters
     ----------
     kernel : {"rbf", "rwm", "gmm"} or Kernel, default="rbf"
-        What is bent; see :class:`MixtureSVC`.
+        Kernel to deform; see :class:`MixtureSVC`.
     ratio : float, default=100.0
-        gamma_I / gamma_A: how much the graph counts against the kernel; 0 is the kernel alone.
+        gamma_I / gamma_A: weight of the graph against the kernel; 0 is the kernel alone.
     n_neighbors : int, default=7
         Neighbours of each row in the graph.
     degree : int, default=1
         Power of the graph's Laplacian.
     max_rows : int, default=5000
-        Rows of the graph: with more, all labelled ones and some others, drawn at random. Time grows with its cube.
+        Limit for the rows of the graph: with more, all labelled rows and a random sample of the others are used. Time
+        grows with its cube.
     density : VBMixture or Mixture, default=None
         As in :class:`MixtureSVC`. With ``"rbf"`` it only fills gaps.
     C : float or "auto", default=100.0
-        What an error on a labelled row costs.
+        Regularization parameter: the penalty of an error on a labelled row.
     gamma : float, "scale" or "local", default="local"
-        How local the kernel is: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times
-        as much, because the graph sees to what is further away.
+        Kernel coefficient: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times as
+        much, because the graph connects rows that are further away.
     alpha, beta, class_weight, encoder, probability, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
 
     Attributes
     ----------
     kernel_ : LaplacianKernel
-        The bent kernel.
+        The deformed kernel.
     classes_, support_, n_support_, mixture_, ...
         As in :class:`MixtureSVC`.
 
@@ -65,7 +65,7 @@ class LaplacianSVC(MixtureSVC):
         ratio: float = 100.0,
         n_neighbors: int = 7,
         degree: int = 1,
-        max_rows: int = MOST_ROWS,
+        max_rows: int = MAX_GRAPH_ROWS,
         density: Any = None,
         C: float | str = 100.0,
         gamma: float | str = "local",
@@ -99,8 +99,8 @@ class LaplacianSVC(MixtureSVC):
         self.degree = degree
         self.max_rows = max_rows
 
-    def _bent(self, kernel: Any, rows: Floats, codes: Any, random: np.random.RandomState) -> Any:
+    def _with_graph(self, kernel: Any, rows: Rows, codes: Any, random: RandomState) -> Any:
         if self.kernel == KernelName.LAP or isinstance(kernel, LaplacianKernel):
-            raise OptionError("LaplacianSVC bends its kernel itself: give the one to be bent, such as kernel='rbf'.")
-        graph = rows[drawn(len(rows), codes, self.max_rows, random)]
+            raise OptionError("LaplacianSVC deforms its kernel itself: give the base kernel, such as kernel='rbf'.")
+        graph = readable(kernel, rows[limited(len(rows), codes, self.max_rows, random)])
         return LaplacianKernel(kernel, graph, n_neighbors=self.n_neighbors, degree=self.degree, ratio=self.ratio)

@@ -1,49 +1,56 @@
-"""How unlike the training rows a row is."""
+"""Novelty of rows: how unlike the training rows they are."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.density import Mixture
+from mixkern.density import Rows
 from mixkern.density.block import gap_patterns
-from mixkern.typing import Floats
+from mixkern.typing import Floats, Positions, RandomState
 
-MOST_ROWS = 2_000  # whose densities give the quantiles: one in a thousand can be told
-ENOUGH_ROWS = 200  # with fewer that have all the columns of a row with gaps, the mixture makes up others
+MAX_ROWS = 2_000  # training rows that novelty is measured by: it is accurate to about one in a thousand
+MIN_ROWS = 200  # with fewer training rows that have all columns of a row with gaps, sampled rows are used
 
 
 @dataclass(frozen=True, eq=False)
 class Novelty:
-    """Some training rows, whose densities say what is usual."""
+    """Some of the training rows, whose densities others are compared with.
 
-    rows: Floats  # (m, d + e)
-    drawn: Floats  # (m, d + e), from the mixture: without gaps
+    Attributes
+    ----------
+    rows : ndarray of shape (m, d + e)
+        Training rows, drawn at random where there are many.
+    sampled : ndarray of shape (m, d + e)
+        Rows sampled from the mixture, without gaps; none where the training rows have no gaps.
+    """
+
+    rows: Floats
+    sampled: Floats
 
     @classmethod
-    def of(cls, rows: Floats, mixture: Mixture, random: np.random.RandomState) -> Self:
-        """Draw rows, if there are many; copy them, because they may be the user's."""
-        has_gaps = np.isnan(rows).any()
-        drawn = mixture.sample(MOST_ROWS if has_gaps else 0, random)[0]
-        return cls(rows[random.choice(len(rows), min(len(rows), MOST_ROWS), replace=False)], drawn)
+    def of(cls, rows: Rows, random: RandomState) -> Self:
+        """Draw training rows; they are copied, because they may belong to the user."""
+        assert rows.mixture is not None  # that of the estimator
+        sampled = rows.mixture.sample(MAX_ROWS if np.isnan(rows.values).any() else 0, random)[0]
+        return cls(rows.values[random.choice(len(rows), min(len(rows), MAX_ROWS), replace=False)], sampled)
 
-    def of_rows(self, X: Floats, mixture: Mixture) -> Floats:  # (n,)
-        """Give the share of training rows in denser places, comparing only the columns that a row has.
+    def share_denser(self, rows: Rows) -> Floats:  # (n,)
+        """Share of the training rows with a higher density, by the columns that a row has.
 
-        The density of a few columns and that of all are not comparable: they have different units. So the training
-        rows lose the columns that a row lacks; where few have all the others, rows from the mixture take their place.
+        Densities of different columns have different units. So the training rows are compared without the columns
+        that a row lacks; where few have all its other columns, rows sampled from the mixture take their place.
         """
-        share = np.empty(len(X))
-        for at, observed, missing in gap_patterns(X):
-            usual = np.array(self._complete(observed))
-            usual[:, missing] = np.nan
-            log_usual = np.sort(mixture.log_density(usual))
-            below = np.searchsorted(log_usual, mixture.log_density(X[at]), side="right")
-            share[at] = (len(log_usual) - below) / len(log_usual)
+        share = np.empty(len(rows))
+        for at, observed, missing in gap_patterns(rows.values):
+            compared = np.array(self._complete(observed))
+            compared[:, missing] = np.nan
+            log_density = np.sort(Rows(compared, rows.mixture).log_density)
+            below = np.searchsorted(log_density, rows.log_density[at], side="right")
+            share[at] = (len(log_density) - below) / len(log_density)
         return share
 
-    def _complete(self, observed: NDArray[np.intp]) -> Floats:
-        """Give rows that have all of some columns."""
+    def _complete(self, observed: Positions) -> Floats:
+        """Rows that have all of some columns."""
         complete = self.rows[~np.isnan(self.rows[:, observed]).any(axis=1)]
-        return complete if len(complete) >= ENOUGH_ROWS or not len(self.drawn) else self.drawn
+        return complete if len(complete) >= MIN_ROWS or not len(self.sampled) else self.sampled

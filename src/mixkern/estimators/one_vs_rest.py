@@ -1,4 +1,4 @@
-"""Machines that push the boundary away from unlabelled rows, one class against the others."""
+"""Base class of classifiers that learn from unlabelled rows directly, one class against the others."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,23 +8,23 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
+from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
+from mixkern.estimators.base import ProgressMixin, Step, limited
 from mixkern.estimators.classifier import MixtureClassifier
-from mixkern.estimators.progress import Progress, Step
-from mixkern.estimators.setting import POSITIVE
-from mixkern.estimators.subsample import drawn
 from mixkern.svm import Dual
 from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, RandomState
+from mixkern.validation import POSITIVE
 from mixkern.wording import listing
 
 SAFE_FOLDS = 4
 
 
-class OneVsRestMachine(Progress, MixtureClassifier):
-    """What transductive machines have in common: all rows at once, the shares of the classes, and a safe mode."""
+class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
+    """Base class of the transductive classifiers: all rows at once, the shares of the classes, and a safe mode."""
 
     class_shares: Any
     safe_margin: Any
@@ -32,8 +32,8 @@ class OneVsRestMachine(Progress, MixtureClassifier):
     n_levels: int  # steps of one binary problem, for progress
 
     @abstractmethod
-    def _matrix(self, rows: Floats, codes: Ints, random: np.random.RandomState) -> tuple[Floats, Ints]:
-        """Give the kernel between all rows and some of them, and which these are."""
+    def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:
+        """Return the kernel between all rows and some of them, and the positions of these."""
 
     @abstractmethod
     def _binary(
@@ -46,11 +46,11 @@ class OneVsRestMachine(Progress, MixtureClassifier):
         uses_unlabelled: bool,
         step: Callable[[], object] | None,
     ) -> Dual:
-        """Tell one class from the others, with or without the help of unlabelled rows."""
+        """Train one class against the others, with or without unlabelled rows."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
-        """Learn the density of all rows, then a boundary from the labelled and unlabelled ones together.
+        """Fit the density of all rows, then the classifier on the labelled and unlabelled ones together.
 
         Parameters
         ----------
@@ -66,36 +66,37 @@ class OneVsRestMachine(Progress, MixtureClassifier):
         self
         """
         codes, _ = self.read_labels(X, y, None)
-        known = self._known_shares()
+        given = self._given_shares()
         rows = self.learn_structure(X, X_unlabelled, codes)
         codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
-        shares = _unlabelled_shares(codes, known, len(self.classes_))
+        shares = _unlabelled_shares(codes, given, len(self.classes_))
         random = check_random_state(self.random_state)
-        kept = drawn(len(rows), codes, self.max_rows, random)
+        kept = limited(len(rows), codes, self.max_rows, random)
         rows, codes = rows[kept], codes[kept]
         K, columns = self._matrix(rows, codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         with self._progress("level", n_problems * self.n_levels, X, y) as step:
             dual = self._trained(K, columns, codes, shares, _stopping(step))
         is_compared = self.safe_margin is not None and not dual.is_interrupted
-        self.fell_back_ = is_compared and self._is_worse(K, columns, codes, known, random)
+        self.fell_back_ = is_compared and self._is_worse(K, columns, codes, given, random)
         if self.fell_back_:
             dual = self._trained(K, columns, codes, shares, None, uses_unlabelled=False)
-        self._keep(dual, rows)
+        self._set_decision(dual, rows)
         self.support_ = kept[dual.support]
         return self
 
-    def _known_shares(self) -> Floats | None:  # (c,)
-        """Give the share of each class among all rows, where the user knows it."""
+    def _given_shares(self) -> Floats | None:  # (c,)
+        """Return the share of each class among all rows, where it is given."""
         if self.class_shares is None:
             return None
-        known = self.classes_.tolist()
-        if not isinstance(self.class_shares, dict) or set(self.class_shares) != set(known):
+        classes = self.classes_.tolist()
+        if not isinstance(self.class_shares, dict) or set(self.class_shares) != set(classes):
             raise LabelError(
-                f"class_shares must be a dict with a share for each of {listing(known)}, but is {self.class_shares!r}."
+                f"class_shares must be a dict with a share for each of {listing(classes)}, but is "
+                f"{self.class_shares!r}."
             )
-        given = list(self.class_shares.values())
-        shares = np.array([self.class_shares[label] if all(map(POSITIVE[1], given)) else np.nan for label in known])
+        are_positive = all(map(POSITIVE.accepts, self.class_shares.values()))
+        shares = np.array([self.class_shares[label] if are_positive else np.nan for label in classes])
         if not np.isclose(shares.sum(), 1):
             raise LabelError(f"class_shares must be positive and add up to one, but they are {self.class_shares!r}.")
         return shares
@@ -110,7 +111,7 @@ class OneVsRestMachine(Progress, MixtureClassifier):
         *,
         uses_unlabelled: bool = True,
     ) -> Dual:
-        """Solve one binary problem for each class, or one for two classes; put the functions side by side."""
+        """Solve one binary problem for each class, or one for two classes, and join the functions."""
         n_classes = len(self.classes_)
         duals = []
         for label in [1] if n_classes == 2 else range(n_classes):
@@ -118,12 +119,10 @@ class OneVsRestMachine(Progress, MixtureClassifier):
             dual = self._binary(K, columns, signs, float(shares[label]), uses_unlabelled=uses_unlabelled, step=step)
             duals.append(dual)
             uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
-        return _side_by_side(duals, K.shape[0])
+        return _joined(duals, K.shape[0])
 
-    def _is_worse(
-        self, K: Floats, columns: Ints, codes: Ints, known: Floats | None, random: np.random.RandomState
-    ) -> bool:
-        """Compare with the supervised machine, on labelled rows whose labels neither has seen."""
+    def _is_worse(self, K: Floats, columns: Ints, codes: Ints, given: Floats | None, random: RandomState) -> bool:
+        """Whether the supervised classifier makes fewer errors, on labelled rows that are left out of both."""
         labelled = np.flatnonzero(codes >= 0)
         n_folds = fewer_folds(codes[labelled], SAFE_FOLDS)
         folds = label_folds(codes[labelled], n_folds, random)
@@ -134,43 +133,42 @@ class OneVsRestMachine(Progress, MixtureClassifier):
             out = labelled[folds == fold]
             hidden = np.array(codes)
             hidden[out] = UNLABELLED
-            shares = _unlabelled_shares(hidden, known, len(self.classes_))
+            shares = _unlabelled_shares(hidden, given, len(self.classes_))
             for i, uses_unlabelled in enumerate((True, False)):
                 dual = self._trained(K, columns, hidden, shares, None, uses_unlabelled=uses_unlabelled)
                 if dual.is_interrupted:
                     return False
-                values = K[np.ix_(out, np.searchsorted(columns, dual.support))] @ dual.coefficients + dual.intercepts
-                n_wrong[i] += (chosen(_scores(values)) != codes[out]).sum()
+                n_wrong[i] += (chosen(_scores(dual.decision(K[out], columns))) != codes[out]).sum()
         return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
 
     def decision_function(self, X: Any) -> Floats:
-        """Score the classes, each against all others; the highest is predicted.
+        """Compute the score of each class against all others; the highest is predicted.
 
         Returns
         -------
         ndarray of shape (n,) or (n, c)
             For two classes one score, positive for the second.
         """
-        values = self._values(X)
-        return _scores(values)
+        return _scores(self.decide(X))
 
 
-def _unlabelled_shares(codes: Ints, known: Floats | None, n_classes: int) -> Floats:  # (c,)
-    """Give the share of each class among the unlabelled rows: what the labelled ones leave of it."""
+def _unlabelled_shares(codes: Ints, given: Floats | None, n_classes: int) -> Floats:  # (c,)
+    """Return the share of each class among the unlabelled rows: what the labelled ones leave of it."""
     counts = np.bincount(codes[codes >= 0], minlength=n_classes)
     n_unlabelled = int((codes == UNLABELLED).sum())
-    if known is None or not n_unlabelled:
+    if given is None or not n_unlabelled:
         return counts / counts.sum()
-    left = np.maximum(known * len(codes) - counts, 0.0)
-    return left / left.sum() if left.any() else known
+    left = np.maximum(given * len(codes) - counts, 0.0)
+    return left / left.sum() if left.any() else given
 
 
 def _scores(values: Floats) -> Floats:
+    """One column of scores as a vector."""
     return values[:, 0] if values.shape[1] == 1 else values
 
 
-def _side_by_side(duals: list[Dual], n: int) -> Dual:
-    """Put functions with support rows of their own into one dual."""
+def _joined(duals: list[Dual], n: int) -> Dual:
+    """Join functions with support rows of their own into one dual."""
     spread = np.zeros((n, len(duals)))
     for q, dual in enumerate(duals):
         spread[dual.support, q] = dual.coefficients[:, 0]
@@ -187,7 +185,7 @@ def _side_by_side(duals: list[Dual], n: int) -> Dual:
 
 
 def _stopping(step: Step) -> Callable[[], None]:
-    """Turn a callback's wish to stop into what the user's own would be."""
+    """Raise KeyboardInterrupt where a callback asks to stop, as Ctrl-C does."""
 
     def next_step() -> None:
         if step():

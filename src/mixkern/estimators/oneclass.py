@@ -1,32 +1,32 @@
-"""Telling rows that belong from rows that do not, without any label."""
+"""One-class SVM: outlier detection without labels."""
 
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
-from mixkern.estimators.base import MixtureMachine, weights_of
+from mixkern.estimators.base import MixtureEstimator, weights_of
 from mixkern.svm import one_class
-from mixkern.typing import Floats
+from mixkern.svm.decision import kernel_matrix
+from mixkern.typing import Floats, Ints
 
 
-class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
-    """Enclose the rows of a table by a surface, with a kernel that has learned from all of them.
+class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
+    """One-class SVM for tables, with a kernel from the density of all rows.
 
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
     nu : float, default=0.5
-        About the share of rows that are left outside, and the least share of support vectors.
+        Upper bound on the share of rows outside, and lower bound on the share of support vectors, approximately.
 
     Attributes
     ----------
     support_, support_vectors_, dual_coef_, intercept_
-        The support vectors and the function that they make.
+        The support vectors and the decision function.
     offset_ : float
-        What :meth:`score_samples` is where :meth:`decision_function` is zero.
+        Value of :meth:`score_samples` where :meth:`decision_function` is zero.
     encoder_, density_, mixture_, kernel_
         As in :class:`MixtureSVC`.
 
@@ -34,8 +34,8 @@ class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
     --------
     >>> from mixkern import MixtureOneClassSVM, datasets
     >>> X, _ = datasets.make_two_moons(n=300, random_state=0)
-    >>> machine = MixtureOneClassSVM(nu=0.05, random_state=0).fit(X)
-    >>> machine.predict([[0.0, 0.95], [4.0, 4.0]])  # on a moon, and nowhere
+    >>> model = MixtureOneClassSVM(nu=0.05, random_state=0).fit(X)
+    >>> model.predict([[0.0, 0.95], [4.0, 4.0]])  # on a moon, and far away
     array([ 1, -1])
     """
 
@@ -67,18 +67,18 @@ class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:  # noqa: ARG002
-        """Learn the density of all rows, then the surface around those of ``X``.
+        """Fit the density of all rows, then the boundary around those of ``X``.
 
         Parameters
         ----------
         X : frame or array-like of shape (n, n_columns)
-            Rows that belong, most of them.
+            Rows, most of them inliers.
         y : ignored
-            For pipelines.
+            Present for API consistency.
         sample_weight : array-like of shape (n,), default=None
-            How much each row counts.
+            Weight of each row.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
-            Further rows, for the density only: nobody knows whether they belong.
+            Further rows, for the density only: they may be outliers.
 
         Returns
         -------
@@ -88,26 +88,26 @@ class MixtureOneClassSVM(OutlierMixin, MixtureMachine):
         rows = rows[: len(rows) - (0 if X_unlabelled is None else len(X_unlabelled))]
         weights = weights_of(sample_weight, len(rows))
         dual = one_class(
-            self.kernel_(rows),
+            kernel_matrix(self.kernel_, rows),
             nu=self.nu,
             sample_weight=weights,
             tol=self.tol,
             max_iter=self.max_iter,
             remedy=self.repair,
         )
-        self._keep(dual, rows)
+        self._set_decision(dual, rows)
         self.support_ = dual.support
         self.offset_ = -float(dual.intercepts[0])
         return self
 
     def decision_function(self, X: Any) -> Floats:  # (n,)
-        """Say how far inside a row is: positive for rows that belong."""
-        return self._values(X)[:, 0]
+        """Compute the signed distance to the boundary: positive for inliers."""
+        return self.decide(X)[:, 0]
 
     def score_samples(self, X: Any) -> Floats:  # (n,)
-        """Give the decision function before the offset is taken away."""
+        """Compute the decision function without its offset."""
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Give 1 for rows that belong and -1 for those that do not."""
+    def predict(self, X: Any) -> Ints:
+        """Predict 1 for inliers and -1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,45 +1,46 @@
-"""The semi-supervised SVM by continuous descent, for any kernel and several classes."""
+"""Semi-supervised SVM by quasi-Newton descent, for any kernel and several classes."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mixkern.estimators.one_vs_rest import OneVsRestMachine
-from mixkern.estimators.setting import COUNT, Rule
+from mixkern.density import Rows
+from mixkern.estimators.one_vs_rest import OneVsRestMixtureClassifier
 from mixkern.svm import Dual
+from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, RandomState
+from mixkern.validation import COUNT, Rule
 
 
-class QuasiNewtonS3VC(OneVsRestMachine):
-    """Classify a table by a smooth boundary that avoids unlabelled rows.
+class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
+    """Semi-supervised SVM with a smooth loss that pushes the boundary away from unlabelled rows.
 
-    A continuous loss pushes the boundary away from unlabelled rows, and a quasi-Newton method finds where it comes to
-    rest (Gieseke, Airola, Pahikkala and Kramer, 2014). Functions are sums over some of the rows, so that tens of
-    thousands can be learned from.
+    The loss is minimised by a quasi-Newton method (Gieseke, Airola, Pahikkala and Kramer, 2014). Functions are sums
+    over some of the rows, so that tens of thousands of rows can be used.
 
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, random_state
         As in :class:`MixtureSVC`.
     C : float, default=10.0
-        What errors cost, against the smoothness of the function.
+        Regularization parameter: the penalty of errors.
     unlabelled_weight : float, default=1.0
-        What all unlabelled rows together cost, as a multiple of the labelled ones; 0 leaves them out.
+        Penalty of all unlabelled rows together, as a multiple of the labelled ones; 0 leaves them out.
     class_shares : dict, default=None
         Share of each label among all rows; ``None`` takes that among the labelled rows.
     safe_margin : float, default=None
-        With a number, the machine is compared with the supervised one on labelled rows that are left out, fold by
-        fold. Where it makes more errors, by more than this share of these rows, the supervised machine is used.
+        With a number, the classifier is compared with the supervised one on labelled rows that are left out, fold by
+        fold. Where it makes more errors, by more than this share of these rows, the supervised one is used.
     max_rows : int, default=20000
-        Rows that are learned from: with more, all labelled ones and some others, drawn at random.
+        Limit for the training rows: with more, all labelled rows and a random sample of the others are used.
     n_landmarks : int, default=500
-        Rows that functions are sums over: all labelled ones and others, drawn at random.
+        Number of rows in the sums: all labelled rows and a random sample of the others.
     tol : float, default=1e-3
-        Largest slope where a descent may end.
+        Largest component of the gradient where a descent may end.
     max_iter : int, default=1000
-        Most iterations of each descent.
+        Limit for the iterations of each descent.
 
     Attributes
     ----------
@@ -48,7 +49,7 @@ class QuasiNewtonS3VC(OneVsRestMachine):
     support_, support_vectors_, dual_coef_, intercept_
         The landmarks, and the function of each class against the others (of two classes: of the second).
     fell_back_ : bool
-        Whether the safe mode has chosen the supervised machine.
+        Whether the safe mode has chosen the supervised classifier.
     encoder_, density_, mixture_, kernel_
         As in :class:`MixtureSVC`.
 
@@ -66,7 +67,7 @@ class QuasiNewtonS3VC(OneVsRestMachine):
     """
 
     n_levels = QUASI_NEWTON_LEVELS
-    _own_rules: ClassVar[Mapping[str, Rule]] = {"max_iter": COUNT}
+    _rules: ClassVar[Mapping[str, Rule]] = {"max_iter": COUNT}
 
     def __init__(
         self,
@@ -103,11 +104,11 @@ class QuasiNewtonS3VC(OneVsRestMachine):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _matrix(self, rows: Floats, codes: Ints, random: np.random.RandomState) -> tuple[Floats, Ints]:
+    def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:
         labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         n_others = min(len(others), max(0, self.n_landmarks - len(labelled)))
         landmarks = np.sort(np.append(labelled, random.choice(others, n_others, replace=False)))
-        return self.kernel_(rows, rows[landmarks]), landmarks
+        return kernel_matrix(self.kernel_, rows, rows[landmarks]), landmarks
 
     def _binary(
         self,

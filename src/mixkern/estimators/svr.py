@@ -1,4 +1,4 @@
-"""Regression with few targets."""
+"""Support vector regression from few targets."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -9,27 +9,28 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.encoding import encode_targets
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.base import MixtureMachine, one_column, weights_of
+from mixkern.estimators.base import MixtureEstimator, one_column, weights_of
 from mixkern.svm import regressor
+from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats
 
 
-class MixtureSVR(RegressorMixin, MixtureMachine):
-    """Predict numbers for a table of which a few rows have one, by a kernel that has learned from all its rows.
+class MixtureSVR(RegressorMixin, MixtureEstimator):
+    """Epsilon-SVR for tables with few targets, with a kernel from the density of all rows.
 
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
     C : float, default=1.0
-        What an error of one standard deviation of ``y`` costs, beyond ``epsilon``.
+        Regularization parameter: the penalty of an error of one standard deviation of ``y``, beyond ``epsilon``.
     epsilon : float, default=0.1
-        Errors up to this size, in standard deviations of ``y``, cost nothing.
+        Errors up to this size, in standard deviations of ``y``, are not penalised.
 
     Attributes
     ----------
     support_, support_vectors_, dual_coef_, intercept_
-        The support vectors and the function that they make.
+        The support vectors and the decision function.
     encoder_, density_, mixture_, kernel_
         As in :class:`MixtureSVC`.
 
@@ -80,7 +81,7 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
-        """Learn the density of all rows, then the machine from those that have a target.
+        """Fit the density of all rows, then the regressor on those with a target.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
         y : array-like of shape (n,)
             Numbers; ``None``, NaN or ``pandas.NA`` where there is none. -1 is a number.
         sample_weight : array-like of shape (n,), default=None
-            How much each target counts.
+            Weight of each target.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
             Further rows without targets.
 
@@ -105,28 +106,30 @@ class MixtureSVR(RegressorMixin, MixtureMachine):
             if np.isnan(targets).all():
                 raise NoLabelsError("All rows with a target have a sample weight of zero.")
         rows = self.learn_structure(X, X_unlabelled)
-        known = np.flatnonzero(~np.isnan(targets))
-        mean, deviation = targets[known].mean(), targets[known].std() or 1.0
+        given = np.flatnonzero(~np.isnan(targets))
+        mean, deviation = targets[given].mean(), targets[given].std() or 1.0
         dual = regressor(
-            self.kernel_(rows[known]),
-            (targets[known] - mean) / deviation,
+            kernel_matrix(self.kernel_, rows[given]),
+            (targets[given] - mean) / deviation,
             C=self.C,
             epsilon=self.epsilon,
-            sample_weight=None if weights is None else weights[known],
+            sample_weight=None if weights is None else weights[given],
             tol=self.tol,
             max_iter=self.max_iter,
             remedy=self.repair,
         )
         intercepts = dual.intercepts * deviation + mean
-        self._keep(replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[known])
-        self.support_ = known[dual.support]
+        self._set_decision(
+            replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[given]
+        )
+        self.support_ = given[dual.support]
         return self
 
     def predict(self, X: Any) -> Floats:
-        """Give the number that is expected of each row.
+        """Predict the target of each row.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        return self._values(X)[:, 0]
+        return self.decide(X)[:, 0]

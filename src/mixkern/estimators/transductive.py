@@ -5,33 +5,35 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.estimators.one_vs_rest import OneVsRestMachine
+from mixkern.density import Rows
+from mixkern.estimators.one_vs_rest import OneVsRestMixtureClassifier
 from mixkern.svm import Dual
+from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.transductive import TRANSDUCTIVE_LEVELS, transductive
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, RandomState
 
 
-class TransductiveSVC(OneVsRestMachine):
-    """Classify a table by the widest margin that labelled and unlabelled rows leave.
+class TransductiveSVC(OneVsRestMixtureClassifier):
+    """Transductive SVM: the widest margin between labelled and unlabelled rows.
 
     The unlabelled rows are given labels, as many of each class as its share demands, and labels are switched in pairs
-    while the margin grows (Joachims, 1999). New rows can be predicted as by any machine.
+    while the margin grows (Joachims, 1999). New rows can be predicted as by any other classifier.
 
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
         As in :class:`MixtureSVC`.
     C : float, default=1.0
-        What an error on a labelled row costs.
+        Regularization parameter: the penalty of an error on a labelled row.
     unlabelled_C : float, default=0.1
-        What an unlabelled row within the margin costs; 0 leaves these rows out.
+        Penalty of an unlabelled row within the margin; 0 leaves these rows out.
     class_shares : dict, default=None
         Share of each label among all rows; ``None`` takes that among the labelled rows.
     safe_margin : float, default=None
-        With a number, the machine is compared with the supervised one on labelled rows that are left out, fold by
-        fold. Where it makes more errors, by more than this share of these rows, the supervised machine is used.
+        With a number, the classifier is compared with the supervised one on labelled rows that are left out, fold by
+        fold. Where it makes more errors, by more than this share of these rows, the supervised one is used.
     max_rows : int, default=2000
-        Rows that are learned from: with more, all labelled ones and some others, drawn at random.
+        Limit for the training rows: with more, all labelled rows and a random sample of the others are used.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class TransductiveSVC(OneVsRestMachine):
     support_, support_vectors_, dual_coef_, intercept_
         The support vectors, and the function of each class against the others (of two classes: of the second).
     fell_back_ : bool
-        Whether the safe mode has chosen the supervised machine.
+        Whether the safe mode has chosen the supervised classifier.
     encoder_, density_, mixture_, kernel_
         As in :class:`MixtureSVC`.
 
@@ -95,8 +97,8 @@ class TransductiveSVC(OneVsRestMachine):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _matrix(self, rows: Floats, codes: Ints, random: np.random.RandomState) -> tuple[Floats, Ints]:  # noqa: ARG002
-        return self.kernel_(rows), np.arange(len(rows))
+    def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:  # noqa: ARG002
+        return kernel_matrix(self.kernel_, rows), np.arange(len(rows))
 
     def _binary(
         self,

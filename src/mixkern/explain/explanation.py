@@ -1,4 +1,4 @@
-"""Why one row has its label: the answer as a value, and as a text to read."""
+"""The explanation of one label, as a value and as text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,43 +10,42 @@ import numpy as np
 
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import KernelError, TableError
-from mixkern.explain.case import By
-from mixkern.explain.contrast import Beside
-from mixkern.explain.pull import Source
+from mixkern.explain.column_contrast import Beside
+from mixkern.explain.contributions import By, Source
 from mixkern.wording import counted, percent, shortened
 
 WIDTH = 80
-NEIGHBOURS, COLUMNS = 6, 6  # told of a row
-LIKELY = 0.05  # responsibility of a component that is worth a word
+N_NEIGHBOURS, N_COLUMNS = 6, 6  # listed for a row
+LIKELY = 0.05  # least responsibility of a component that is described
 NEGATIVE = -0.005  # a share that is printed as -1 % or less
-NEW = 0.99  # novelty of a row that is like nothing in the training
+NOVEL = 0.99  # novelty of a row that is unlike the training rows
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why one row has its label. ``print`` it.
+    """The explanation of the label of one row; ``print`` shows it as text.
 
     Attributes
     ----------
     row
         Its index in a pandas frame, else its position.
     label, against
-        The predicted label, and the one that was next.
+        The predicted label, and the runner-up.
     score : float
         The decision between the two; positive for the label.
     probabilities : dict or None
-        Of all labels, the most probable one first; ``None`` where the machine has learned none.
+        Of all labels, the most probable one first; ``None`` for a classifier without.
     novelty : float
         Share of the training rows that lie in denser places.
     neighbours, components : pandas.DataFrame
-        What :meth:`mixkern.MixtureSVC.explain` says by label and by component. Their pulls add up to the score.
+        Results of :meth:`mixkern.MixtureSVC.explain` by label and by component. Their pulls add up to the score.
     columns : pandas.DataFrame or None
-        One line per column in which the row is most unlike others: ``column`` and ``value``; beside it those of the
-        labelled row that speaks most ``for`` the label, of the one that speaks most ``against`` it and of the
-        ``component``, each with its ``share`` of the squared distance between the two and whether a gap was
+        One line per column in which the row differs most from others: ``column`` and ``value``; beside it those of
+        the labelled row with the largest pull ``for`` the label, of the one with the largest pull ``against`` it and of
+        the ``component``, each with its ``share`` of the squared distance between the two and whether a gap was
         ``filled``. ``None`` where the kernel has no distance.
     beside : dict
-        Whom the columns compare with: numbers of the labelled rows, number of the component.
+        Subjects of the comparison: numbers of the labelled rows, number of the component.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class Explanation:
     >>> why.row, why.label, why.against
     (70, 'versicolor', 'virginica')
     >>> print(str(why).splitlines()[0])
-    Row 70 is taken for 'versicolor', rather than 'virginica'.
+    Row 70 is predicted as 'versicolor', rather than 'virginica'.
     """
 
     row: Any
@@ -83,14 +82,14 @@ class Explanation:
         X : frame or array-like of shape (1, n_columns)
             A table of one row, such as ``table.iloc[[318]]``.
         first : int, default=0
-            What the first row of the training is called: others are counted on from it.
+            Number of the first training row in the explanation.
         """
         if np.shape(X)[0] != 1:
             raise TableError(
                 f"An explanation is of one row, but {counted(np.shape(X)[0], 'row')} came. Give one, such as "
                 "X.iloc[[0]], or explain them all in a frame: model.explain(X)."
             )
-        neighbours = model.explain(X, By.LABEL, NEIGHBOURS)
+        neighbours = model.explain(X, By.LABEL, N_NEIGHBOURS)
         columns, beside = _columns(model, X)
         found = list(zip(neighbours["neighbour"], neighbours["source"], strict=True))
         top = neighbours.iloc[0]
@@ -106,11 +105,11 @@ class Explanation:
             ),
             components=model.explain(X, By.COMPONENT).drop(columns=["row", "label", "against", "score"]),
             columns=columns,
-            beside={word: who + first * (word != Beside.COMPONENT) for word, who in beside.items()},
+            beside={subject: name + first * (subject != Beside.COMPONENT) for subject, name in beside.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as texts and numbers, ready for JSON."""
+        """Return the content as texts and numbers, ready for JSON."""
         odds = None if self.probabilities is None else {str(label): p for label, p in self.probabilities.items()}
         return {
             "row": jsonable(self.row),
@@ -126,28 +125,28 @@ class Explanation:
         }
 
     def __str__(self) -> str:
-        parts = [self._verdict(), self._pulls(), self._origin()]
+        parts = [self._decision(), self._pulls(), self._origin()]
         return "\n\n".join("\n".join(lines) for lines in [*map(list, parts), list(self._differences())] if lines)
 
-    def _verdict(self) -> Iterator[str]:
-        yield shortened(f"Row {self.row} is taken for {self.label!r}, rather than {self.against!r}.", WIDTH)
+    def _decision(self) -> Iterator[str]:
+        yield shortened(f"Row {self.row} is predicted as {self.label!r}, rather than {self.against!r}.", WIDTH)
         if self.probabilities is not None:
             most = list(self.probabilities.items())[:3]
             odds = ", ".join(f"{label!r} {p:.2f}" for label, p in most)
             yield shortened(f"Probability: {odds}{', ...' if len(self.probabilities) > len(most) else '.'}", WIDTH)
         yield f"Novelty: {100 * self.novelty:.0f} % of the training rows lie in denser places."
-        if self.novelty > NEW:
-            yield "It is unlike the training rows: take the label with caution."
+        if self.novelty > NOVEL:
+            yield "It is unlike the training rows: use the label with caution."
 
     def _pulls(self) -> Iterator[str]:
         yield shortened(f"Labelled rows that pull it to {self.label!r} (+) or to {self.against!r} (-):", WIDTH)
         for line in self.neighbours.to_dict("records"):
             if line["source"] == Source.NEIGHBOUR:
                 alike = f"similarity {_similarity(line['similarity']):<6}"
-                who = f"row {line['neighbour']:<8} {alike} label {line['neighbour_label']!r}"
+                name = f"row {line['neighbour']:<8} {alike} label {line['neighbour_label']!r}"
             else:
-                who = {Source.OTHERS: "all others", Source.INTERCEPT: "intercept"}[Source(line["source"])]
-            yield shortened(f"  {line['pull']:+6.2f}  {who}", WIDTH)
+                name = {Source.OTHERS: "all others", Source.INTERCEPT: "intercept"}[Source(line["source"])]
+            yield shortened(f"  {line['pull']:+6.2f}  {name}", WIDTH)
         yield f"  {self.score:+6.2f}  score"
 
     def _origin(self) -> Iterator[str]:
@@ -162,48 +161,48 @@ class Explanation:
             yield shortened(f"  {pull if inside else 'no labelled row in it counts'}", WIDTH)
             texts = [text for name, text in line.items() if name.startswith("distinct_") and text]
             if texts:
-                yield from wrap(", ".join(texts), WIDTH, initial_indent="  known by: ", subsequent_indent="    ")[:2]
+                yield from wrap(", ".join(texts), WIDTH, initial_indent="  typical: ", subsequent_indent="    ")[:2]
 
     def _differences(self) -> Iterator[str]:
         if self.columns is None:
             return
-        yield "Columns that make it unlike them, by their share of the squared distance:"
+        yield "Columns in which it differs from them, by their share of the squared distance:"
         titles = {Beside.FOR: "row {} (+)", Beside.AGAINST: "row {} (-)", Beside.COMPONENT: "component {}"}
-        heads = [titles[Beside(word)].format(who) for word, who in self.beside.items()]
+        heads = [titles[Beside(subject)].format(name) for subject, name in self.beside.items()]
         yield f"  {'column':<14} {'this row':>10}" + "".join(f" {shortened(head, 16):>16}" for head in heads)
         for line in self.columns.to_dict("records"):
-            cells = "".join(_cell(line, word) for word in self.beside)
+            cells = "".join(_cell(line, subject) for subject in self.beside)
             yield f"  {shortened(line['column'], 14):<14} {_text(line['value']):>10}{cells}"
-        if any(self.columns[f"{word}_filled"].any() for word in self.beside):
-            yield "  * a gap: what is expected in its place was compared"
-        if any((self.columns[f"{word}_share"] < NEGATIVE).any() for word in self.beside):
-            yield "  below 0 %: a difference that those in other columns make likely"
+        if any(self.columns[f"{subject}_filled"].any() for subject in self.beside):
+            yield "  * a gap: its expected value was compared"
+        if any((self.columns[f"{subject}_share"] < NEGATIVE).any() for subject in self.beside):
+            yield "  below 0 %: a difference that is likely given those in other columns"
 
 
 def _columns(model: Any, X: Any) -> tuple[Any, dict[str, int]]:
-    """Give the columns in which a row is most unlike others, one line each, and who the others are."""
+    """Columns in which a row differs most from others, one line each, and the subjects of the comparison."""
     try:
         lines = model.explain(X, By.COLUMN, None)
     except KernelError:
         return None, {}
     tables, beside = [], {}
-    for word in Beside:
-        some = lines[lines["beside"] == word]
+    for subject in Beside:
+        some = lines[lines["beside"] == subject]
         if not len(some):
             continue
         first = some.iloc[0]
-        beside[str(word)] = int(first["component" if word is Beside.COMPONENT else "neighbour"])
+        beside[str(subject)] = int(first["component" if subject is Beside.COMPONENT else "neighbour"])
         shares = some["part"] / first["total"] if first["total"] > 0 else 0.0 * some["part"]
         shares = shares.fillna(1.0)  # of a category that its component has never: infinitely far, all of it
-        own = {str(word): some["other_value"], f"{word}_share": shares, f"{word}_filled": some["filled"]}
+        own = {str(subject): some["other_value"], f"{subject}_share": shares, f"{subject}_filled": some["filled"]}
         tables.append(some.assign(**own).set_index("column")[["value", *own]])
     table = tables[0]
     for other in tables[1:]:
         table = table.join(other.drop(columns="value"))
-    sizes = table[[f"{word}_share" for word in beside]].abs()
+    sizes = table[[f"{subject}_share" for subject in beside]].abs()
     rank = sizes.div(sizes.sum().replace(0.0, 1.0)).sum(axis=1)  # parts of both signs may each be larger than their sum
-    told = rank[rank > 0].sort_values(ascending=False, kind="stable").index[:COLUMNS]
-    return table.loc[told].reset_index(), beside
+    listed = rank[rank > 0].sort_values(ascending=False, kind="stable").index[:N_COLUMNS]
+    return table.loc[listed].reset_index(), beside
 
 
 def _probabilities(model: Any, X: Any) -> dict[Any, float]:
@@ -212,7 +211,7 @@ def _probabilities(model: Any, X: Any) -> dict[Any, float]:
 
 
 def _similarity(value: float) -> str:
-    """Write a similarity; those of a bent kernel are small.
+    """Format a similarity; those of a deformed kernel are small.
 
     >>> _similarity(0.8351), _similarity(0.00512)
     ('0.84', '0.005')
@@ -220,14 +219,14 @@ def _similarity(value: float) -> str:
     return f"{value:.2f}" if abs(value) >= 0.095 else f"{value:.1g}"
 
 
-def _cell(line: dict[str, Any], word: str) -> str:
-    """Write another row's value and its share of the distance, in 17 characters."""
-    star = "*" if line[f"{word}_filled"] else " "
-    return f" {_text(line[word]):>10}{star}{100 * line[f'{word}_share']:z3.0f} %"
+def _cell(line: dict[str, Any], subject: str) -> str:
+    """Format another row's value and its share of the distance, in 17 characters."""
+    star = "*" if line[f"{subject}_filled"] else " "
+    return f" {_text(line[subject]):>10}{star}{100 * line[f'{subject}_share']:z3.0f} %"
 
 
 def _text(value: Any) -> str:
-    """Write a cell in at most ten characters.
+    """Format a cell in at most ten characters.
 
     >>> _text(63.0), _text(1.23456), _text(12345.6), _text(None), _text("a long category")
     ('63', '1.235', '12346', '(gap)', 'a long ca…')
@@ -241,7 +240,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Give Python's own type in place of NumPy's."""
+    """Convert a NumPy scalar to Python's own type."""
     return value.item() if isinstance(value, np.generic) else value
 
 

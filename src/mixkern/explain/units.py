@@ -1,4 +1,4 @@
-"""Encoded rows as cells in the table's own units."""
+"""Encoded rows as cells in the units of the table."""
 
 import math
 from typing import Any
@@ -21,7 +21,7 @@ def column_names(model: Any) -> list[str]:
 
 
 def in_units(encoder: TableEncoder | None, rows: NDArray[np.float64]) -> NDArray[np.object_]:  # (n, d + e)
-    """Give cells as the table has them, None where there is a gap.
+    """Decode rows to cells of the table, None for a gap.
 
     >>> encoder = TableEncoder(continuous="x0").fit([[0.1, "a"], [0.2, None]])
     >>> in_units(encoder, encoder.transform([[0.1, None], [0.3, "a"]])).tolist()
@@ -32,15 +32,15 @@ def in_units(encoder: TableEncoder | None, rows: NDArray[np.float64]) -> NDArray
         cells[:] = rows
     else:
         frame = encoder.inverse_transform(rows)
-        known = {column.name: column for column in encoder.columns_}
+        columns = {column.name: column for column in encoder.columns_}
         for j, name in enumerate(encoder.get_feature_names_out()):
-            cells[:, j] = _cells(known[name], frame[name])
+            cells[:, j] = _cells(columns[name], frame[name])
     cells[np.isnan(rows)] = None
     return cells
 
 
 def _cells(column: Any, cells: Any) -> Any:
-    """Give Python's own types, without the digits that encoding and decoding have left."""
+    """Convert to Python's own types, without rounding errors of encoding and decoding."""
     if not isinstance(column, ContinuousColumn) or cells.dtype.kind != "f":
         return list(cells)
     size = max(abs(column.origin), column.deviation)

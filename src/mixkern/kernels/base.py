@@ -15,8 +15,8 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern import engine
 from mixkern.density import Mixture
+from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
-from mixkern.kernels.rows import Rows
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import NOT_NEGATIVE, POSITIVE
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from mixkern import engine
 from mixkern.density import Mixture
+from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts
-from mixkern.kernels.rows import Rows
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import FRACTION
 

@@ -30,10 +30,10 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
+from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
-from mixkern.kernels.rows import Rows
 from mixkern.threads import available_threads
 from mixkern.typing import Bounds, Floats, Ints
 

@@ -1,7 +1,7 @@
 """The kernels of the paper: responsibility weighted Mahalanobis (RWM) and its comparison (GMM)."""
 
+from mixkern.density.rows import Rows
 from mixkern.kernels.base import MixtureKernel
-from mixkern.kernels.rows import Rows
 from mixkern.typing import Floats
 
 

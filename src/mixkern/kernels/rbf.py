@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
-from mixkern.kernels.rows import Rows
 from mixkern.typing import Bounds, Floats
 
 

@@ -17,7 +17,7 @@ from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.suggest import labels_so_far
-from mixkern.density import one_hot_rows
+from mixkern.density import Rows, one_hot_rows
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.columns import Feature, features
@@ -180,8 +180,8 @@ class ModelFacts:
             return None
         trainer = copy(self.model).set_params(probability=False)
         trainer.read_labels(self.rows, self.y, None)
-        rows = self.rows[labelled]
-        numbers = one_hot_rows(trainer.mixture_, rows)
+        rows = Rows(self.rows[labelled], trainer.mixture_)
+        numbers = one_hot_rows(trainer.mixture_, rows.values)
         return cross_validated_gain(trainer, rows, numbers, codes, check_random_state(0), CONFIDENCE)
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.density import Rows
 from mixkern.errors import KernelError, hint
 from mixkern.estimators.kernel_factory import replaced
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, PairTerms, RBFKernel
@@ -45,7 +46,9 @@ class DistanceGramCache(GramCache):
         Rows; the others may be None.
     """
 
-    def __init__(self, kernel: MixtureKernel | RBFKernel, labelled: Floats, others: Floats | None) -> None:
+    def __init__(
+        self, kernel: MixtureKernel | RBFKernel, labelled: Rows | Floats, others: Rows | Floats | None
+    ) -> None:
         self._kernel, self._labelled, self._others = kernel, labelled, others
         self._among, self._towards = _pair_terms(kernel, labelled, others)
 
@@ -92,8 +95,9 @@ class DistanceGramCache(GramCache):
             return self._among, self._towards
         mixture = self._kernel.mixture
         assert mixture is not None  # it was bound
-        fill, kernel = mixture.conditional_mean, RBFKernel(n_categorical=len(mixture.categories))
-        return _pair_terms(kernel, fill(self._labelled), None if self._others is None else fill(self._others))
+        labelled, others = self._kernel.read(self._labelled), self._others
+        kernel = RBFKernel(n_categorical=len(mixture.categories))
+        return _pair_terms(kernel, labelled, None if others is None else self._kernel.read(others))
 
 
 class LaplacianKernels:
@@ -146,7 +150,7 @@ class LaplacianGramCache(GramCache):
         Rows, which need not be among those of the graph; the others may be None.
     """
 
-    def __init__(self, kernels: LaplacianKernels, labelled: Floats, others: Floats | None) -> None:
+    def __init__(self, kernels: LaplacianKernels, labelled: Rows | Floats, others: Rows | Floats | None) -> None:
         self._kernels, self._labelled, self._others = kernels, labelled, others
         self._last: _Placed | None = None
         self._solved: tuple[LaplacianKernel, Floats] | None = None
@@ -198,7 +202,7 @@ class LaplacianGramCache(GramCache):
         return self._solved[1]
 
 
-def gram_cache(kernel: Any, labelled: Floats, others: Floats | None) -> GramCache:
+def gram_cache(kernel: Any, labelled: Rows | Floats, others: Rows | Floats | None) -> GramCache:
     """Give the matrices of a bound kernel, whatever its class."""
     if isinstance(kernel, LaplacianKernel):
         return LaplacianGramCache(LaplacianKernels(kernel), labelled, others)
@@ -207,7 +211,9 @@ def gram_cache(kernel: Any, labelled: Floats, others: Floats | None) -> GramCach
     raise _unsupported(kernel)
 
 
-def _pair_terms(kernel: DistanceKernel, labelled: Floats, others: Floats | None) -> tuple[PairTerms, PairTerms | None]:
+def _pair_terms(
+    kernel: DistanceKernel, labelled: Rows | Floats, others: Rows | Floats | None
+) -> tuple[PairTerms, PairTerms | None]:
     return kernel.pair_terms(labelled), None if others is None else kernel.pair_terms(others, labelled)
 
 

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density import Mixture
+from mixkern.density import Mixture, Rows
 from mixkern.encoding import UNLABELLED, encode_labels
+from mixkern.encoding.encoder import TableInput
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, hint, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
+from mixkern.estimators.base import ProgressMixin, Step
 from mixkern.estimators.kernel_factory import KernelName, replaced
-from mixkern.estimators.progress import Progress, Step
 from mixkern.imports import optional
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.sampling import subsample
@@ -43,7 +44,7 @@ class Strategy(StrEnum):
     LINE = "line"  # Keerthi and Lin: the best C of a linear SVM, then the line that it defines
 
 
-class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Search for C and gamma, and for the weight of categories, by cross-validation on few labels.
 
     The density is fitted and distances are computed once; each trial is an exponential and some trainings on the
@@ -265,7 +266,7 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with self._progress("trial", n, X, y) as step:
             return _collected(found, step, n)
 
-    def _train_best(self, estimator: Any, cache: GramCache, rows: Floats, codes: Ints, weights: Floats | None) -> None:
+    def _train_best(self, estimator: Any, cache: GramCache, rows: Rows, codes: Ints, weights: Floats | None) -> None:
         """Train with the best hyperparameters and the density that is already fitted."""
         self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: t.order)
         best = self.best_
@@ -326,13 +327,6 @@ class SVCSearch(Progress, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _collected(found: Iterator[SearchTrial], step: Step, n: int) -> tuple[SearchTrial, ...]:

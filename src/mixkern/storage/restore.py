@@ -15,7 +15,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from mixkern.density import Mixture, VBMixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Kind, Labels, TableEncoder
 from mixkern.errors import ModelFileError, OptionError
-from mixkern.estimators.base import MixtureMachine
+from mixkern.estimators.base import MixtureEstimator
 from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.novelty import Novelty
 from mixkern.imports import optional
@@ -23,6 +23,7 @@ from mixkern.kernels import LaplacianKernel
 from mixkern.storage.archive import SAVE
 from mixkern.storage.state import LEARNED, type_name
 from mixkern.storage.trust import ESTIMATORS, KERNELS
+from mixkern.svm import DecisionFunction
 from mixkern.wording import shortened
 
 MOST_GRAPH_ROWS, MOST_NEIGHBORS, MOST_DEGREE = 50_000, 1_000, 16  # beyond, a graph takes hours, or all memory
@@ -55,11 +56,10 @@ class _Builder:
         names = [name for name in model.get_params(deep=False) if name in given]
         model.set_params(**{name: self.setting(name, given[name]) for name in names})
         _check_rules(model)
-        known = [name for name in LEARNED if name in given and name != "_labels"]
-        parts = {name: self.learned(name, given[name]) for name in known}
-        if "kernel_" in parts:
-            kernel = parts["kernel_"]
-            parts["_sum_kernel"] = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
+        names = [name for name in LEARNED if name in given and name not in ("_decision", "_labels")]
+        parts = {name: self.learned(name, given[name]) for name in names}
+        if "_decision" in given:
+            parts["_decision"] = _decision(given["_decision"], parts.get("kernel_"), parts.get("intercept_"))
         if "classes_" in parts and isinstance(model, MixtureClassifier):
             parts["_labels"] = _labels(parts["classes_"], given.get("_labels"))
         elif "classes_" in parts:
@@ -127,9 +127,9 @@ def _own(value: Any) -> Any:
 
 def _check_rules(model: Any) -> None:
     """Refuse settings that a machine would refuse to be fitted with."""
-    if isinstance(model, MixtureMachine):
+    if isinstance(model, MixtureEstimator):
         try:
-            model.check_settings()
+            model.check_parameters()
         except OptionError as error:
             raise ModelFileError(f"one of its settings cannot be: {shortened(str(error), 200)}") from error
 
@@ -205,8 +205,6 @@ def _is_classes(value: Any) -> bool:
 _RULES: dict[str, Callable[[Any], bool]] = {
     "C_": _is_number,
     "_order": lambda value: type(value) is list and all(map(_is_count, value)),
-    "_sum_coefficients": lambda value: _is_array(value, 2, "f"),
-    "_sum_rows": _is_rows,
     "bound_trace_": lambda value: _is_array(value, 1, "f", finite=False),
     "class_table_": lambda value: _is_array(value, 2, "f"),
     "classes_": _is_classes,
@@ -228,11 +226,20 @@ _RULES: dict[str, Callable[[Any], bool]] = {
 }
 
 
+def _decision(shell: Any, kernel: Any, intercepts: Any) -> DecisionFunction:
+    """Make the decision functions, which are sums of the kernel, or of the base of a deformed one."""
+    _demand(type(shell) is DecisionFunction and kernel is not None and intercepts is not None, "decision function")
+    support, coefficients = vars(shell).get("support"), vars(shell).get("coefficients")
+    _demand(_is_rows(support) and _is_array(coefficients, 2, "f"), "decision function")
+    base = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
+    return DecisionFunction(base, _own(support), _own(coefficients), intercepts)
+
+
 def _novelty(shell: Any) -> Novelty:
     _demand(type(shell) is Novelty, "novelty")
-    rows, drawn = vars(shell).get("rows"), vars(shell).get("drawn")
-    _demand(_is_rows(rows) and _is_rows(drawn) and len(rows), "novelty")
-    return Novelty(_own(rows), _own(drawn))
+    rows, sampled = vars(shell).get("rows"), vars(shell).get("sampled")
+    _demand(_is_rows(rows) and _is_rows(sampled) and len(rows), "novelty")
+    return Novelty(_own(rows), _own(sampled))
 
 
 def _columns(shells: Any) -> tuple[ContinuousColumn | CategoricalColumn, ...]:

@@ -13,15 +13,15 @@ from mixkern.encoding import CategoricalColumn, ContinuousColumn, Labels
 from mixkern.errors import ModelFileError
 from mixkern.estimators.novelty import Novelty
 from mixkern.storage.trust import ESTIMATORS, KERNELS
+from mixkern.svm import DecisionFunction
 
-# What fit has learned and predictions need; _sum_kernel follows from kernel_, and the codes of _labels are empty.
+# What fit has learned and predictions need; _decision has the kernel kernel_, and the codes of _labels are empty.
 LEARNED = (
     "C_",
+    "_decision",
     "_labels",
     "_novelty",
     "_order",
-    "_sum_coefficients",
-    "_sum_rows",
     "bound_trace_",
     "class_table_",
     "classes_",
@@ -63,6 +63,8 @@ def bare(thing: Any) -> Any:
         return _shell(thing)
     if isinstance(thing, Labels):
         return _category_type(thing.dtype)
+    if isinstance(thing, DecisionFunction):
+        return _emptied(thing, {"support": thing.support, "coefficients": thing.coefficients})
     if isinstance(thing, (Novelty, ContinuousColumn, CategoricalColumn)):
         return _emptied(thing, {field.name: bare(getattr(thing, field.name)) for field in fields(thing)})
     if isinstance(thing, np.generic):

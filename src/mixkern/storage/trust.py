@@ -45,6 +45,7 @@ ESTIMATORS = (
 VALUES = (
     "mixkern.density.mixture.Mixture",
     "mixkern.estimators.novelty.Novelty",
+    "mixkern.svm.decision.DecisionFunction",
     "mixkern.encoding.column.CategoricalColumn",
     "mixkern.encoding.column.ContinuousColumn",
 )

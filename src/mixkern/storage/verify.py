@@ -10,7 +10,7 @@ from mixkern.density import VBMixture
 from mixkern.encoding import TableEncoder
 from mixkern.errors import ModelFileError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.base import MixtureMachine
+from mixkern.estimators.base import MixtureEstimator
 from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.storage.archive import SAVE
 
@@ -53,7 +53,7 @@ def _check_density(density: VBMixture) -> None:
     _check_names(density, density.mixture_.n_features)
 
 
-def _check_machine(machine: MixtureMachine) -> None:
+def _check_machine(machine: MixtureEstimator) -> None:
     mixture, encoder = machine.mixture_, machine.encoder_
     if encoder is None:
         _check_names(machine, mixture.n_features)
@@ -66,15 +66,16 @@ def _check_machine(machine: MixtureMachine) -> None:
         _check_density(machine.density_)
         _agree(machine.density_.mixture_ == mixture, "density and mixture")
     q, n, hidden = len(machine.intercept_), mixture.n_features, vars(machine)
-    _agree(hidden["_sum_rows"].shape == (len(hidden["_sum_coefficients"]), n), "rows and coefficients")
+    decision = hidden["_decision"]
+    _agree(decision.support.shape == (len(decision.coefficients), n), "rows and coefficients")
     _agree(machine.support_vectors_.shape == (len(machine.support_), n), "support vectors and mixture")
     _agree(machine.dual_coef_.shape == (len(machine.support_), q), "support vectors and coefficients")
-    _agree(hidden["_sum_coefficients"].shape[1] == q == _n_functions(machine), "coefficients and classes")
+    _agree(decision.coefficients.shape[1] == q == _n_functions(machine), "coefficients and classes")
     novelty = hidden["_novelty"]
-    _agree(novelty.rows.shape[1] == n == novelty.drawn.shape[1], "training rows and mixture")
+    _agree(novelty.rows.shape[1] == n == novelty.sampled.shape[1], "training rows and mixture")
 
 
-def _n_functions(machine: MixtureMachine) -> int:
+def _n_functions(machine: MixtureEstimator) -> int:
     """Count the decision functions that a machine has."""
     if not isinstance(machine, MixtureClassifier):
         return 1
@@ -93,7 +94,7 @@ def _try(model: Any) -> None:
         model.mixture_.responsibilities(_blank(model.mixture_.n_features))
         return
     machine = _without_encoder(model)
-    rows = np.vstack([vars(model)["_sum_rows"][:TRIED], _blank(model.mixture_.n_features)])
+    rows = np.vstack([vars(model)["_decision"].support[:TRIED], _blank(model.mixture_.n_features)])
     for name in ("predict", "predict_proba", "decision_function", "score_samples", "novelty", "responsibilities"):
         if hasattr(machine, name):
             _agree(len(getattr(machine, name)(rows)) == len(rows), name)

@@ -1,12 +1,13 @@
-"""How probable a decision value makes a class: one number, learned from few labels without fooling itself.
+"""Calibration of probabilities: one slope, estimated from few labels by cross-fitting.
 
-Platt's sigmoid has a slope and an offset for every pair of classes. Two labels per class cannot tell so many numbers,
-and an offset would let probability and prediction disagree. So all pairs share one slope t and have no offset:
+Platt's sigmoid has a slope and an offset for every pair of classes. Two labels per class cannot determine so many
+numbers, and with an offset the most probable class could differ from the predicted one. So all pairs share one slope t
+and have no offset:
 
     P(first class of the pair | value f) = 1 / (1 + exp(-t f))
 
-t is the most probable one given values that each labelled row gets from machines that were not trained on it, Platt's
-smoothed targets, and a prior that is worth about one observation.
+t is the most probable one given decision values of labelled rows that were left out of the training, Platt's smoothed
+targets, and a prior that counts as about one observation.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from mixkern.svm.folds import Train, fewer_folds, label_folds, trained_folds
 from mixkern.svm.libsvm import pairs
 from mixkern.typing import Floats, Ints
 
-TYPICAL = 1.5  # slope before any label is seen: a row on the margin is 82 % sure
+TYPICAL = 1.5  # median of the prior of the slope: a row on the margin has a probability of 82 %
 LOG_SPREAD = 1.0  # standard deviation of its logarithm
 LOG_RANGE = (-7.0, 7.0)
 FOLDS, REPEATS, FEW = 5, 3, 200  # below FEW rows, the folds are drawn several times
@@ -28,7 +29,7 @@ FOLDS, REPEATS, FEW = 5, 3, 200  # below FEW rows, the folds are drawn several t
 
 @dataclass(frozen=True, eq=False)
 class OwnValues:
-    """Decision values in favour of each row's own class, and how much each counts."""
+    """Decision values in favour of each row's own class, and their weights."""
 
     values: Floats  # (m,)
     weights: Floats  # (m,)
@@ -37,7 +38,7 @@ class OwnValues:
 def cross_fitted(
     K: Floats, codes: Ints, train: Train, random_state: object = None, weights: Floats | None = None
 ) -> list[OwnValues]:
-    """Give values in favour of each row's own class, by machines that have not seen the row.
+    """Compute decision values in favour of each row's own class, by classifiers trained without the row.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ def cross_fitted(
     train : callable
         Solves ``(K, codes, rows)``, where rows are the positions that were kept.
     random_state : int, RandomState or None, default=None
-        Which folds.
+        Seed of the folds.
     weights : ndarray of shape (n,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def _left_out(K: Floats, codes: Ints, train: Train, random: np.random.RandomStat
 
 
 def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> OwnValues:
-    """Pick the pairs that a row's class takes part in, with the sign that speaks for it.
+    """Select the pairs that a row's class is part of, with the sign that is positive for it.
 
     >>> own_values(np.array([[2.0, -1.0, 9.0]]), np.array([0])).values
     array([ 2., -1.])
@@ -87,12 +88,12 @@ def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> Ow
 
 
 def slope(draws: Sequence[OwnValues]) -> float:
-    """Give the most probable slope of the sigmoid, given values in favour of the right class.
+    """Estimate the slope of the sigmoid from values in favour of the right class.
 
     Parameters
     ----------
     draws : sequence of OwnValues
-        As from :func:`cross_fitted`. Several draws of the same rows count as much as one; the largest weight is one.
+        As from :func:`cross_fitted`. Several draws of the same rows count as one; the largest weight is one.
 
     Examples
     --------
@@ -105,11 +106,11 @@ def slope(draws: Sequence[OwnValues]) -> float:
     weights = np.concatenate([draw.weights for draw in draws])
     weights = weights / (len(draws) * weights.max(initial=np.finfo(float).tiny))
     n = weights.sum()
-    target = (n + 1) / (n + 2)  # Platt's: nothing is certain, least of all after few labels
+    target = (n + 1) / (n + 2)  # Platt's
 
     def loss(log_slope: float) -> float:
         f = np.exp(log_slope) * own
-        surprise = target * np.logaddexp(0, -f) + (1 - target) * np.logaddexp(0, f)
-        return float(weights @ surprise + 0.5 * ((log_slope - np.log(TYPICAL)) / LOG_SPREAD) ** 2)
+        log_loss = target * np.logaddexp(0, -f) + (1 - target) * np.logaddexp(0, f)
+        return float(weights @ log_loss + 0.5 * ((log_slope - np.log(TYPICAL)) / LOG_SPREAD) ** 2)
 
     return float(np.exp(minimize_scalar(loss, bounds=LOG_RANGE, method="bounded").x))

@@ -1,7 +1,8 @@
-"""What every solver returns: decision functions as sums over training rows."""
+"""The result of a solver: decision functions as sums over training rows."""
 
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mixkern.errors import MixkernWarning
@@ -19,17 +20,17 @@ class Dual:
     support : ndarray of int, shape (s,)
         Positions of the support rows among those that the solver was given.
     coefficients : ndarray of shape (s, q)
-        What each of them adds to each function.
+        Coefficient of each support row in each function.
     intercepts : ndarray of shape (q,)
-        What is added to all rows.
+        Added to all values.
     converged : bool
         Whether the solver reached its tolerance.
     n_iter : int
-        Iterations that it took; of several functions, the most.
+        Number of iterations; of several functions, the largest.
     change : float
-        How much of the kernel matrix a repair has changed, in the Frobenius norm, as a share; 0 without one.
+        Relative change of the kernel matrix by a repair, in the Frobenius norm; 0 without one.
     is_interrupted : bool
-        Whether the user has ended the work before it was done.
+        Whether the training was interrupted by the user.
     """
 
     support: Ints
@@ -40,10 +41,19 @@ class Dual:
     change: float = 0.0
     is_interrupted: bool = False
 
-    def decision(self, K: Floats) -> Floats:  # (n, q)
-        """Evaluate the functions where the kernel with all training rows is known, one row of K each."""
-        return K[:, self.support] @ self.coefficients + self.intercepts
+    def decision(self, K: Floats, columns: Ints | None = None) -> Floats:  # (n, q)
+        """Evaluate the functions on a kernel matrix.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, m)
+            Kernel between rows, one for each row of ``K``, and training rows.
+        columns : ndarray of int, shape (m,), default=None
+            Sorted positions of the training rows that the columns of ``K`` belong to; ``None`` is all of them.
+        """
+        at = self.support if columns is None else np.searchsorted(columns, self.support)
+        return K[:, at] @ self.coefficients + self.intercepts
 
 
 class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
-    """A solver stopped at its limit; the message has the reason and what was done."""
+    """A solver stopped at its limit; the message has the reason and the remedy."""

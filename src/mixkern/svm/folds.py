@@ -1,4 +1,4 @@
-"""Folds of labelled rows that stay sane when labels are few."""
+"""Folds of labelled rows, for few labels."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,19 +15,19 @@ NEVER = -1  # the fold of a row that is always trained on
 
 
 def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
-    """Deal the rows of each class out to folds, so that every class is in every training part.
+    """Assign the rows of each class to folds, so that every class is in every training part.
 
-    A class with fewer rows than folds is tested in some folds only. The only row of a class is never tested: without
-    it nobody could know the class. Folds differ in size by as little as that allows.
+    A class with fewer rows than folds is tested in some folds only. The only row of a class is never tested. Folds
+    differ in size by as little as that allows.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n,)
         Class of each row.
     n_folds : int
-        How many, two or more.
+        Number of folds, two or more.
     random_state : int, RandomState or None, default=None
-        Which rows go together.
+        Seed of the assignment.
 
     Returns
     -------
@@ -43,17 +43,17 @@ def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
         raise LabelError(f"There must be two folds or more, but n_folds is {n_folds}.")
     random = check_random_state(random_state)
     folds = np.full(len(codes), NEVER)
-    dealt = 0  # the deal goes on where the last class ended: no fold gets the remainder of every class
+    n_assigned = 0  # each class starts where the last one ended: no fold gets the remainder of every class
     for label in np.unique(codes):
         rows = random.permutation(np.flatnonzero(codes == label))
         if len(rows) > 1:
-            folds[rows] = (dealt + np.arange(len(rows))) % n_folds
-            dealt += len(rows)
+            folds[rows] = (n_assigned + np.arange(len(rows))) % n_folds
+            n_assigned += len(rows)
     return folds
 
 
 def trained_folds(K: Floats, codes: Ints, folds: Ints, train: Train) -> Iterator[tuple[Ints, Floats, Dual]]:
-    """Train once without each fold; give its rows, their decision values, and the dual of the others.
+    """Train once without each fold; yield its rows, their decision values, and the dual of the others.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def trained_folds(K: Floats, codes: Ints, folds: Ints, train: Train) -> Iterator
 
 
 def fewer_folds(codes: Ints, n_folds: int) -> int:
-    """Give no more folds than a class has rows on average, so that no machine is trained on lopsided classes.
+    """Limit the number of folds to the mean number of rows of a class, so that training parts stay balanced.
 
-    Leaving one of two rows out of one class only would make the other class win everywhere.
+    With one of two rows of a class left out, and none of the other class, the other class would win everywhere.
 
     >>> fewer_folds(np.array([0, 0, 1, 1, 2]), 5)
     2

@@ -1,7 +1,7 @@
-"""libsvm on kernel matrices, guarded against matrices that it does not converge on.
+"""libsvm on kernel matrices, with a remedy for matrices on which it does not converge.
 
-scikit-learn's machines do the work. They are given precomputed matrices, and what they learn becomes a :class:`Dual`,
-so that nobody has to compute a kernel with rows that are not support vectors.
+scikit-learn's estimators are fitted to precomputed matrices, and the result becomes a :class:`Dual`, so that
+predictions need the kernel with support vectors only.
 """
 
 import warnings
@@ -21,21 +21,21 @@ from mixkern.svm.dual import Dual, NotConvergedWarning
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 
-MAX_ITER = 1_000_000  # where max_iter is -1: endless in scikit-learn; here a few seconds for thousands of rows
+MAX_ITER = 1_000_000  # where max_iter is -1: unlimited in scikit-learn; here a few seconds for thousands of rows
 
 
 class Remedy(StrEnum):
-    """What to do about a kernel matrix that is not positive semi-definite."""
+    """Treatment of a kernel matrix that is not positive semi-definite."""
 
-    AUTO = "auto"  # clip where it does harm: always for numbers, for classes where libsvm does not converge
-    NONE = "none"  # nothing, ever
+    AUTO = "auto"  # clip where needed: always for regression, for classes where libsvm does not converge
+    NONE = "none"  # no change
     CLIP = "clip"
     FLIP = "flip"
     SHIFT = "shift"
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:
-    """Give the pairs of classes that are told apart, in libsvm's order.
+    """Return all pairs of classes, in libsvm's order.
 
     >>> pairs(3)
     [(0, 1), (0, 2), (1, 2)]
@@ -54,7 +54,7 @@ def classifier(
     max_iter: int = -1,
     remedy: str = Remedy.AUTO,
 ) -> Dual:
-    """Tell classes apart, one against one: the C-SVM.
+    """Train a C-SVM, one against one.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ def classifier(
     Returns
     -------
     Dual
-        One function for each pair of :func:`pairs`; positive speaks for the first of the two.
+        One function for each pair of :func:`pairs`, positive for the first of the two.
     """
-    machine = SVC(kernel="precomputed", C=C, class_weight=class_weight, tol=tol, max_iter=max_iter)
-    return _guarded(machine, K, codes, sample_weight, remedy)
+    svm = SVC(kernel="precomputed", C=C, class_weight=class_weight, tol=tol, max_iter=max_iter)
+    return _guarded(svm, K, codes, sample_weight, remedy)
 
 
 def regressor(
@@ -83,12 +83,12 @@ def regressor(
     max_iter: int = -1,
     remedy: str = Remedy.AUTO,
 ) -> Dual:
-    """Follow numbers within a tube of width epsilon: the epsilon-SVR. One function."""
-    machine = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
+    """Train an epsilon-SVR; one function."""
+    svm = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
     # On an indefinite matrix libsvm converges, at the edge of its box, to a function that has little to do with y.
     if remedy == Remedy.AUTO and not is_definite(K):
         remedy = Remedy.CLIP
-    return _guarded(machine, K, y, sample_weight, remedy)
+    return _guarded(svm, K, y, sample_weight, remedy)
 
 
 def one_class(
@@ -100,37 +100,37 @@ def one_class(
     max_iter: int = -1,
     remedy: str = Remedy.AUTO,
 ) -> Dual:
-    """Enclose all but a share nu of the rows. One function, positive inside."""
-    machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
-    return _guarded(machine, K, None, sample_weight, remedy)
+    """Train a one-class SVM; one function, positive inside."""
+    svm = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
+    return _guarded(svm, K, None, sample_weight, remedy)
 
 
-def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: str) -> Dual:
-    """Solve; where that fails for want of definiteness, say so and solve the repaired problem."""
+def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: str) -> Dual:
+    """Solve; where an indefinite matrix prevents convergence, warn and solve with the repaired matrix."""
     remedy = one_of(Remedy, remedy, "repair")
-    if machine.max_iter == -1:
-        machine.max_iter = MAX_ITER
+    if svm.max_iter == -1:
+        svm.max_iter = MAX_ITER
     is_repaired = remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT)
     if is_repaired:
-        dual = _solved_repaired(machine, K, y, sample_weight, Repair(remedy))
+        dual = _solved_repaired(svm, K, y, sample_weight, Repair(remedy))
     else:
-        dual = _solved(machine, K, y, sample_weight)
+        dual = _solved(svm, K, y, sample_weight)
     if dual.converged:
         return dual
     report = definiteness(K)
     if is_repaired or report.is_definite:
-        warn(_gave_up(machine), NotConvergedWarning)
+        warn(_gave_up(svm), NotConvergedWarning)
         return dual
     facts = (
-        f"libsvm has not converged after {machine.max_iter} iterations on a kernel matrix that is not positive "
+        f"libsvm has not converged after {svm.max_iter} iterations on a kernel matrix that is not positive "
         f"semi-definite: its smallest eigenvalue is {report.smallest:.3g}, and negative ones make up "
         f"{report.negative_mass:.1%} of its spectrum."
     )
     if remedy is Remedy.NONE:
         warn(f"{facts} What it has so far is used. Repair the matrix: repair='clip'.", NotConvergedWarning)
         return dual
-    dual = _solved_repaired(machine, K, y, sample_weight, Repair.CLIP)
-    again = "" if dual.converged else f" Then, {_gave_up(machine)}"
+    dual = _solved_repaired(svm, K, y, sample_weight, Repair.CLIP)
+    again = "" if dual.converged else f" Then, {_gave_up(svm)}"
     warn(
         f"{facts} They were clipped, and it was trained again; repair='clip' does so at once.{again}",
         NotConvergedWarning,
@@ -138,61 +138,61 @@ def _guarded(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, reme
     return dual
 
 
-def _gave_up(machine: Any) -> str:
+def _gave_up(svm: Any) -> str:
     return (
-        f"libsvm has not converged after {machine.max_iter} iterations. Scale the columns, lower C or raise max_iter; "
+        f"libsvm has not converged after {svm.max_iter} iterations. Scale the columns, lower C or raise max_iter; "
         "what it has so far is used."
     )
 
 
-def _solved_repaired(machine: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
+def _solved_repaired(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
     fixed = repaired(K, how)
-    return for_given_rows(_solved(machine, fixed.matrix, y, sample_weight), fixed)
+    return for_given_rows(_solved(svm, fixed.matrix, y, sample_weight), fixed)
 
 
 def for_given_rows(dual: Dual, fixed: Repaired) -> Dual:
-    """Let a dual of a repaired matrix take kernel values as they are: f(x) = k_x P a, so a becomes P a."""
+    """Convert a dual of a repaired matrix to the given kernel values: f(x) = k_x P a, so a becomes P a."""
     n = len(fixed.matrix)
     spread = np.zeros((n, dual.coefficients.shape[1]))
     spread[dual.support] = dual.coefficients
     return replace(dual, support=np.arange(n), coefficients=fixed.rows(spread.T).T, change=fixed.change)
 
 
-def _solved(machine: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
+def _solved(svm: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
     if sample_weight is not None and not sample_weight.all():
         # libsvm leaves such rows out and numbers the others anew, scikit-learn does not number them back
         kept = np.flatnonzero(sample_weight)
-        dual = _solved(machine, K[np.ix_(kept, kept)], None if y is None else y[kept], sample_weight[kept])
+        dual = _solved(svm, K[np.ix_(kept, kept)], None if y is None else y[kept], sample_weight[kept])
         return replace(dual, support=kept[dual.support])
-    # Everything was checked on the way here, and checking takes longer than solving where labels are few.
+    # All arguments have been checked before, and checking takes longer than solving where labels are few.
     with (
         warnings.catch_warnings(),
         config_context(assume_finite=True, skip_parameter_validation=True),
     ):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(K, y, sample_weight=sample_weight)
-    coefficients, intercepts = machine.dual_coef_, machine.intercept_
-    if isinstance(machine, SVC):
-        coefficients, intercepts = _one_against_one(machine)
+        svm.fit(K, y, sample_weight=sample_weight)
+    coefficients, intercepts = svm.dual_coef_, svm.intercept_
+    if isinstance(svm, SVC):
+        coefficients, intercepts = _one_against_one(svm)
     else:
         coefficients = coefficients.T
     return Dual(
-        machine.support_.astype(np.intp),
+        svm.support_.astype(np.intp),
         np.ascontiguousarray(coefficients, dtype=float),
         np.array(intercepts, dtype=float),
-        converged=not machine.fit_status_,
-        n_iter=max(1, int(np.max(machine.n_iter_))),
+        converged=not svm.fit_status_,
+        n_iter=max(1, int(np.max(svm.n_iter_))),
     )
 
 
-def _one_against_one(machine: SVC) -> tuple[Floats, Floats]:
-    """Unfold libsvm's table: of a row of class i, its coefficients against the c - 1 other classes."""
-    table, counts = machine.dual_coef_, machine.n_support_
+def _one_against_one(svm: SVC) -> tuple[Floats, Floats]:
+    """Expand libsvm's table, which holds the coefficients of each row against the c - 1 other classes."""
+    table, counts = svm.dual_coef_, svm.n_support_
     if len(counts) == 2:  # scikit-learn turns the sign, so that positive is the second class
-        return -table.T, -machine.intercept_
+        return -table.T, -svm.intercept_
     of_class = np.repeat(np.arange(len(counts)), counts)
-    unfolded = np.zeros((table.shape[1], len(machine.intercept_)))
+    unfolded = np.zeros((table.shape[1], len(svm.intercept_)))
     for q, (i, j) in enumerate(pairs(len(counts))):
         unfolded[of_class == i, q] = table[j - 1, of_class == i]
         unfolded[of_class == j, q] = table[i, of_class == j]
-    return unfolded, machine.intercept_
+    return unfolded, svm.intercept_

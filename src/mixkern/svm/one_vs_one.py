@@ -1,6 +1,6 @@
-"""From decisions between pairs of classes to one score, and one probability, for each class.
+"""Scores and probabilities of classes from the decision values of pairs of classes.
 
-Columns of pair values follow :func:`~mixkern.svm.pairs`; positive speaks for the first class of the pair.
+Columns of pair values follow :func:`~mixkern.svm.pairs`; positive is for the first class of the pair.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
 
 
 def class_scores(values: Floats, n_classes: int) -> Floats:
-    """Count the votes of all pairs, and break ties by how clear they were.
+    """Count the votes of all pairs, and break ties by the sum of the decision values.
 
     The same as scikit-learn's ``SVC.decision_function``: for two classes one value, positive for the second; for more,
     votes plus the sum of the pairs' values, squeezed into less than a third of a vote.
@@ -31,23 +31,23 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     """
     if n_classes == 2:
         return -values[:, 0]
-    votes, clearness = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
+    votes, margins = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
     for q, (i, j) in enumerate(pairs(n_classes)):
         is_first = values[:, q] >= 0
         votes[:, i] += is_first
         votes[:, j] += ~is_first
-        clearness[:, i] += values[:, q]
-        clearness[:, j] -= values[:, q]
-    return votes + clearness / (3 * (np.abs(clearness) + 1))
+        margins[:, i] += values[:, q]
+        margins[:, j] -= values[:, q]
+    return votes + margins / (3 * (np.abs(margins) + 1))
 
 
 def chosen(scores: Floats) -> np.ndarray:
-    """Give the class of the highest score; of two classes the second, where its score is positive."""
+    """Return the class of the highest score; of two classes the second, where its score is positive."""
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
-    r"""Turn decision values of pairs into class probabilities whose largest is that of the chosen class.
+    r"""Convert decision values of pairs to class probabilities, the largest for the predicted class.
 
     A pair's probability is a sigmoid of its value without offset, so that a value of zero is a half. The pairs are
     coupled in closed form (Price, Knerr, Personnaz and Dreyfus, 1995):

@@ -1,13 +1,13 @@
-r"""Boundaries in sparse places by plain descent: Gieseke's quasi-Newton semi-supervised SVM.
+r"""Gieseke's quasi-Newton semi-supervised SVM: a boundary in sparse places by continuous descent.
 
-Where the transductive machine switches labels, this one has none for unlabelled rows. It minimises
+Unlike the transductive SVM, it assigns no labels to unlabelled rows. It minimises
 
 .. math::
     \tfrac12 \|w\|^2 + C \Big[ \sum_{i\,\text{labelled}} \tfrac1s \log(1 + e^{s (1 - y_i f_i)})
     + u\, \frac{n_l}{n_u} \sum_{j\,\text{unlabelled}} e^{-3 f_j^2} \Big]
 
 a smooth function, by L-BFGS. The first sum is a hinge with a soft knee, the second pushes the boundary away from
-unlabelled rows. That one is not convex: its weight u rises in steps, each of them starting where the last one ended.
+unlabelled rows. The second is not convex: its weight u rises in steps, each starting from the last solution.
 
 References
 ----------
@@ -31,7 +31,7 @@ from mixkern.typing import Floats, Ints
 QUASI_NEWTON_LEVELS = 6  # of the unlabelled rows' weight; twelve were no better, three were worse
 FIRST_WEIGHT = 1e-2  # as a share of the last
 KNEE = 20.0  # s: how sharp the hinge is
-PUSH = 3.0  # how near to the boundary an unlabelled row is pushed away
+PUSH = 3.0  # width of the loss of unlabelled rows: the larger, the nearer to the boundary it acts
 
 OUT_OF_ITERATIONS = 1  # SciPy's code; the other failure is a line search that rounding keeps from going further
 
@@ -48,7 +48,7 @@ def quasi_newton(
     max_iter: int = 1000,
     step: Callable[[], object] | None = None,
 ) -> Dual:
-    """Tell two classes apart by a smooth boundary that avoids unlabelled rows.
+    """Train a binary classifier whose boundary avoids unlabelled rows.
 
     Parameters
     ----------
@@ -60,18 +60,19 @@ def quasi_newton(
     signs : ndarray of int, shape (n,)
         Class of each row, -1 or 1, and 0 where it is unknown. Both classes occur.
     C : float, default=1.0
-        Cost of rows, against the smoothness of the function.
+        Penalty of rows, against the smoothness of the function.
     unlabelled_weight : float, default=1.0
-        What all unlabelled rows together cost, as a multiple of the labelled ones. Zero leaves them out.
+        Penalty of all unlabelled rows together, as a multiple of the labelled ones. Zero leaves them out.
     positive_share : float or None, default=None
         Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
     tol : float, default=1e-3
-        Largest slope where a descent may end. Where the problem is convex, the function is then about that exact.
+        Largest component of the gradient where a descent may end. Where the problem is convex, the function is then
+        about that exact.
     max_iter : int, default=1000
-        Most iterations of each descent.
+        Limit for the iterations of each descent.
     step : callable or None, default=None
         Called without arguments after each of ``QUASI_NEWTON_LEVELS`` levels, for a progress bar; not called where
-        there is nothing to learn from unlabelled rows.
+        unlabelled rows have no weight.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def quasi_newton(
     Warns
     -----
     InterruptedWarning
-        Where the user has pressed Ctrl-C after the first descent. The last finished level is returned.
+        On Ctrl-C after the first descent. The last finished level is returned.
     NotConvergedWarning
         Where the last descent has stopped at ``max_iter``.
 
@@ -89,10 +90,9 @@ def quasi_newton(
     -----
     The function's mean over the unlabelled rows is ``2 * positive_share - 1``: without this, all of them could end up
     in one class. This fixes the intercept. Where unlabelled rows are absent or weightless there is nothing to balance,
-    and the intercept is free, as in every supervised machine.
+    and the intercept is free, as in a supervised SVM.
 
-    Directions in which a kernel is not positive definite are left out. They have no length, so no descent could be
-    kept from going along them for ever.
+    Directions in which a kernel is not positive definite are left out: the objective is not bounded along them.
 
     Examples
     --------
@@ -151,13 +151,13 @@ class _Problem:
         bumps = np.exp(-PUSH * values**2)
         each = weight * len(self.signs) / max(len(values), 1)  # weight of an unlabelled row
         loss = np.logaddexp(0, KNEE * margins).sum() / KNEE + each * bumps.sum()
-        slope = -(self.signs * expit(KNEE * margins)) @ self.labelled
-        slope -= 2 * PUSH * each * (values * bumps) @ self.unlabelled
+        gradient = -(self.signs * expit(KNEE * margins)) @ self.labelled
+        gradient -= 2 * PUSH * each * (values * bumps) @ self.unlabelled
         penalised = w if self.centre is not None else np.append(w[:-1], 0.0)
-        return float(penalised @ penalised / 2 + self.C * loss), penalised + self.C * slope
+        return float(penalised @ penalised / 2 + self.C * loss), penalised + self.C * gradient
 
     def function(self, w: Floats) -> tuple[Floats, float]:
-        """Give the weights of the uncentred features, and the intercept."""
+        """Return the weights of the uncentred features, and the intercept."""
         if self.centre is None:
             return w[:-1], float(w[-1])
         return w, float(self.offset - self.centre @ w)
@@ -165,21 +165,28 @@ class _Problem:
 
 def _balanced(features: Floats, signs: Ints, C: float, mean: float) -> _Problem:
     """Fix the function's mean over unlabelled rows: centred there, it is the intercept."""
-    known = signs != 0
-    centre = features[~known].mean(axis=0)
-    return _Problem(features[known] - centre, signs[known].astype(float), features[~known] - centre, C, mean, centre)
+    is_labelled = signs != 0
+    centre = features[~is_labelled].mean(axis=0)
+    return _Problem(
+        features[is_labelled] - centre,
+        signs[is_labelled].astype(float),
+        features[~is_labelled] - centre,
+        C,
+        mean,
+        centre,
+    )
 
 
 def _supervised(features: Floats, signs: Ints, C: float) -> _Problem:
     """Leave the intercept free: a column of ones that costs nothing."""
-    known = signs != 0
-    columns = np.column_stack([features[known], np.ones(known.sum())])
-    return _Problem(columns, signs[known].astype(float), columns[:0], C, 0.0, None)
+    is_labelled = signs != 0
+    columns = np.column_stack([features[is_labelled], np.ones(is_labelled.sum())])
+    return _Problem(columns, signs[is_labelled].astype(float), columns[:0], C, 0.0, None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Where a descent has ended."""
+    """Result of a descent."""
 
     w: Floats
     converged: bool
@@ -196,7 +203,7 @@ def _descended(problem: _Problem, start: _Found, weight: float, tol: float, max_
 def _annealed(
     problem: _Problem, found: _Found, weights: Floats, tol: float, max_iter: int, step: Callable[[], object] | None
 ) -> _Found:
-    """Follow the minimum while unlabelled rows gain weight, until the end or the user's Ctrl-C."""
+    """Follow the minimum while unlabelled rows gain weight, until the end or Ctrl-C."""
     try:
         for weight in weights:
             found = _descended(problem, found, weight, tol, max_iter)
@@ -209,7 +216,7 @@ def _annealed(
 
 
 def _basis(gram: Floats) -> Floats:  # (m, r)
-    """Give what turns kernel values with landmarks into features, where the kernel is positive."""
+    """Compute the matrix that turns kernel values with landmarks into features, where the kernel is positive."""
     values, vectors = np.linalg.eigh((gram + gram.T) / 2)
     rounding = len(values) * np.finfo(float).eps * np.abs(values).max()
     kept = values > rounding

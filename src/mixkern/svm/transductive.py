@@ -1,12 +1,12 @@
-r"""A large margin for labelled and unlabelled rows alike: Joachims' transductive SVM.
+r"""Joachims' transductive SVM: a large margin for labelled and unlabelled rows.
 
-Of all labels that the unlabelled rows could have, those are sought that the widest margin can be drawn between:
+It searches the labels of unlabelled rows that allow the widest margin:
 
 .. math:: \tfrac12 \|w\|^2 + C \sum_{i\,\text{labelled}} \xi_i + C^* \sum_{j\,\text{unlabelled}} \xi_j
 
-There are too many to try, so one starts with what a machine says that knows the labelled rows only, and switches labels
-in pairs, one of each class, as long as that pays. Unlabelled rows begin with next to no weight, so that the first
-switches are led by the labels.
+There are too many to try, so the search starts with the predictions of the supervised SVM, and switches labels in
+pairs, one of each class, as long as the objective falls. Unlabelled rows begin with a small weight, so that the first
+switches depend on the labels most.
 
 References
 ----------
@@ -44,7 +44,7 @@ def transductive(
     remedy: str = Remedy.AUTO,
     step: Callable[[], object] | None = None,
 ) -> Dual:
-    """Tell two classes apart where few rows are labelled and the others keep clear of the boundary.
+    """Train a binary classifier with a wide margin for labelled and unlabelled rows.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def transductive(
     positive_share : float or None, default=None
         Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
     tol : float, default=1e-3
-        How exactly each machine is trained.
+        Tolerance of each training.
     max_iter : int, default=-1
-        Most iterations of libsvm for each of them, -1 for a million.
+        Limit for the iterations of libsvm in each training, -1 for a million.
     remedy : {"auto", "none", "clip", "flip", "shift"}, default="auto"
-        What to do about a matrix that is not positive semi-definite; see :class:`Remedy`.
+        Treatment of a matrix that is not positive semi-definite; see :class:`Remedy`.
     step : callable or None, default=None
         Called without arguments after each of ``TRANSDUCTIVE_LEVELS`` levels, for a progress bar; not called where
-        there is nothing to learn from unlabelled rows.
+        unlabelled rows have no cost.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def transductive(
     Warns
     -----
     InterruptedWarning
-        Where the user has pressed Ctrl-C after the first machine was trained. The last finished level is returned.
+        On Ctrl-C after the first training. The last finished level is returned.
     NotConvergedWarning
         Once, where libsvm has stopped at ``max_iter``.
 
     Notes
     -----
-    The number of unlabelled rows in each class never changes. Without this, all of them could end up in one class,
-    where margins are widest. What is found is a local optimum.
+    The number of unlabelled rows in each class never changes: otherwise all of them could end up in one class, where
+    margins are widest. The result is a local optimum.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def transductive(
     >>> np.sign(dual.decision(K).ravel())
     array([-1., -1., -1., -1.,  1.,  1.])
     """
-    machine = _Machine(K, tol, max_iter, one_of(Remedy, remedy, "repair"))
+    trainer = _Trainer(K, tol, max_iter, one_of(Remedy, remedy, "repair"))
     costs = np.where(signs == 0, 0.0, C)  # (n,)
-    dual, scores = machine.trained(signs, costs)
+    dual, scores = trainer.trained(signs, costs)
     free = np.flatnonzero(signs == 0)
     unlabelled_C = C if unlabelled_C is None else unlabelled_C
     if len(free) and unlabelled_C > 0:
@@ -106,20 +106,20 @@ def transductive(
         guess[free] = _ranked(scores[free], n_positive)
         try:
             for level in _levels(n_positive, len(free) - n_positive):
-                dual, guess = _settled(machine, guess, free, costs, unlabelled_C * level)
+                dual, guess = _settled(trainer, guess, free, costs, unlabelled_C * level)
                 if step is not None:
                     step()
         except KeyboardInterrupt:
             dual = replace(dual, is_interrupted=True)
             warn(
-                "Stopped before the unlabelled rows had their full cost; the last machine is used.", InterruptedWarning
+                "Stopped before the unlabelled rows had their full cost; the last function is used.", InterruptedWarning
             )
-    machine.report(dual)
+    trainer.report(dual)
     return dual
 
 
 def share_of_positive(signs: Ints) -> float:
-    """Share of the class 1 among the labelled rows: the guess for the unlabelled ones.
+    """Share of the class 1 among the labelled rows, taken for that among the unlabelled ones.
 
     >>> share_of_positive(np.array([1, 0, -1, -1, 0, -1]))
     0.25
@@ -128,24 +128,24 @@ def share_of_positive(signs: Ints) -> float:
 
 
 def _n_positive(signs: Ints, positive_share: float | None) -> int:
-    """Count the unlabelled rows that are to be positive; each class gets one if there are two or more."""
+    """Count the unlabelled rows of the class 1; each class gets one if there are two or more."""
     n_free = int((signs == 0).sum())
     wanted = round((share_of_positive(signs) if positive_share is None else positive_share) * n_free)
     return wanted if n_free < 2 else min(max(wanted, 1), n_free - 1)
 
 
 def _ranked(scores: Floats, n_positive: int) -> Ints:
-    """Give the rows with the highest scores the sign 1 and the others -1."""
+    """Assign the sign 1 to the rows with the highest scores, and -1 to the others."""
     signs = np.full(len(scores), -1)
     signs[np.argsort(-scores, kind="stable")[:n_positive]] = 1
     return signs
 
 
 def _levels(n_positive: int, n_negative: int) -> Iterator[Floats]:
-    """Raise the costs of rows that are guessed negative and positive to one.
+    """Costs of rows with the current labels -1 and 1, level by level, up to one.
 
-    At first they are as the classes' sizes (Joachims' C*_- and C*_+). He doubles both, and cuts them where they reach
-    their end; here both get there at the same time, so that the number of levels is known.
+    They start in proportion to the sizes of the classes (Joachims' C*_- and C*_+). Joachims doubles both and cuts them
+    at their end; here both reach it at the same time, so that the number of levels is fixed.
     """
     sizes = np.maximum([n_negative, n_positive], 1)
     first = FIRST_COST * sizes / sizes.max()
@@ -153,13 +153,13 @@ def _levels(n_positive: int, n_negative: int) -> Iterator[Floats]:
         yield first**left
 
 
-def _settled(machine: "_Machine", guess: Ints, free: Ints, costs: Floats, level: Floats) -> tuple[Dual, Ints]:
-    """Train and switch until no switch pays; give the machine and the labels."""
+def _settled(trainer: "_Trainer", guess: Ints, free: Ints, costs: Floats, level: Floats) -> tuple[Dual, Ints]:
+    """Train and switch labels until no switch lowers the objective; return the dual and the labels."""
     costs = costs.copy()
     for _ in range(MAX_ROUNDS):
         costs[free] = level[(guess[free] > 0).astype(int)]
-        dual, scores = machine.trained(guess, costs)
-        chosen = _switches(guess[free], scores[free], machine.tol)
+        dual, scores = trainer.trained(guess, costs)
+        chosen = _switches(guess[free], scores[free], trainer.tol)
         if not len(chosen):
             break
         guess = guess.copy()
@@ -168,24 +168,24 @@ def _settled(machine: "_Machine", guess: Ints, free: Ints, costs: Floats, level:
 
 
 def _switches(guess: Ints, scores: Floats, tol: float) -> Ints:
-    """Choose rows that change their labels, as many positive as negative ones.
+    """Select rows that change their labels, as many positive as negative ones.
 
     A positive row with slack a and a negative one with slack b change places: the positive one then has 2 - b or zero,
-    the negative one 2 - a or zero. Both is less than before if a + b > 2, so the objective falls whatever the classes
-    cost, and falls again when the machine is trained. Pairs do not share rows, so many may be switched at once.
+    the negative one 2 - a or zero. Both is less than before if a + b > 2, so the objective falls for any costs of the
+    classes, and falls again by the training. Pairs do not share rows, so many may be switched at once.
     """
     slacks = np.maximum(1 - guess * scores, 0)
     order = np.argsort(-slacks, kind="stable")
     positive, negative = order[guess[order] > 0], order[guess[order] < 0]
     n = min(len(positive), len(negative))
     a, b = slacks[positive[:n]], slacks[negative[:n]]
-    # Slacks are known to within the machine's tolerance only: switching on less could go on for ever.
+    # Slacks are accurate to the tolerance only: switching on less might not end.
     pays = (a > 0) & (b > 0) & (a + b > 2 + 2 * tol)
     return np.concatenate([positive[:n][pays], negative[:n][pays]])
 
 
-class _Machine:
-    """libsvm on one matrix, again and again: at most one repair and one warning."""
+class _Trainer:
+    """Repeated training on one matrix, with at most one repair and one warning."""
 
     def __init__(self, K: Floats, tol: float, max_iter: int, remedy: Remedy) -> None:
         self.tol = tol
@@ -197,7 +197,7 @@ class _Machine:
             self._fixed = repaired(K, remedy)
 
     def trained(self, signs: Ints, costs: Floats) -> tuple[Dual, Floats]:
-        """Train on rows that cost something; give the machine and what it says of all rows, (n,)."""
+        """Train on rows with a positive cost; return the dual and the scores of all rows, (n,)."""
         dual, scores = self._solved(signs, costs)
         if not dual.converged and self._may_repair:
             self._may_repair = False
@@ -207,7 +207,7 @@ class _Machine:
         return dual, scores
 
     def report(self, dual: Dual) -> None:
-        """Warn once, however often it happened."""
+        """Warn once of trainings that did not converge."""
         limit = f"libsvm has not converged after {self._max_iter} iterations"
         if not dual.converged:
             warn(
@@ -226,7 +226,7 @@ class _Machine:
         matrix = self._K if self._fixed is None else self._fixed.matrix
         rows = np.flatnonzero(costs > 0)
         block = matrix if len(rows) == len(matrix) else matrix[np.ix_(rows, rows)]
-        codes = (signs[rows] < 0).astype(np.intp)  # positive speaks for the first class
+        codes = (signs[rows] < 0).astype(np.intp)  # positive values are for the first class
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)
             dual = classifier(
@@ -237,7 +237,7 @@ class _Machine:
         return self._for_given_rows(dual), scores
 
     def _for_given_rows(self, dual: Dual) -> Dual:
-        """Let the dual take rows of the matrix that was given, where it was trained on a repaired one."""
+        """Convert the dual to the given matrix, where it was trained on a repaired one."""
         if self._fixed is None:
             return dual
         return for_given_rows(dual, self._fixed)

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.density import Mixture
-from mixkern.estimators.kernel_factory import KernelName, as_read_by, named, replaced, sums
+from mixkern.density import Mixture, Rows
+from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
 from mixkern.kernels import LaplacianKernel, definiteness
 from mixkern.search import Rating, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
 from mixkern.search.scoring import Scorer
 from mixkern.search.trials import Trials
-from mixkern.svm import Dual, Remedy, classifier
+from mixkern.svm import DecisionFunction, Dual, Remedy, classifier
+from mixkern.svm.decision import readable
 from mixkern.svm.dual import NotConvergedWarning
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
@@ -188,9 +189,9 @@ class Contest:
         built = perf_counter()
         dual = self._train(trial.C, K, codes)
         trained = perf_counter()
-        support = field.train[draw.labelled][dual.support]
-        values = sums(kernel, field.test, support, dual.coefficients) + dual.intercepts
-        right = predicted(values, codes) == self.fold.test_codes
+        support = readable(kernel, field.train[draw.labelled[dual.support]])
+        decision = DecisionFunction(kernel, support, dual.coefficients, dual.intercepts)
+        right = predicted(decision(field.test), codes) == self.fold.test_codes
         tested = perf_counter()
         report = None
         if self.name is KernelName.RWM:
@@ -233,15 +234,15 @@ class _Field:
 
     def __init__(self, contest: Contest, mixture: Mixture) -> None:
         self._contest = contest
-        base = named(contest.name, mixture, 1.0, 1.0)
+        base = named_kernel(contest.name, mixture)
         fold = contest.fold
-        self.train, self.test = (as_read_by(base, mixture, rows) for rows in (fold.train, fold.test))
+        self.train, self.test = (Rows(readable(base, Rows(rows, mixture)), mixture) for rows in (fold.train, fold.test))
         self._base = base
         self._bent = None
         if contest.name is KernelName.LAP:
             random = np.random.RandomState(contest.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = _some(np.arange(len(self.train)), contest.protocol.max_graph_rows, random)
-            self._bent = LaplacianKernels(LaplacianKernel(base, self.train[graph]))
+            self._bent = LaplacianKernels(LaplacianKernel(base, readable(base, self.train[graph])))
 
     def kernel(self, point: KernelPoint) -> Any:
         """Give the kernel with its settings."""
@@ -265,7 +266,7 @@ class _Field:
         scorer = Scorer(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
         return Trials(self._grams(self.train[rows], self.train[others] if len(others) else None), scorer)
 
-    def _grams(self, labelled: Floats, others: Floats | None) -> GramCache:
+    def _grams(self, labelled: Rows, others: Rows | None) -> GramCache:
         if self._bent is not None:
             return LaplacianGramCache(self._bent, labelled, others)
         return DistanceGramCache(self._base, labelled, others)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mixkern.density import Mixture
-from mixkern.estimators.kernel_factory import KernelName, as_read_by, named, sums
+from mixkern.density import Mixture, Rows
+from mixkern.estimators.kernel_factory import KernelName, named_kernel
 from mixkern.kernels import LaplacianKernel
-from mixkern.svm import classifier
+from mixkern.svm import DecisionFunction, classifier
+from mixkern.svm.decision import readable
 from mixkern.typing import Floats, Ints
 from mixkern_study.evaluation import compact, ratios
 from mixkern_study.fold import StudyFold, fitted_density
@@ -58,8 +59,8 @@ def quickest(work: Callable[[], object]) -> float:
 def _kernel_times(
     fold: StudyFold, mixture: Mixture, labelled: Ints, name: KernelName, protocol: Protocol
 ) -> dict[str, Any]:
-    base = named(name, mixture, 1.0, 1.0)
-    train = as_read_by(base, mixture, fold.train)
+    base = named_kernel(name, mixture)
+    train = readable(base, Rows(fold.train, mixture))
     others = np.delete(train, labelled, axis=0)
     codes = compact(fold.train_codes[labelled])
 
@@ -76,8 +77,9 @@ def _kernel_times(
     support = train[labelled][dual.support]
     found["training_s"] = quickest(lambda: classifier(K, codes))
     known = kernel()
-    known(train[:1])  # what a bent kernel computes once was counted as building
-    found["testing_s"] = quickest(lambda: sums(known, others, support, dual.coefficients))
+    known(train[:1])  # what a deformed kernel computes once was counted as building
+    decision = DecisionFunction(known, support, dual.coefficients, dual.intercepts)
+    found["testing_s"] = quickest(lambda: decision(others))
     return found
 
 

@@ -30,7 +30,7 @@ from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import StudyError
 from mixkern.estimators import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, TransductiveSVC
-from mixkern.estimators.default_density import suited_density, suited_prior
+from mixkern.estimators.base import default_density, default_prior
 from mixkern.typing import Floats, Ints
 from mixkern_study.baselines import seeded
 from mixkern_study.leaderboard.tuning import FewLabelSearch
@@ -70,7 +70,9 @@ class Ground:
         if prior not in self._learned:
             start = process_time()
             d = self.rows.shape[1] - self.n_categorical
-            estimator = suited_density(prior, len(self.rows), d, self.seed).set_params(n_categorical=self.n_categorical)
+            estimator = default_density(prior, len(self.rows), d, self.seed).set_params(
+                n_categorical=self.n_categorical
+            )
             estimator.fit(jitter(self.rows, d, np.random.RandomState(self.seed)))
             self._learned[prior] = estimator.mixture_, process_time() - start
         return self._learned[prior]
@@ -133,7 +135,7 @@ def own_machine(estimator: Any, title: str) -> Method:
             f"{title!r} brings a density or an encoder of its own, but rows come encoded, and machines share the "
             "density of a fold. Leave both at None."
         )
-    prior = str(suited_prior(estimator.kernel))
+    prior = str(default_prior(estimator.kernel))
 
     def prepare(ground: Ground) -> Learner:
         own = seeded(estimator, ground.seed).set_params(density=ground.density(prior))

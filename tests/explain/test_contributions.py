@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
 from mixkern.errors import MixkernWarning, OptionError
+from mixkern.explain.contributions import PairDecision, n_lines, row_names
 from mixkern.kernels import BlendKernel, RBFKernel, RWMKernel
 from mixkern.svm.libsvm import pairs
 
@@ -150,7 +151,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, _ = table("heart")
     model = machine("heart")
     whole = {by: model.explain(X, by=by) for by in ("label", "component", "column")}
-    monkeypatch.setattr("mixkern.explain.case.CELLS", 7 * len(model.support_))
+    monkeypatch.setattr("mixkern.explain.contributions.CELLS", 7 * len(model.support_))
     for by, frame in whole.items():
         pd.testing.assert_frame_equal(model.explain(X, by=by), frame, rtol=1e-12)
 
@@ -251,7 +252,7 @@ def test_components_of_gaps_are_those_of_what_is_there():
 def test_wrong_words_are_refused_before_any_work():
     with pytest.raises(OptionError, match=r"^by must be one of 'label', 'component', 'column', but it is 'columns'\. "):
         MixtureSVC().explain([[0.0]], by="columns")
-    with pytest.raises(OptionError, match=r"^n must be a whole number above 0, or None for all, but it is 0"):
+    with pytest.raises(OptionError, match=r"^n must be a whole number, 1 or more or None, but it is 0"):
         machine("iris").explain(table("iris")[0], n=0)
 
 
@@ -275,3 +276,42 @@ def test_frames_can_be_written_as_json():
     for by in ("label", "component", "column"):
         lines = machine("credit_a").explain(X[:3], by=by)
         assert len(json.loads(lines.to_json(orient="records"))) == len(lines)
+
+
+# ---------------------------------------------------------------- the two classes of a row
+
+
+def test_two_classes_are_against_each_other():
+    decided = PairDecision.of(np.array([[0.4], [-0.3], [0.0]]), 2)  # positive speaks for the first
+
+    assert decided.label.tolist() == [0, 1, 0]
+    assert decided.against.tolist() == [1, 0, 1]
+    assert decided.pair.tolist() == [0, 0, 0]
+    assert decided.sign.tolist() == [1.0, -1.0, 1.0]
+
+
+def test_the_next_of_several_classes_is_the_runner_up_of_the_votes():
+    decisions = np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0], [-1.0, 1.0, 1.0]])  # of (0, 1), (0, 2), (1, 2)
+    decided = PairDecision.of(decisions, 3)
+
+    assert decided.label.tolist() == [0, 2, 1]
+    assert decided.against.tolist() == [1, 1, 0]
+    assert decided.pair.tolist() == [0, 2, 0]
+    assert decided.sign.tolist() == [1.0, -1.0, -1.0]
+
+
+def test_rows_have_the_names_of_their_index_or_positions():
+    assert row_names(pd.DataFrame({"a": [1, 2]}, index=["x", "y"]), 2) == ["x", "y"]
+    assert row_names(np.zeros((2, 1)), 2) == [0, 1]
+    assert row_names([[0.0], [1.0]], 2) == [0, 1]  # a list has an index, too, which is none
+
+
+def test_the_number_of_lines():
+    assert (n_lines(None, 7), n_lines(3, 7), n_lines(30, 7), n_lines(np.int64(2), 7)) == (7, 3, 7, 2)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, True, "all"])
+def test_a_wrong_number_of_lines(wrong):
+    message = f"^n must be a whole number, 1 or more or None, but it is {wrong!r}\\.$"
+    with pytest.raises(OptionError, match=message):
+        n_lines(wrong, 7)

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, VBMixture, datasets
 from mixkern.errors import KernelError, MixkernWarning
-from mixkern.explain.contrast import surprise
+from mixkern.explain.column_contrast import surprise
 from mixkern.kernels import RBFKernel, RWMKernel
 
 SMALL = VBMixture(n_components=5, max_iter=30)  # learned in a moment
@@ -43,7 +43,7 @@ def exponent_of(model, x, z):
     if model.kernel != "blend":
         return apart.exponent(kernel.alpha, kernel.beta)[0, 0]
     weights = np.array([1 - apart.share, apart.share * (1 - apart.membership)])
-    distances = [part.exponent(kernel.alpha, kernel.beta)[0, 0] for part in (apart.plain, apart.own)]
+    distances = [part.exponent(kernel.alpha, kernel.beta)[0, 0] for part in (apart.euclidean, apart)]
     return weights @ distances / weights.sum()
 
 
@@ -145,7 +145,7 @@ def test_a_bent_kernel_has_the_columns_of_its_base(base):
 def test_a_kernel_without_a_distance_has_no_columns(kernel, name):
     X, y = table("iris")
     model = MixtureSVC(kernel, probability=False, random_state=0).fit(X, y)
-    message = f"^by='column' takes a distance apart, and {name} is not a kernel of one distance. Use by='label' or "
+    message = f"^by='column' splits a distance, and {name} is not a kernel of one distance. Use by='label' or "
     with pytest.raises(KernelError, match=message):
         model.explain(X, by="column")
 

@@ -1,0 +1,276 @@
+"""Scores of rows, split into the contributions of labelled rows and of components.
+
+A score is a sum over support vectors, f(x) = sum_i a_i k(x, x_i) + b. Nothing is estimated: the lines of a row add up
+to its score.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mixkern.density import Rows, component_table
+from mixkern.imports import optional
+from mixkern.kernels import BlendKernel
+from mixkern.svm.decision import kernel_matrix
+from mixkern.svm.libsvm import pairs
+from mixkern.svm.one_vs_one import chosen, class_scores
+from mixkern.typing import Floats, Ints
+from mixkern.validation import COUNT, NONE
+
+CELLS = 2**22  # kernel values between rows and support vectors held at a time
+N_DISTINCT = 3  # columns that describe a component
+
+
+class By(StrEnum):
+    """Basis of an explanation."""
+
+    LABEL = "label"  # labelled rows
+    COMPONENT = "component"  # components of the density, and the labelled rows in them
+    COLUMN = "column"  # columns in which a row differs from others
+
+
+class Source(StrEnum):
+    """Subject of a line of an explanation."""
+
+    NEIGHBOUR = "neighbour"  # one labelled row
+    COMPONENT = "component"  # the labelled rows of one component
+    OTHERS = "others"  # all without a line of their own
+    INTERCEPT = "intercept"  # added to the score of every row
+
+
+@dataclass(frozen=True, eq=False)
+class PairDecision:
+    """Predicted class and runner-up of each row, and the decision function between the two.
+
+    The runner-up is that of :func:`~mixkern.svm.one_vs_one.class_scores`.
+    """
+
+    label: Ints  # (n,)
+    against: Ints  # (n,)
+    pair: Ints  # (n,): position of the decision function
+    sign: Floats  # (n,): 1 where it is positive for the label, -1 where it is positive for the other
+
+    @classmethod
+    def of(cls, decisions: Floats, n_classes: int) -> "PairDecision":
+        """Take the two classes with the highest scores.
+
+        >>> decided = PairDecision.of(np.array([[-0.5, 0.2, 1.5]]), 3)  # 1 beats 0, 0 beats 2, 1 beats 2
+        >>> int(decided.label[0]), int(decided.against[0]), float(decided.sign[0])
+        (1, 0, -1.0)
+        """
+        scores = class_scores(decisions, n_classes)
+        label = chosen(scores)
+        if n_classes == 2:
+            against = 1 - label
+        else:
+            scores[np.arange(len(scores)), label] = -np.inf
+            against = scores.argmax(axis=1)
+        position = np.zeros((n_classes, n_classes), dtype=np.intp)
+        for q, (i, j) in enumerate(pairs(n_classes)):
+            position[i, j] = position[j, i] = q
+        return cls(label, against, position[label, against], np.where(label < against, 1.0, -1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Rows to explain, and the classifier that predicts their labels."""
+
+    model: Any  # a fitted MixtureSVC
+    names: Sequence[Any]  # of the rows: their index, or their positions
+    rows: Rows
+    decisions: Floats  # (n, q)
+
+    @cached_property
+    def decided(self) -> PairDecision:
+        """Predicted class and runner-up of each row."""
+        return PairDecision.of(self.decisions, len(self.model.classes_))
+
+    @cached_property
+    def support_codes(self) -> Ints:  # (s,)
+        """Classes of the support vectors, which libsvm sorts by class."""
+        counts = self.model.n_support_
+        return np.repeat(np.arange(len(counts)), counts)
+
+    @cached_property
+    def intercept(self) -> Floats:  # (n,)
+        """Intercepts of the decision functions, positive for the label."""
+        intercept: Floats = self.decided.sign * self.model.intercept_[self.decided.pair]
+        return intercept
+
+    @cached_property
+    def support(self) -> Rows:
+        """Support vectors."""
+        return Rows(self.model.support_vectors_, self.model.mixture_)
+
+    def blocks(self) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Compute similarities and coefficients of all support vectors, for some rows at a time.
+
+        Yields
+        ------
+        slice
+            The rows.
+        similarity, coefficients : ndarray of shape (rows, s)
+            Their product is the contribution: positive for the label, negative for the runner-up.
+        """
+        step = max(1, CELLS // max(1, len(self.support)))
+        for start in range(0, len(self.rows), step):
+            at = slice(start, min(start + step, len(self.rows)))
+            signs = self.decided.sign[at, None]
+            coefficients = signs * self.model.dual_coef_.T[self.decided.pair[at]]
+            yield at, kernel_matrix(self.model.kernel_, self.rows[at], self.support), coefficients
+
+
+def row_names(X: Any, n: int) -> Sequence[Any]:
+    """Return the index of a pandas frame, and positions for other tables."""
+    return list(X.index) if hasattr(X, "iloc") else list(range(n))
+
+
+def n_lines(n: int | None, available: int) -> int:
+    """Check the number of lines of a row; None is all."""
+    (COUNT | NONE).check(n, "n")
+    return available if n is None else min(int(n), available)
+
+
+def neighbour_contributions(explained: ExplainedRows, n: int | None) -> Any:
+    """Contributions of labelled rows to the scores, the largest first, as a frame."""
+    width = n_lines(n, len(explained.support_codes))
+    frame = _frame(explained, [_neighbours(explained, width, *block) for block in explained.blocks()])
+    labels = np.array([*explained.model.classes_.tolist(), None], dtype=object)  # code -1 is the last
+    frame["neighbour"] = _positions(frame["neighbour"])
+    frame["neighbour_label"] = labels[frame["neighbour_label"].to_numpy()]
+    return frame
+
+
+def _neighbours(
+    explained: ExplainedRows, width: int, at: slice, similarity: Floats, coefficients: Floats
+) -> dict[str, Any]:
+    """Lines of some rows."""
+    pulls = similarity * coefficients
+    takes_part = coefficients != 0  # labelled rows of other classes have no part in this pair
+    top = np.argsort(-np.where(takes_part, np.abs(pulls), -1.0), axis=1, kind="stable")[:, :width]  # (rows, width)
+    is_listed = np.take_along_axis(takes_part, top, axis=1)
+    facts = {"similarity": similarity, **_kernel_parts(explained, at)}
+    strongest = np.where(is_listed, np.take_along_axis(pulls, top, axis=1), 0.0)
+    lines = _Lines(explained, at, is_listed, takes_part.sum(axis=1) > is_listed.sum(axis=1))
+    return {
+        **lines.head(pulls.sum(axis=1) + explained.intercept[at]),
+        "source": lines.sources(Source.NEIGHBOUR),
+        "neighbour": lines.listed(explained.model.support_[top], -1),
+        "neighbour_label": lines.listed(explained.support_codes[top], -1),
+        **{name: lines.listed(np.take_along_axis(part, top, axis=1), np.nan) for name, part in facts.items()},
+        "pull": lines.all(strongest, pulls.sum(axis=1) - strongest.sum(axis=1), explained.intercept[at]),
+    }
+
+
+def component_contributions(explained: ExplainedRows, n: int | None) -> Any:
+    """Contributions of components to the scores, the most responsible component first, as a frame.
+
+    The contribution of a labelled row is divided among components by its responsibilities, so that these add up too.
+    """
+    width = n_lines(n, explained.model.mixture_.n_components)
+    frame = _frame(explained, [_components(explained, width, *block) for block in explained.blocks()])
+    return _with_descriptions(explained, frame)
+
+
+def _components(
+    explained: ExplainedRows, width: int, at: slice, similarity: Floats, coefficients: Floats
+) -> dict[str, Any]:
+    """Lines of some rows."""
+    mixture = explained.model.mixture_
+    pulls = (similarity * coefficients) @ explained.support.responsibilities  # (rows, k)
+    shares = explained.rows[at].responsibilities
+    top = np.argsort(-shares, axis=1, kind="stable")[:, :width]
+    lines = _Lines(explained, at, np.ones(top.shape, dtype=bool), np.full(len(top), width < mixture.n_components))
+
+    def column(facts: Floats, intercept: Any = np.nan) -> Floats:
+        listed = np.take_along_axis(facts, top, axis=1)
+        return lines.all(listed, facts.sum(axis=1) - listed.sum(axis=1), np.broadcast_to(intercept, len(top)))
+
+    return {
+        **lines.head(pulls.sum(axis=1) + explained.intercept[at]),
+        "source": lines.sources(Source.COMPONENT),
+        "component": lines.listed(top, -1),
+        "responsibility": column(shares),
+        "weight": column(np.broadcast_to(mixture.weights, shares.shape)),
+        "pull": column(pulls, explained.intercept[at]),
+    }
+
+
+def _with_descriptions(explained: ExplainedRows, frame: Any) -> Any:
+    """Add a description of each component, and the labels of the support vectors that most likely come from it."""
+    model = explained.model
+    texts = component_table(model.mixture_, model.encoder_, n_columns=N_DISTINCT).drop(columns="weight")
+    counts = np.zeros((model.mixture_.n_components, len(model.classes_)), dtype=int)
+    np.add.at(counts, (explained.support.responsibilities.argmax(axis=1), explained.support_codes), 1)
+    classes = model.classes_.tolist()
+    support = np.empty(len(counts) + 1, dtype=object)  # None for lines without a component: -1 is the last
+    support[:-1] = [{label: int(m) for label, m in zip(classes, row, strict=True) if m} for row in counts]
+    components = frame["component"].to_numpy()
+    frame["support"] = support[components]
+    for name, column in texts.sort_index().items():
+        frame[name] = np.array([*column, ""], dtype=object)[components]
+    frame["component"] = _positions(frame["component"])
+    return frame
+
+
+def _kernel_parts(explained: ExplainedRows, at: slice) -> dict[str, Floats]:
+    """Parts of the three kernels of a blend in the similarities; none for other kernels."""
+    if not isinstance(explained.model.kernel_, BlendKernel):
+        return {}
+    return explained.model.kernel_.contributions(explained.rows[at], explained.support)
+
+
+class _Lines:
+    """Layout of the lines of some rows: one for each listed subject, one for the others, one for the intercept."""
+
+    def __init__(self, explained: ExplainedRows, at: slice, is_listed: Any, has_others: Any) -> None:
+        self.explained, self.at = explained, at
+        self.width = is_listed.shape[1]
+        self.is_there = np.column_stack(
+            [is_listed, has_others, np.ones(len(is_listed), dtype=bool)]
+        )  # (rows, width + 2)
+        self.row = np.repeat(np.arange(at.start, at.stop), self.is_there.sum(axis=1))
+
+    def head(self, score: Floats) -> dict[str, Any]:
+        """Columns that are equal for all lines of a row."""
+        decided = self.explained.decided
+        return {
+            "row": self.row,
+            "label": decided.label[self.row],
+            "against": decided.against[self.row],
+            "score": score[self.row - self.at.start],
+        }
+
+    def sources(self, source: Source) -> Any:
+        """Subject of each line."""
+        names = np.array([*[str(source)] * self.width, str(Source.OTHERS), str(Source.INTERCEPT)], dtype=object)
+        return np.broadcast_to(names, self.is_there.shape)[self.is_there]
+
+    def listed(self, values: Any, filler: Any) -> Any:
+        """Column with values for lines with a subject of their own."""
+        padding = np.full((len(values), 2), filler)
+        return np.hstack([values, padding])[self.is_there]
+
+    def all(self, values: Floats, others: Floats, intercept: Floats) -> Floats:
+        """Column with values for all lines."""
+        lines: Floats = np.column_stack([values, others, intercept])[self.is_there]
+        return lines
+
+
+def _frame(explained: ExplainedRows, blocks: list[dict[str, Any]]) -> Any:
+    """Join blocks to a frame with names and labels instead of positions."""
+    pandas = optional("pandas", purpose="MixtureSVC.explain")
+    frame = pandas.DataFrame({name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]})
+    frame["row"] = [explained.names[i] for i in frame["row"]]
+    for name in ("label", "against"):
+        frame[name] = explained.model.classes_[frame[name].to_numpy()]
+    return frame
+
+
+def _positions(column: Any) -> Any:
+    """Whole numbers, of which some may be missing."""
+    return column.astype("Int64").mask(column < 0)

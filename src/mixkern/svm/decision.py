@@ -1,0 +1,94 @@
+"""Decision functions as sums of a kernel over support vectors.
+
+This is the one place where trained functions are evaluated on rows. Where a kernel matrix is at hand instead,
+:meth:`mixkern.svm.Dual.decision` evaluates them on it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixkern.density.rows import Rows
+from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
+from mixkern.svm.dual import Dual
+from mixkern.typing import Floats
+
+CELLS = 2**24  # entries of a kernel matrix held at a time, where a kernel needs its matrix
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionFunction:
+    r"""Decision functions that share their support vectors.
+
+    .. math:: f_q(x) = \sum_i k(x, x_i)\, a_{iq} + b_q
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel of mixkern or scikit-learn, with its mixture if it needs one.
+    support : ndarray of shape (s, d + e)
+        Encoded rows, as the kernel reads them.
+    coefficients : ndarray of shape (s, q)
+        Coefficient of each row in each function.
+    intercepts : ndarray of shape (q,)
+        Added to all values.
+
+    Examples
+    --------
+    >>> from mixkern.kernels import RBFKernel
+    >>> decision = DecisionFunction(RBFKernel(), np.zeros((1, 2)), np.array([[2.0]]), np.array([-1.0]))
+    >>> decision(np.zeros((1, 2)))
+    array([[1.]])
+    """
+
+    kernel: Any
+    support: Floats
+    coefficients: Floats
+    intercepts: Floats
+
+    @classmethod
+    def of(cls, kernel: Any, rows: Rows, dual: Dual) -> Self:
+        """Take the functions of a dual that was trained on rows; those of a deformed kernel as sums of its base."""
+        support, coefficients = readable(kernel, rows[dual.support]), dual.coefficients
+        if isinstance(kernel, LaplacianKernel):
+            support, coefficients = kernel.base_representation(support, coefficients)
+            kernel = kernel.base
+        return cls(kernel, support, coefficients, dual.intercepts)
+
+    def __call__(self, rows: Rows | ArrayLike) -> Floats:  # (n, q)
+        """Evaluate the functions, without the whole kernel matrix."""
+        if isinstance(self.kernel, DistanceKernel):  # works block by block itself
+            return self.kernel.times(rows, self._rows, self.coefficients) + self.intercepts
+        X = kernel_input(self.kernel, rows)
+        step = max(1, CELLS // max(1, len(self.support)))
+        values = np.empty((len(X), self.coefficients.shape[1]))
+        for start in range(0, len(X), step):
+            block = slice(start, start + step)
+            values[block] = self.kernel(X[block], self._rows) @ self.coefficients
+        return values + self.intercepts
+
+    @cached_property
+    def _rows(self) -> Any:
+        """Support vectors as the kernel reads them, with what it computes for them."""
+        kernel = self.kernel
+        return kernel.read(self.support) if isinstance(kernel, DistanceKernel) else kernel_input(kernel, self.support)
+
+
+def kernel_matrix(kernel: Any, X: Rows, Y: Rows | None = None) -> Floats:
+    """Evaluate any kernel between rows."""
+    matrix: Floats = kernel(kernel_input(kernel, X), None if Y is None else kernel_input(kernel, Y))
+    return matrix
+
+
+def kernel_input(kernel: Any, rows: Rows | ArrayLike) -> Any:
+    """Give rows as they are to kernels of mixkern, and an array without gaps to those of scikit-learn."""
+    return rows if isinstance(kernel, (DistanceKernel, LaplacianKernel)) else np.asarray(rows, dtype=float)
+
+
+def readable(kernel: Any, rows: Rows) -> Floats:  # (n, d + e)
+    """Give encoded values that a kernel can read on its own: gaps are filled unless it has a mixture."""
+    base = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
+    return rows.values if isinstance(base, MixtureKernel) else rows.filled
