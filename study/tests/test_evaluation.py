@@ -9,8 +9,9 @@ from sklearn.svm import SVC
 
 from mixkern import datasets
 from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel, definiteness
-from mixkern_study import Contest, Draw, Experiment, Protocol, study_fold
-from mixkern_study.evaluation import _some_of_each, ratios
+from mixkern.search.grid import KernelPoint
+from mixkern_study import Draw, Evaluation, Experiment, Protocol, study_fold
+from mixkern_study.evaluation import ratios
 from mixkern_study.fold import density_names, fitted_density, labelled_rows
 
 SMALL = Protocol(C=(0.1, 10.0), gamma=(0.05, 1.0), priors=(0.1, 10.0), intrinsic=(0.01, 1.0), ambient=(0.01, 1.0))
@@ -56,7 +57,7 @@ def settings(result):
 def test_the_accuracy_is_that_of_a_plain_machine_with_the_chosen_settings(iris, kernel):
     fold, densities = iris
     draw = draw_of(fold, densities["default"])
-    results, _ = Contest(fold, densities, kernel, SMALL).results([draw])
+    results, _ = Evaluation(fold, densities, kernel, SMALL).results([draw])
     rows, codes = fold.train[draw.labelled], fold.train_codes[draw.labelled]
     for result in results:
         if kernel == "rbf":
@@ -77,15 +78,15 @@ def test_the_optimistic_choice_in_plain_loops(iris):
     """Every setting is rated by errors on rows left out and on unlabelled rows; the fewest win."""
     fold, densities = iris
     draw = draw_of(fold, densities["default"])
-    results, trials = Contest(fold, densities, "rbf", SMALL).results([draw])
+    results, trials = Evaluation(fold, densities, "rbf", SMALL).results([draw])
     rows, codes = fold.train[draw.labelled], fold.train_codes[draw.labelled]
     others = np.setdiff1d(np.arange(len(fold.train)), draw.labelled)
-    for _, _, trial in trials:
+    for trial in trials:
         machine = SVC(gamma=trial.gamma, C=trial.C, break_ties=True).fit(rows, codes)
         wrong = (machine.predict(fold.train[others]) != fold.train_codes[others]).sum()
         n_left_out = round(trial.validation_error * len(codes))
         assert trial.optimistic_error == pytest.approx((wrong + n_left_out) / len(fold.train))
-    best = min(trials, key=lambda each: (each[2].optimistic_error, each[2].log_loss))[2]
+    best = min(trials, key=lambda each: (each.optimistic_error, each.log_loss))
     assert (by_reading(results)["optimistic"].C, by_reading(results)["optimistic"].gamma) == (best.C, best.gamma)
 
 
@@ -95,12 +96,12 @@ def test_nobody_peeks(iris):
     draw = draw_of(fold, densities["default"])
     lying = lying_about(fold, draw)
     for kernel in ("rwm", "gmm", "rbf", "lap"):
-        told, trials = Contest(fold, densities, kernel, SMALL).results([draw])
-        misled, other_trials = Contest(lying, densities, kernel, SMALL).results([draw])
+        told, trials = Evaluation(fold, densities, kernel, SMALL).results([draw])
+        misled, other_trials = Evaluation(lying, densities, kernel, SMALL).results([draw])
         a, b = by_reading(told)["expected_error"], by_reading(misled)["expected_error"]
         assert settings(a) == settings(b)
-        assert [t.expected_error for _, _, t in trials] == [t.expected_error for _, _, t in other_trials]
-        assert [t.optimistic_error for _, _, t in trials] != [t.optimistic_error for _, _, t in other_trials]
+        assert [t.expected_error for t in trials] == [t.expected_error for t in other_trials]
+        assert [t.optimistic_error for t in trials] != [t.optimistic_error for t in other_trials]
 
 
 @pytest.mark.parametrize("repeat", range(4))
@@ -111,7 +112,7 @@ def test_nobody_peeks_where_columns_are_weighed(heart, repeat):
     draw = draw_of(fold, densities["default"], repeat=repeat)
     for kernel in ("rwm", "rbf"):
         told, misled = (
-            by_reading(Contest(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
+            by_reading(Evaluation(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
             for each in (fold, lying_about(fold, draw))
         )
         assert settings(told) == settings(misled)
@@ -124,7 +125,7 @@ def test_nobody_peeks_in_the_final(iris, repeat):
     draw = draw_of(fold, densities["default"], 2, repeat)
     for kernel in ("rwm", "lap"):
         told, misled = (
-            by_reading(Contest(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
+            by_reading(Evaluation(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
             for each in (fold, lying_about(fold, draw))
         )
         assert settings(told) == settings(misled)
@@ -135,7 +136,7 @@ def test_test_labels_change_nothing_but_the_accuracy(iris):
     draw = draw_of(fold, densities["default"])
     other = replace(fold, test_codes=(fold.test_codes + 1) % 3)
     for kernel in ("rwm", "lap"):
-        a, b = (Contest(each, densities, kernel, SMALL).results([draw])[0] for each in (fold, other))
+        a, b = (Evaluation(each, densities, kernel, SMALL).results([draw])[0] for each in (fold, other))
         assert [settings(r) for r in a] == [settings(r) for r in b]
         assert [r.accuracy for r in a] != [r.accuracy for r in b]
 
@@ -143,25 +144,27 @@ def test_test_labels_change_nothing_but_the_accuracy(iris):
 def test_the_papers_own_density_is_taken_as_it_is(iris):
     fold, densities = iris
     own = {"representativity": densities["default"]}
-    contest = Contest(fold, own, "rwm", replace(SMALL, density="representativity"))
-    assert contest.densities == own
-    assert Contest(fold, densities, "rwm", SMALL).densities["default"] == densities["default"].steadied(len(fold.train))
+    evaluation = Evaluation(fold, own, "rwm", replace(SMALL, density="representativity"))
+    assert evaluation.densities == own
+    assert Evaluation(fold, densities, "rwm", SMALL).densities["default"] == densities["default"].steadied(
+        len(fold.train)
+    )
 
 
 def test_only_the_ceiling_chooses_among_densities(iris):
     fold, densities = iris
-    results, trials = Contest(fold, densities, "rwm", SMALL).results([draw_of(fold, densities["default"])])
+    results, trials = Evaluation(fold, densities, "rwm", SMALL).results([draw_of(fold, densities["default"])])
     found = by_reading(results)
     assert found["expected_error"].density == found["optimistic"].density == "default"
     assert found["ceiling"].rated_error <= found["optimistic"].rated_error
-    assert found["ceiling"].rated_error == min(t.optimistic_error for _, _, t in trials)
-    assert {density for _, density, _ in trials} == {"default", "w0=0.1", "w0=10.0"}
+    assert found["ceiling"].rated_error == min(t.optimistic_error for t in trials)
+    assert {trial.density for trial in trials} == {"default", "w0=0.1", "w0=10.0"}
 
 
 def test_kernels_without_a_density_have_one_ceiling(iris):
     fold, densities = iris
     for kernel in ("rbf", "lap"):
-        found = by_reading(Contest(fold, densities, kernel, SMALL).results([draw_of(fold, densities["default"])])[0])
+        found = by_reading(Evaluation(fold, densities, kernel, SMALL).results([draw_of(fold, densities["default"])])[0])
         assert settings(found["ceiling"]) == settings(found["optimistic"])
         assert found["ceiling"].density == ""
 
@@ -170,16 +173,16 @@ def test_kernels_without_a_density_have_one_ceiling(iris):
 def test_draws_abreast_are_draws_alone(iris, kernel):
     fold, densities = iris
     draws = [draw_of(fold, densities["default"], e, r) for e, r in ((1, 0), (1, 1), (2, 0), (3, 0))]
-    together, trials = Contest(fold, densities, kernel, SMALL).results(draws)
-    alone = [result for draw in draws for result in Contest(fold, densities, kernel, SMALL).results([draw])[0]]
+    together, trials = Evaluation(fold, densities, kernel, SMALL).results(draws)
+    alone = [result for draw in draws for result in Evaluation(fold, densities, kernel, SMALL).results([draw])[0]]
     assert [(settings(r), r.accuracy) for r in together] == [(settings(r), r.accuracy) for r in alone]
-    assert {(key.experiment, key.repeat) for key, _, _ in trials} == {(1, 0), (1, 1), (2, 0), (3, 0)}
+    assert {(trial.experiment, trial.repeat) for trial in trials} == {(1, 0), (1, 1), (2, 0), (3, 0)}
 
 
 def test_with_all_labels_there_is_nothing_to_be_optimistic_about(iris):
     fold, densities = iris
     draw = draw_of(fold, densities["default"], experiment=3)
-    found = by_reading(Contest(fold, densities, "rwm", SMALL).results([draw])[0])
+    found = by_reading(Evaluation(fold, densities, "rwm", SMALL).results([draw])[0])
     assert settings(found["expected_error"]) == settings(found["optimistic"])
     assert found["optimistic"].n_labelled == 120
 
@@ -189,33 +192,33 @@ def test_many_labels_are_rated_on_some_and_trained_on_all():
     protocol = replace(SMALL, scout_rows=40, max_labelled=60, n_finalists=2, priors=())
     fold, densities = situation("wine", protocol)
     draw = draw_of(fold, densities["default"], 3, protocol=protocol)
-    results, trials = Contest(fold, densities, "rbf", protocol).results([draw])
+    results, trials = Evaluation(fold, densities, "rbf", protocol).results([draw])
     assert len(trials) == 2
     assert {result.n_trials for result in results} == {4 + 2}
     assert results[0].n_labelled == len(fold.train) == 142
-    scouts, _ = Contest(fold, densities, "rbf", replace(protocol, scout_rows=200)).results([draw])
+    scouts, _ = Evaluation(fold, densities, "rbf", replace(protocol, scout_rows=200)).results([draw])
     assert {result.n_trials for result in scouts} == {4}
 
 
 def test_finalists_are_the_best_of_the_scouts():
     protocol = replace(SMALL, scout_rows=40, max_labelled=142, n_finalists=3, priors=())
     fold, densities = situation("wine", protocol)
-    contest = Contest(fold, densities, "rbf", protocol)
+    evaluation = Evaluation(fold, densities, "rbf", protocol)
     draw = draw_of(fold, densities["default"], 3, protocol=protocol)
-    _, first = Contest(fold, densities, "rbf", replace(protocol, max_labelled=40, n_finalists=4)).results([draw])
-    best = sorted((trial for _, _, trial in first), key=lambda trial: trial.order_by("validation"))[:3]
-    _, final = contest.results([draw])
-    assert {(t.C, t.gamma) for _, _, t in final} == {(t.C, t.gamma) for t in best}
+    _, first = Evaluation(fold, densities, "rbf", replace(protocol, max_labelled=40, n_finalists=4)).results([draw])
+    best = sorted((trial for trial in first), key=lambda trial: (trial.validation_error, trial.log_loss))[:3]
+    _, final = evaluation.results([draw])
+    assert {(t.C, t.gamma) for t in final} == {(t.C, t.gamma) for t in best}
 
 
 def test_mixed_tables_weigh_both_kinds_of_columns(heart):
     fold, densities = heart
     protocol = replace(SMALL, weights=(0.0, 0.5, 1.0))
-    results, trials = Contest(fold, densities, "rwm", protocol).results([draw_of(fold, densities["default"])])
-    visited = [(density, trial.point.key, trial.C) for _, density, trial in trials]
+    results, trials = Evaluation(fold, densities, "rwm", protocol).results([draw_of(fold, densities["default"])])
+    visited = [(t.density, KernelPoint(t.gamma, t.alpha, t.beta).key, t.C) for t in trials]
     assert len(visited) == len(set(visited))  # no kernel twice
     best = by_reading(results)["optimistic"]
-    pairs = {(t.alpha, t.beta) for _, d, t in trials if (t.C, t.gamma, d) == (best.C, best.gamma, "default")}
+    pairs = {(t.alpha, t.beta) for t in trials if (t.C, t.gamma, t.density) == (best.C, best.gamma, "default")}
     assert {(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, 0.5)} <= pairs
 
 
@@ -224,7 +227,7 @@ def test_gaps_are_no_obstacle():
     protocol = replace(SMALL, weights=(0.0, 1.0), C=(1.0,), gamma=(0.1,), priors=())
     assert np.isnan(fold.train).any()
     for kernel in ("rwm", "rbf", "lap"):
-        results, _ = Contest(fold, densities, kernel, protocol).results([draw_of(fold, densities["default"])])
+        results, _ = Evaluation(fold, densities, kernel, protocol).results([draw_of(fold, densities["default"])])
         assert all(0.3 < result.accuracy <= 1 for result in results)
 
 
@@ -235,28 +238,21 @@ def test_classes_that_nobody_labelled_are_never_predicted():
     known = set(fold.train_codes[rows])
     assert len(known) == 2
     best_possible = np.isin(fold.test_codes, list(known)).mean()
-    for result in Contest(fold, densities, "rbf", replace(SMALL, priors=())).results([draw])[0]:
+    for result in Evaluation(fold, densities, "rbf", replace(SMALL, priors=())).results([draw])[0]:
         assert result.accuracy <= best_possible
-
-
-def test_scouts_have_rows_of_every_class():
-    rows, codes = np.arange(1000), np.repeat([0, 1, 2], [990, 9, 1])
-    drawn = _some_of_each(rows, codes, 100, np.random.RandomState(0))
-    assert np.bincount(codes[drawn]).tolist() == [99, 2, 1]
-    assert (np.diff(drawn) > 0).all()
 
 
 def test_a_graph_of_some_rows(iris):
     fold, densities = iris
     draw = draw_of(fold, densities["default"])
-    results, _ = Contest(fold, densities, "lap", replace(SMALL, max_graph_rows=50)).results([draw])
+    results, _ = Evaluation(fold, densities, "lap", replace(SMALL, max_graph_rows=50)).results([draw])
     assert all(result.accuracy > 0.7 for result in results)
 
 
 def test_definiteness_is_that_of_the_matrix_trained_on(iris):
     fold, densities = iris
     draw = draw_of(fold, densities["default"], 2)
-    for result in Contest(fold, densities, "rwm", SMALL).results([draw])[0]:
+    for result in Evaluation(fold, densities, "rwm", SMALL).results([draw])[0]:
         kernel = RWMKernel(densities[result.density].steadied(len(fold.train)), result.gamma)
         report = definiteness(kernel(fold.train[draw.labelled]))
         assert result.smallest_eigenvalue == pytest.approx(report.smallest, abs=1e-12)

@@ -15,7 +15,7 @@ def test_the_table_is_complete():
 
 
 def test_the_file_is_the_published_one():
-    text = files("mixkern_study").joinpath("data_sets.csv").read_bytes()
+    text = files("mixkern_study").joinpath("data", "data_sets.csv").read_bytes()
     assert hashlib.sha256(text).hexdigest() == "4d73ab314b016457180a7cf261bb083f9b69ad7e3bb52afa709ee6b47b2096b9"
 
 

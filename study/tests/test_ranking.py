@@ -1,4 +1,4 @@
-"""Scores and standings: which results count, and what is compared with what."""
+"""Scores and rankings: which results count, and what is compared with what."""
 
 import math
 import statistics
@@ -7,7 +7,7 @@ import pytest
 
 from mixkern_study import KERNELS, Result, Store, published_accuracies
 from mixkern_study.protocol import RATED
-from mixkern_study.ranking import common_titles, kernels_of, method_title, scores, standing, standings, title_of
+from mixkern_study.ranking import common_titles, kernels_of, method_title, ranking, rankings, scores, title_of
 
 
 def results(data_set, method, accuracies, *, reading="optimistic", repeat=0, n_support=5):
@@ -61,7 +61,7 @@ def test_only_equal_folds_are_common(store):
 
 def test_ranks_need_two_data_sets(store):
     store.add([*results("iris", "rwm", [0.9]), *results("iris", "rbf", [0.7])])
-    found = standing(scores(store, 1, "optimistic"), ["rwm", "rbf"], ["Iris"])
+    found = ranking(scores(store, 1, "optimistic"), ["rwm", "rbf"], ["Iris"])
     assert found.means == pytest.approx({"rwm": 90, "rbf": 70})
     assert found.test is None
     assert math.isnan(found.rank("rwm"))
@@ -71,7 +71,7 @@ def test_ranks_need_two_data_sets(store):
 def test_sums_in_another_order_are_a_tie(store):
     store.add([*results("iris", "rwm", [0.1, 0.2, 0.3]), *results("iris", "rbf", [0.3, 0.2, 0.1])])
     store.add([*results("wine", "rwm", [0.5, 0.5, 0.5]), *results("wine", "rbf", [0.4, 0.4, 0.4])])
-    found = standing(scores(store, 1, "optimistic"), ["rwm", "rbf"], ["Iris", "Wine"])
+    found = ranking(scores(store, 1, "optimistic"), ["rwm", "rbf"], ["Iris", "Wine"])
     assert (found.rank("rwm"), found.rank("rbf")) == (1.25, 1.75)
     assert (found.wins("rwm"), found.wins("rbf")) == (1.5, 0.5)
 
@@ -83,7 +83,7 @@ def test_all_readings_are_compared_on_the_same_data_sets(store):
             store.add(results("mine", method, [0.9], reading=str(reading)))  # was not published
     for method in KERNELS:
         store.add(results("wine", method, [0.9]))  # by one reading only
-    found = standings(store, 1)
+    found = rankings(store, 1)
     assert list(found) == [*map(str, RATED), "published"]
     assert {each.n_data_sets for each in found.values()} == {1}
     assert found["published"].means["rbf"] == published_accuracies(1)["Iris"]["rbf"].percent

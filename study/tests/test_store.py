@@ -5,14 +5,18 @@ import os
 import pickle
 import signal
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from mixkern import VBMixture, datasets
 from mixkern.errors import StudyError
-from mixkern.search import SearchTrial
-from mixkern_study import CellKey, Protocol, Result, Store, Timing
+from mixkern_study import CellKey, Entry, Protocol, Result, Store, Timing, Trial
+from mixkern_study.record import FoldDensity
+
+KEY = CellKey(1, "iris", 0, 0, "rwm")
 
 
 def result(**changes):
@@ -23,20 +27,17 @@ def result(**changes):
 def trial(**changes):
     errors = {"validation_error": 0.2, "expected_error": 0.4, "optimistic_error": np.nan, "log_loss": 0.5}
     rest = {"confidence": 0.8, "n_support": 7.5, "C": 1.0, "gamma": 0.1, "alpha": 1.0, "beta": 1.0, "ratio": np.nan}
-    return SearchTrial(**{**errors, **rest, "rating": "validation", **changes})
-
-
-KEY = CellKey(1, "iris", 0, 0, "rwm")
+    return Trial(**{**vars(KEY), "density": "default", **errors, **rest, **changes})
 
 
 def test_what_is_written_can_be_read(tmp_path):
     store = Store(tmp_path / "deep" / "down" / "s.sqlite")
     given = [result(), result(reading="ceiling", C=10.0, gamma=0.1, density="w0=1", smallest_eigenvalue=-0.5)]
-    store.add(given, [(KEY, "default", trial()), (KEY, "w0=1", trial(C=10.0))])
+    store.add(given, [trial(), trial(density="w0=1", C=10.0)])
     for found, expected in zip(Store(store.path).results(), given, strict=True):
         assert repr(found) == repr(expected)  # NaN is not equal to itself
-    assert [density for density, _ in store.trials(KEY)] == ["default", "w0=1"]
-    assert repr(store.trials(KEY)[1][1]) == repr(trial(C=10.0))
+    assert [each.density for each in store.trials(KEY)] == ["default", "w0=1"]
+    assert repr(store.trials(KEY)[1]) == repr(trial(density="w0=1", C=10.0))
     assert store.done() == {KEY}
 
 
@@ -45,16 +46,16 @@ def test_results_are_found_by_their_values(tmp_path):
     store.add([result(fold=i, experiment=e) for i in range(3) for e in (1, 2)])
     assert len(store.results(experiment=1)) == 3
     assert len(store.results(experiment=2, fold=1)) == 1
-    with pytest.raises(StudyError, match="have no 'kernel'"):
+    with pytest.raises(StudyError, match="Result has no 'kernel'"):
         store.results(kernel="rwm")
 
 
 def test_a_second_result_of_a_cell_replaces_the_first(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    store.add([result(accuracy=0.5)], [(KEY, "default", trial())])
-    store.add([result(accuracy=0.7)], [(KEY, "default", trial(C=3.0)), (KEY, "default", trial(C=4.0))])
+    store.add([result(accuracy=0.5)], [trial()])
+    store.add([result(accuracy=0.7)], [trial(C=3.0), trial(C=4.0)])
     assert [each.accuracy for each in store.results()] == [0.7]
-    assert [each.C for _, each in store.trials(KEY)] == [3.0, 4.0]
+    assert [each.C for each in store.trials(KEY)] == [3.0, 4.0]
 
 
 def test_protocols_do_not_mix(tmp_path):
@@ -73,13 +74,13 @@ def test_densities_come_back(tmp_path):
     store.add_density("iris", 0, "default", mixture, 1.5)
     assert store.density("iris", 0, "default") == mixture
     assert store.density_names() == {("iris", 0, "default")}
-    assert store.density_seconds() == {("iris", 0, "default"): 1.5}
+    assert [kept.seconds for kept in store.read(FoldDensity)] == [1.5]
 
 
 def test_timings_come_back(tmp_path):
     store = Store(tmp_path / "s.sqlite")
     size = {"data_set": "iris", "fold": 0, "n_rows": 120, "n_labelled": 12, "n_test": 30}
-    store.add_timings([Timing(method="rwm", building_s=0.1, training_s=0.2, testing_s=0.3, **size)])
+    store.add([Timing(method="rwm", building_s=0.1, training_s=0.2, testing_s=0.3, **size)])
     assert repr(store.timings()) == repr([Timing(method="rwm", building_s=0.1, training_s=0.2, testing_s=0.3, **size)])
 
 
@@ -107,7 +108,7 @@ def test_a_cell_is_written_whole_or_not_at_all(tmp_path):
     store = Store(tmp_path / "s.sqlite")
 
     def broken():
-        yield KEY, "default", trial()
+        yield trial()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -119,8 +120,7 @@ def test_a_cell_is_written_whole_or_not_at_all(tmp_path):
 def _write_forever(path):
     store = Store(path)
     for fold in range(10**6):
-        key = CellKey(1, "iris", fold, 0, "rwm")
-        store.add([result(fold=fold)], [(key, "default", trial())] * 50)
+        store.add([result(fold=fold)], [trial(fold=fold)] * 50)
 
 
 def test_a_kill_loses_no_finished_cell(tmp_path):
@@ -202,3 +202,123 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StudyError, match="cannot be written"):
         Store(tmp_path / "file" / "s.sqlite")
+
+
+def test_many_may_be_the_first(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda i: Store(tmp_path / f"{i // 8}.sqlite"), range(64)))
+    assert len(made) == 64
+
+
+# ---------------------------------------------------------------- entries of the leaderboard
+
+
+def entry(**changes):
+    plain = {"data_set": "iris", "budget": 4, "choice": "random", "draw": 0, "method": "rwm", "settings": "C=1"}
+    figures = {"accuracy": 0.9, "balanced_accuracy": 0.8, "n_labelled": 12, "n_seen": 3}
+    return Entry(**{**plain, **figures, "structure_s": 0.5, "learning_s": 0.25, **changes})
+
+
+def test_entries_come_back(tmp_path):
+    store = Store(tmp_path / "b.sqlite")
+    given = [entry(), entry(draw=1, error="ValueError: no", seed=3)]
+    store.add(given)
+    assert Store(store.path).entries() == given
+    assert store.entries(draw=1) == given[1:]
+    assert store.count(Entry) == 2
+    assert store.distinct(Entry, ["data_set", "draw"]) == {("iris", 0), ("iris", 1)}
+    assert given[0].seconds == 0.75
+    with pytest.raises(StudyError, match="Entry has no 'fold'"):
+        store.entries(fold=1)
+
+
+def test_an_entry_of_other_settings_replaces_the_first(tmp_path):
+    store = Store(tmp_path / "b.sqlite")
+    store.add([entry(), entry(method="svc", settings="C=3")])
+    store.add([entry(settings="C=9", accuracy=0.1)])
+    assert [each.accuracy for each in store.entries(method="rwm")] == [0.1]
+    assert Store(store.path, Protocol(seed=1)).count(Entry) == 0
+
+
+# ---------------------------------------------------------------- files of earlier versions
+
+RUN = """
+CREATE TABLE run (id INTEGER PRIMARY KEY, started TEXT, host TEXT, versions TEXT, protocol TEXT);
+CREATE TABLE data_set (name TEXT PRIMARY KEY, key TEXT);
+"""
+PAPER = """
+CREATE TABLE density (
+    protocol TEXT, data_set TEXT, fold INTEGER, name TEXT, mixture TEXT, seconds REAL, run INTEGER,
+    PRIMARY KEY (protocol, data_set, fold, name));
+CREATE TABLE result (
+    protocol TEXT, experiment, data_set, fold, repeat, method, reading, accuracy, n_labelled, n_support, C, gamma,
+    alpha, beta, ratio, density, n_components, rated_error, n_trials, smallest_eigenvalue, negative_mass, search_s,
+    building_s, training_s, testing_s, seed, run INTEGER,
+    PRIMARY KEY (protocol, experiment, data_set, fold, repeat, method, reading));
+CREATE TABLE trial (
+    protocol TEXT, experiment, data_set, fold, repeat, method, density TEXT, validation_error, expected_error,
+    optimistic_error, log_loss, confidence, n_support, C, gamma, alpha, beta, ratio);
+CREATE TABLE timing (
+    protocol TEXT, data_set, fold, method, n_rows, n_labelled, n_test, building_s, training_s, testing_s, grid_s,
+    run INTEGER, PRIMARY KEY (protocol, data_set, fold, method));
+CREATE INDEX trials ON trial (protocol, experiment, data_set, fold, repeat, method);
+"""
+BOARD = """
+CREATE TABLE entry (
+    protocol TEXT, data_set, budget, choice, draw, method, settings, accuracy, balanced_accuracy, n_labelled, n_seen,
+    structure_s, learning_s, error, seed, run INTEGER,
+    PRIMARY KEY (protocol, data_set, budget, choice, draw, method));
+"""
+
+
+def _earlier(path, layout, tables, *rows):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript(RUN + tables)
+        db.execute(f"PRAGMA user_version={layout}")
+        for table, values in rows:
+            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
+    return Store(path)
+
+
+def test_results_of_an_earlier_version_are_read_and_added_to(tmp_path):
+    key, nan = Protocol().key, None
+    kept = (
+        1,
+        "iris",
+        0,
+        0,
+        "rwm",
+        "optimistic",
+        0.9,
+        12,
+        -1,
+        *[nan] * 5,
+        "",
+        0,
+        nan,
+        0,
+        nan,
+        nan,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0,
+    )
+    tried = (1, "iris", 0, 0, "rwm", "default", 0.2, 0.4, nan, 0.5, 0.8, 7.5, 1.0, 0.1, 1.0, 1.0, nan)
+    rows = [("result", (key, *kept, 1)), ("trial", (key, *tried))]
+    store = _earlier(tmp_path / "paper.sqlite", 160001149, PAPER, *rows)
+    assert repr(store.results()) == repr([result()])
+    assert repr(store.trials(KEY)) == repr([trial()])
+    store.add([result(fold=1), result(accuracy=0.5)], [trial(fold=1)], [entry()])
+    assert [each.accuracy for each in Store(store.path).results()] == [0.9, 0.5]
+    assert store.done() == {KEY, CellKey(1, "iris", 1, 0, "rwm")}
+    assert store.entries() == [entry()]
+
+
+def test_entries_of_an_earlier_version_are_read_and_added_to(tmp_path):
+    old = (Protocol().key, "iris", 4, "random", 0, "rwm", "C=1", 0.9, 0.8, 12, 3, 0.5, 0.25, "", 0, 1)
+    store = _earlier(tmp_path / "board.sqlite", 1150523984, BOARD, ("entry", old))
+    assert store.entries() == [entry()]
+    store.add([entry(draw=1)])
+    assert Store(store.path).entries() == [entry(), entry(draw=1)]

@@ -1,10 +1,11 @@
-"""The paper in a box: its experiments replayed, beside its published figures, and whether methods differ."""
+"""The paper's experiments beside its published figures, a leaderboard of methods, and tests whether methods differ."""
 
-from mixkern_study.baselines import PEERS, Lesson, Peer, all_rows, labels_only, machine
-from mixkern_study.data_table import DatasetComparison, compare_data_sets
-from mixkern_study.evaluation import Contest, Draw
+from mixkern_study.data_sets import OUTSIDE, DatasetComparison, compare_data_sets
+from mixkern_study.evaluation import Draw, Evaluation
+from mixkern_study.experiment import run, run_times
 from mixkern_study.fold import StudyFold, study_fold
-from mixkern_study.leaderboard import Leaderboard, LeaderboardStore, Method, leaderboard_tables, run_leaderboard
+from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leaderboard
+from mixkern_study.method import BASELINES, METHODS, Method, TrainingData, all_rows, labels_only, own_estimator
 from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading
 from mixkern_study.published import (
     KERNELS,
@@ -15,10 +16,10 @@ from mixkern_study.published import (
     published_data_sets,
     published_run_times,
 )
-from mixkern_study.result_table import StudyTable
-from mixkern_study.runner import Step, run, run_times
-from mixkern_study.statistics import RankTest, critical_value, rank_test
-from mixkern_study.store import CellKey, Result, Store, Timing
+from mixkern_study.record import CellKey, Entry, Result, Timing, Trial
+from mixkern_study.runner import Step
+from mixkern_study.statistics import RankTest, critical_value, rank_biserial, rank_test
+from mixkern_study.store import Store
 from mixkern_study.tables import (
     accuracy_table,
     definiteness_table,
@@ -29,21 +30,21 @@ from mixkern_study.tables import (
 )
 
 __all__ = [
+    "BASELINES",
     "KERNELS",
-    "PEERS",
+    "METHODS",
+    "OUTSIDE",
     "Accuracy",
     "CellKey",
-    "Contest",
     "DatasetComparison",
     "DatasetFigures",
     "DensityStrategy",
     "Draw",
+    "Entry",
+    "Evaluation",
     "Experiment",
     "Leaderboard",
-    "LeaderboardStore",
-    "Lesson",
     "Method",
-    "Peer",
     "Protocol",
     "RankTest",
     "Reading",
@@ -52,8 +53,9 @@ __all__ = [
     "Step",
     "Store",
     "StudyFold",
-    "StudyTable",
     "Timing",
+    "TrainingData",
+    "Trial",
     "accuracy_table",
     "all_rows",
     "compare_data_sets",
@@ -61,10 +63,11 @@ __all__ = [
     "definiteness_table",
     "labels_only",
     "leaderboard_tables",
-    "machine",
+    "own_estimator",
     "published_accuracies",
     "published_data_sets",
     "published_run_times",
+    "rank_biserial",
     "rank_test",
     "readings_table",
     "run",

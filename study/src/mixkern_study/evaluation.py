@@ -1,7 +1,7 @@
-"""One kernel on one fold: settings are rated on the labelled rows, chosen by each reading, and tested once.
+"""Evaluate one kernel on one fold: rate settings on the labelled rows, choose by each reading, and test once.
 
-Several draws of labels, those of all experiments and repeats, walk through the same settings side by side, because a
-bent kernel is dear to make and does not depend on the labels.
+All draws of labels, those of all experiments and repeats, are rated with one kernel matrix before the next is computed:
+a Laplacian kernel is expensive and does not depend on the labels.
 """
 
 import warnings
@@ -15,6 +15,7 @@ import numpy as np
 from mixkern.density import Mixture, Rows
 from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
 from mixkern.kernels import LaplacianKernel, definiteness
+from mixkern.sampling import class_subsample, subsample
 from mixkern.search import Rating, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
@@ -28,18 +29,17 @@ from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern_study.fold import StudyFold
 from mixkern_study.protocol import RATED, DensityStrategy, Protocol, Reading
-from mixkern_study.store import CellKey, Result
+from mixkern_study.record import CellKey, Result, Trial
 
 SHAPES = ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0))  # alpha and beta of the first stage, where a table has categories
 MOST_EIGENVALUES = 2_000  # rows whose kernel matrix is examined
 
-Visits = Iterator[SearchTrial]
-Stop = tuple[KernelPoint, tuple[float, ...]]  # a kernel, and every C to try with it
+Settings = tuple[KernelPoint, tuple[float, ...]]  # a kernel, and every C to try with it
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Which training rows have a label, in one experiment and one repeat."""
+    """The training rows that have a label, in one experiment and one repeat."""
 
     experiment: int
     repeat: int
@@ -48,19 +48,19 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A trial, the density that its kernel was made from, and the first reading that asked for it.
+class Candidate:
+    """A trial, the density of its kernel, and the first reading that it was tried for.
 
-    A reading may not choose what only a later one, which has peeked at more, has asked for.
+    A reading may not choose trials that were tried for a later one, which has read more labels.
     """
 
     density: str
     trial: SearchTrial
-    asked_by: Reading = RATED[0]
+    reading: Reading = RATED[0]
 
 
-class Contest:
-    """One kernel on one fold, for several draws of labels.
+class Evaluation:
+    """One kernel on one fold, with several draws of labels.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Contest:
     kernel : {"rwm", "gmm", "rbf", "lap"}
         Which kernel.
     protocol : Protocol
-        Everything else.
+        All other settings.
     """
 
     def __init__(self, fold: StudyFold, densities: Mapping[str, Mixture], kernel: str, protocol: Protocol) -> None:
@@ -81,40 +81,40 @@ class Contest:
         self.densities = dict(densities) if self.has_density else {self.plain: densities[self.plain]}
         if self.has_density and protocol.density == DensityStrategy.DEFAULT:  # the paper's own is taken as it is
             self.densities = {name: mixture.steadied(len(fold.train)) for name, mixture in densities.items()}
-        self._fields = {name: _Field(self, mixture) for name, mixture in self.densities.items()}
+        self._rows = {name: _KernelRows(self, mixture) for name, mixture in self.densities.items()}
 
-    def results(self, draws: Sequence[Draw]) -> tuple[list[Result], list[tuple[CellKey, str, SearchTrial]]]:
-        """Search, choose and test; give the results by every reading, and all trials."""
+    def results(self, draws: Sequence[Draw]) -> tuple[list[Result], list[Trial]]:
+        """Search, choose and test; return the results by every reading, and all trials."""
         start = perf_counter()
-        tours = [
-            {name: field.tour(draw, self.protocol.scout_rows) for name, field in self._fields.items()} for draw in draws
+        searches = [
+            {name: rows.search(draw, self.protocol.scout_rows) for name, rows in self._rows.items()} for draw in draws
         ]
-        found: list[list[Found]] = [[] for _ in draws]
+        found: list[list[Candidate]] = [[] for _ in draws]
         for name in self.densities:
-            visits = [_walk(tour[name], self._first_stage()) for tour in tours]
-            for abreast in zip(*visits, strict=True):
-                for each, trial in zip(found, abreast, strict=True):
-                    each.append(Found(name, trial))
-        for tour, each in zip(tours, found, strict=True):
-            self._second_stage(tour, each)
+            trials = [_trials(search[name], self._first_stage()) for search in searches]
+            for of_draws in zip(*trials, strict=True):  # one kernel matrix for all draws at a time
+                for each, trial in zip(found, of_draws, strict=True):
+                    each.append(Candidate(name, trial))
+        for search, each in zip(searches, found, strict=True):
+            self._second_stage(search, each)
         finals = [self._final(draw, each) for draw, each in zip(draws, found, strict=True)]
         seconds = (perf_counter() - start) / len(draws)
         results: list[Result] = []
-        trials: list[tuple[CellKey, str, SearchTrial]] = []
+        records: list[Trial] = []
         for draw, each, final in zip(draws, found, finals, strict=True):
             n_trials = len(each) + len(final)
             tested = self._tested(draw, final or each)
             results += [replace(result, search_s=seconds, n_trials=n_trials) for result in tested]
-            trials += [(self._key(draw), one.density, one.trial) for one in final or each]
-        return results, trials
+            records += [Trial.of(self._key(draw), one.density, one.trial) for one in final or each]
+        return results, records
 
     def _key(self, draw: Draw) -> CellKey:
         return CellKey(draw.experiment, self.fold.data_set, self.fold.number, draw.repeat, str(self.name))
 
     # ---------------------------------------------------------------- settings
 
-    def _first_stage(self) -> list[Stop]:
-        """Give all kernels with every C, in an order in which neighbours share most work."""
+    def _first_stage(self) -> list[Settings]:
+        """Return all kernels with every C, in an order in which neighbours share most work."""
         shapes = SHAPES if self.fold.is_mixed else SHAPES[:1]
         pairs: Sequence[tuple[float | None, tuple[float, ...]]] = [(None, self.protocol.C)]
         if self.name is KernelName.LAP:
@@ -126,10 +126,10 @@ class Contest:
             for ratio, C in pairs
         ]
 
-    def _second_stage(self, tour: Mapping[str, Trials], found: list[Found]) -> None:
-        """For tables with categories: all values of alpha and beta, at the best of the first stage by each reading.
+    def _second_stage(self, search: Mapping[str, Trials], found: list[Candidate]) -> None:
+        """For tables with categories, try all values of alpha and beta at the best of the first stage by each reading.
 
-        Not for LAP, whose graph would be another for each.
+        LAP is left out, because each pair would need a graph of its own.
         """
         if not self.fold.is_mixed or self.name is KernelName.LAP:
             return
@@ -138,39 +138,38 @@ class Contest:
             seen = {(one.trial.point.key, one.trial.C) for one in found if one.density == best.density}
             weights = self.protocol.weights
             points = kernel_points([best.trial.gamma], weights, weights, [best.trial.point.ratio])
-            stops = [(point, (best.trial.C,)) for point in points if (point.key, best.trial.C) not in seen]
-            found += [Found(best.density, trial, reading) for trial in _walk(tour[best.density], stops)]
+            settings = [(point, (best.trial.C,)) for point in points if (point.key, best.trial.C) not in seen]
+            found += [Candidate(best.density, trial, reading) for trial in _trials(search[best.density], settings)]
 
-    def _final(self, draw: Draw, found: list[Found]) -> list[Found]:
-        """Rate the best settings by each reading again, on more rows; nothing where all rows were rated on already."""
+    def _final(self, draw: Draw, found: list[Candidate]) -> list[Candidate]:
+        """Rate the best settings by each reading again on more rows; empty where all rows were used already."""
         if len(draw.labelled) <= self.protocol.scout_rows:
             return []
-        finalists: dict[tuple[Any, ...], Found] = {}
+        finalists: dict[tuple[Any, ...], Candidate] = {}
         for reading in RATED:
             for one in self._ordered(found, reading)[: self.protocol.n_finalists]:
-                finalists.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, asked_by=reading))
+                finalists.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, reading=reading))
         final = []
-        for name, field in self._fields.items():
+        for name, rows in self._rows.items():
             mine = sorted((f for f in finalists.values() if f.density == name), key=lambda f: f.trial.point.order)
             if mine:
-                visits = _walk(
-                    field.tour(draw, self.protocol.max_labelled), [(f.trial.point, (f.trial.C,)) for f in mine]
-                )
-                final += [replace(one, trial=trial) for one, trial in zip(mine, visits, strict=True)]
+                settings = [(f.trial.point, (f.trial.C,)) for f in mine]
+                trials = _trials(rows.search(draw, self.protocol.max_labelled), settings)
+                final += [replace(one, trial=trial) for one, trial in zip(mine, trials, strict=True)]
         return final
 
-    def _best(self, found: Iterable[Found], reading: Reading) -> Found:
+    def _best(self, found: Iterable[Candidate], reading: Reading) -> Candidate:
         return self._ordered(found, reading)[0]
 
-    def _ordered(self, found: Iterable[Found], reading: Reading) -> list[Found]:
+    def _ordered(self, found: Iterable[Candidate], reading: Reading) -> list[Candidate]:
         """Sort by a reading, the best first; the ceiling alone may choose among densities."""
-        mine = [one for one in found if RATED.index(one.asked_by) <= RATED.index(reading)]
+        mine = [one for one in found if RATED.index(one.reading) <= RATED.index(reading)]
         of_choice = [one for one in mine if reading is Reading.CEILING or one.density == self.plain]
         return sorted(of_choice, key=lambda one: one.trial.order_by(_rating(reading)))
 
     # ---------------------------------------------------------------- testing
 
-    def _tested(self, draw: Draw, found: list[Found]) -> Iterator[Result]:
+    def _tested(self, draw: Draw, found: list[Candidate]) -> Iterator[Result]:
         """Train with the chosen settings on all labelled rows, and test; equal choices once."""
         known: dict[tuple[Any, ...], Result] = {}
         for reading in RATED:
@@ -180,18 +179,18 @@ class Contest:
                 known[choice] = self._test(draw, best)
             yield replace(known[choice], reading=str(reading), rated_error=best.trial.error_by(_rating(reading)))
 
-    def _test(self, draw: Draw, best: Found) -> Result:
-        field, trial = self._fields[best.density], best.trial
+    def _test(self, draw: Draw, best: Candidate) -> Result:
+        rows, trial = self._rows[best.density], best.trial
         codes = self.fold.train_codes[draw.labelled]
         start = perf_counter()
-        kernel = field.kernel(trial.point)
-        K = kernel(field.train[draw.labelled])
+        kernel = rows.kernel(trial.point)
+        K = kernel(rows.train[draw.labelled])
         built = perf_counter()
         dual = self._train(trial.C, K, codes)
         trained = perf_counter()
-        support = readable(kernel, field.train[draw.labelled[dual.support]])
+        support = readable(kernel, rows.train[draw.labelled[dual.support]])
         decision = DecisionFunction(kernel, support, dual.coefficients, dual.intercepts)
-        right = predicted(decision(field.test), codes) == self.fold.test_codes
+        is_correct = predicted(decision(rows.test), codes) == self.fold.test_codes
         tested = perf_counter()
         report = None
         if self.name is KernelName.RWM:
@@ -204,7 +203,7 @@ class Contest:
             repeat=draw.repeat,
             method=str(self.name),
             reading="",
-            accuracy=float(right.mean()),
+            accuracy=float(is_correct.mean()),
             n_labelled=len(draw.labelled),
             n_support=len(dual.support),
             C=trial.C,
@@ -224,38 +223,41 @@ class Contest:
 
     @staticmethod
     def _train(C: float, K: Floats, codes: Ints) -> Dual:
-        with warnings.catch_warnings():  # a machine that has not converged is tested as it is
+        with warnings.catch_warnings():  # a classifier that has not converged is tested as it is
             warnings.simplefilter("ignore", NotConvergedWarning)
             return classifier(K, compact(codes), C=C)
 
 
-class _Field:
-    """A density, and the rows as the kernel reads them: what all draws of labels share."""
+class _KernelRows:
+    """The base kernel of one density, and the rows as it reads them: shared by all draws of labels."""
 
-    def __init__(self, contest: Contest, mixture: Mixture) -> None:
-        self._contest = contest
-        base = named_kernel(contest.name, mixture)
-        fold = contest.fold
+    def __init__(self, evaluation: Evaluation, mixture: Mixture) -> None:
+        self._evaluation = evaluation
+        base = named_kernel(evaluation.name, mixture)
+        fold = evaluation.fold
         self.train, self.test = (Rows(readable(base, Rows(rows, mixture)), mixture) for rows in (fold.train, fold.test))
         self._base = base
-        self._bent = None
-        if contest.name is KernelName.LAP:
-            random = np.random.RandomState(contest.protocol.seed_of(fold.data_set, fold.number, "graph"))
-            graph = _some(np.arange(len(self.train)), contest.protocol.max_graph_rows, random)
-            self._bent = LaplacianKernels(LaplacianKernel(base, readable(base, self.train[graph])))
+        self._laplacian = None
+        if evaluation.name is KernelName.LAP:
+            random = np.random.RandomState(evaluation.protocol.seed_of(fold.data_set, fold.number, "graph"))
+            graph = np.sort(subsample(np.arange(len(self.train)), evaluation.protocol.max_graph_rows, random))
+            self._laplacian = LaplacianKernels(LaplacianKernel(base, readable(base, self.train[graph])))
 
     def kernel(self, point: KernelPoint) -> Any:
-        """Give the kernel with its settings."""
-        if self._bent is not None:
-            return self._bent.kernel(point)
+        """Return the kernel with its settings."""
+        if self._laplacian is not None:
+            return self._laplacian.kernel(point)
         return replaced(self._base, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
 
-    def tour(self, draw: Draw, most: int) -> Trials:
-        """Give a tour through settings for one draw of labels, rated on so many of its rows at most."""
-        protocol, fold = self._contest.protocol, self._contest.fold
+    def search(self, draw: Draw, most: int) -> Trials:
+        """Return what rates settings for one draw of labels, on at most ``most`` of its rows."""
+        protocol, fold = self._evaluation.protocol, self._evaluation.fold
         random = np.random.RandomState(draw.seed)
-        rows = _some_of_each(draw.labelled, fold.train_codes[draw.labelled], most, random)
-        others = _some(np.setdiff1d(np.arange(len(self.train)), draw.labelled), protocol.max_unlabelled, random)
+        rows = draw.labelled
+        if len(rows) > most:
+            rows = rows[class_subsample(fold.train_codes[rows], most, random)]
+        others = np.setdiff1d(np.arange(len(self.train)), draw.labelled)
+        others = np.sort(subsample(others, protocol.max_unlabelled, random))
         known, codes = np.unique(fold.train_codes[rows], return_inverse=True)
         folds = label_folds(codes, fewer_folds(codes, protocol.n_inner_folds), random)
         other_codes = None
@@ -267,12 +269,12 @@ class _Field:
         return Trials(self._grams(self.train[rows], self.train[others] if len(others) else None), scorer)
 
     def _grams(self, labelled: Rows, others: Rows | None) -> GramCache:
-        if self._bent is not None:
-            return LaplacianGramCache(self._bent, labelled, others)
+        if self._laplacian is not None:
+            return LaplacianGramCache(self._laplacian, labelled, others)
         return DistanceGramCache(self._base, labelled, others)
 
     def _trainer(self, C: float) -> Train:
-        max_iter = self._contest.protocol.max_iter
+        max_iter = self._evaluation.protocol.max_iter
 
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:  # noqa: ARG001
             with warnings.catch_warnings():
@@ -283,12 +285,12 @@ class _Field:
 
 
 def compact(codes: Ints) -> Ints:
-    """Give the classes that occur new numbers, from 0 without gaps."""
+    """Return class codes renumbered from 0 without gaps."""
     return np.unique(codes, return_inverse=True)[1]
 
 
 def predicted(values: Floats, codes: Ints) -> Ints:
-    """Give predicted classes from decision values of a machine that was trained on some codes."""
+    """Return predicted classes from the decision values of a classifier that was trained on some codes."""
     known = np.unique(codes)
     return known[chosen(class_scores(values, len(known)))]
 
@@ -297,13 +299,13 @@ def _rating(reading: Reading) -> Rating:
     return Rating.EXPECTED_ERROR if reading is Reading.EXPECTED_ERROR else Rating.OPTIMISTIC
 
 
-def _walk(tour: Trials, stops: Iterable[Stop]) -> Visits:
-    for point, C in stops:
-        yield from tour.grid([point], C)
+def _trials(search: Trials, settings: Iterable[Settings]) -> Iterator[SearchTrial]:
+    for point, C in settings:
+        yield from search.grid([point], C)
 
 
 def ratios(protocol: Protocol) -> Sequence[tuple[float, tuple[float, ...]]]:
-    """Give the ratios gamma_I / gamma_A that differ, and for each every C = 1 / gamma_A that comes with it."""
+    """Return the ratios gamma_I / gamma_A that differ, each with every C = 1 / gamma_A that occurs with it."""
     found: dict[float, list[float]] = {}
     for intrinsic in protocol.intrinsic:
         for ambient in protocol.ambient:
@@ -313,19 +315,3 @@ def ratios(protocol: Protocol) -> Sequence[tuple[float, tuple[float, ...]]]:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.9g}")
-
-
-def _some(rows: Ints, most: int, random: np.random.RandomState) -> Ints:
-    return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
-
-
-def _some_of_each(rows: Ints, codes: Ints, most: int, random: np.random.RandomState) -> Ints:
-    """Draw rows, classes in proportion but at least two of each that has as many."""
-    if len(rows) <= most:
-        return rows
-    drawn = []
-    for code in np.unique(codes):
-        own = rows[codes == code]
-        n = min(len(own), max(2, round(most * len(own) / len(rows))))
-        drawn.append(random.choice(own, n, replace=False))
-    return np.sort(np.concatenate(drawn))

@@ -1,4 +1,4 @@
-"""What a store says: how accurate methods are, and how they stand against each other."""
+"""Mean accuracies of methods in the paper's experiments, and their ranking."""
 
 import math
 from collections import defaultdict
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mixkern_study.data_sets import paper_titles, title_of
 from mixkern_study.protocol import RATED, Reading
 from mixkern_study.published import KERNELS, published_accuracies
+from mixkern_study.record import Result
 from mixkern_study.statistics import RankTest, rank_test
-from mixkern_study.store import Result, Store
+from mixkern_study.store import Store
 
 ALPHA = 0.05  # level of significance
 
@@ -23,16 +25,16 @@ READING_TITLE: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Score:
-    """A method on a data set.
+    """Accuracy of a method on a data set.
 
     Attributes
     ----------
     percent, deviation : float
         Mean and sample standard deviation, in percentage points, over folds; each fold is the mean of its repeats.
     n_support : float
-        Mean number of support vectors; NaN for machines that have none.
+        Mean number of support vectors; NaN for methods that have none.
     draws : frozenset of (int, int)
-        Which folds there are, and which draws of labels in each.
+        Fold and number of each draw of labels.
     """
 
     percent: float
@@ -50,7 +52,7 @@ Scores = Mapping[str, Mapping[str, Score]]  # by title of the data set, then by 
 
 
 def scores(store: Store, experiment: int, reading: str) -> dict[str, dict[str, Score]]:
-    """Summarise the results of an experiment by one reading; learners that choose nothing are always among them."""
+    """Return the accuracies of an experiment by one reading; baselines, which choose nothing, are always included."""
     found: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for each in (reading, Reading.DEFAULT):
         for result in store.results(experiment=int(experiment), reading=str(each)):
@@ -62,20 +64,8 @@ def scores(store: Store, experiment: int, reading: str) -> dict[str, dict[str, S
     return {title: by_title[title] for title in [*known, *(title for title in by_title if title not in known)]}
 
 
-def title_of(data_set: str) -> str:
-    """Give the title that the paper has for a data set; others are their own.
-
-    >>> title_of("credit_a"), title_of("my_own")
-    ('Credit A', 'my_own')
-    """
-    return _TITLE.get(data_set, data_set)
-
-
-_TITLE = {title.lower().replace(" ", "_"): title for title in published_accuracies(1)}
-
-
 def method_title(method: str) -> str:
-    """Give the heading of a method: kernels in capitals, as in the paper."""
+    """Return the heading of a method: kernels in capitals, as in the paper."""
     return method.upper() if method in KERNELS else method
 
 
@@ -87,7 +77,7 @@ def _score(results: Sequence[Result]) -> Score:
     support = [result.n_support for result in results if result.n_support >= 0]
     return Score(
         percent=float(np.mean(means)),
-        # over n - 1, as the paper does: its 4.944 for Iris is that of five folds of thirty rows, over n it cannot be
+        # over n - 1, as in the paper: its 4.944 for Iris is possible for five folds of thirty rows only over n - 1
         deviation=float(np.std(means, ddof=1)) if len(means) > 1 else math.nan,
         n_support=float(np.mean(support)) if support else math.nan,
         draws=frozenset((result.fold, result.repeat) for result in results),
@@ -95,17 +85,17 @@ def _score(results: Sequence[Result]) -> Score:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
-    """How methods stand on the data sets that all of them have.
+class Ranking:
+    """Mean accuracies and ranks of methods on the data sets that all of them have.
 
     Attributes
     ----------
     methods : tuple of str
-        Which.
+        Names of the methods.
     means : dict of float
         Mean accuracies in percent, by method.
     n_data_sets : int
-        On how many data sets.
+        Number of data sets.
     test : RankTest or None
         Ranks, wins and tests; None where there are fewer than two data sets or methods.
     """
@@ -116,36 +106,44 @@ class Standing:
     test: RankTest | None
 
     def rank(self, method: str) -> float:
-        """Give a mean rank, NaN where there is none."""
+        """Return the mean rank of a method, NaN where there is none."""
         return math.nan if self.test is None else float(self.test.ranks[self.methods.index(method)])
 
     def wins(self, method: str) -> float:
-        """Give the number of wins, NaN where there is none."""
+        """Return the number of wins of a method, NaN where there is none."""
         return math.nan if self.test is None else float(self.test.wins[self.methods.index(method)])
 
 
-def standing(table: Scores, methods: Sequence[str], titles: Sequence[str]) -> Standing:
+def ranking(table: Scores, methods: Sequence[str], titles: Sequence[str]) -> Ranking:
     """Compare methods on some data sets."""
-    # Equal shares of right answers may differ in the last digit, by the order in which they were summed.
-    return _standing([[round(table[t][m].percent, 9) for m in methods] for t in titles], methods)
+    # Equal accuracies may differ in the last digit, by the order of summation.
+    return _ranking([[round(table[t][m].percent, 9) for m in methods] for t in titles], methods)
 
 
-def published_standing(experiment: int, methods: Sequence[str], titles: Sequence[str]) -> Standing:
-    """Compare the published accuracies on the same data sets; those in bold face are ties, as the paper counts."""
+def published_ranking(experiment: int, methods: Sequence[str], titles: Sequence[str]) -> Ranking:
+    """Compare the published accuracies on the same data sets; those in bold are ties, as in the paper."""
     table = published_accuracies(experiment)
     percents = [[table[t][m].percent for m in methods] for t in titles]
-    return _standing(percents, methods, [[table[t][m].is_best for m in methods] for t in titles])
+    return _ranking(percents, methods, [[table[t][m].is_best for m in methods] for t in titles])
 
 
-def _standing(percents: list[list[float]], methods: Sequence[str], ties: list[list[bool]] | None = None) -> Standing:
+def _ranking(percents: list[list[float]], methods: Sequence[str], ties: list[list[bool]] | None = None) -> Ranking:
     n = len(percents)
     means = np.mean(percents, axis=0) if n else np.full(len(methods), np.nan)
     test = rank_test(percents, methods, ties=ties) if n > 1 and len(methods) > 1 else None
-    return Standing(tuple(methods), dict(zip(methods, map(float, means), strict=True)), n, test)
+    return Ranking(tuple(methods), dict(zip(methods, map(float, means), strict=True)), n, test)
+
+
+def published_test(experiment: int, *, bold_is_tie: bool) -> RankTest:
+    """Rank the published accuracies; those in bold may count as equal, which seems to be the paper's rule."""
+    table = published_accuracies(experiment).values()
+    percents = [[row[k].percent for k in KERNELS] for row in table]
+    is_best = [[row[k].is_best for k in KERNELS] for row in table]
+    return rank_test(percents, KERNELS, ties=is_best if bold_is_tie else None)
 
 
 def common_titles(table: Scores, methods: Sequence[str]) -> list[str]:
-    """Give the data sets that all methods have, on the same folds and with the same labels."""
+    """Return the data sets that all methods have, on the same folds and with the same labels."""
     return [
         title
         for title, row in table.items()
@@ -154,20 +152,20 @@ def common_titles(table: Scores, methods: Sequence[str]) -> list[str]:
 
 
 def kernels_of(table: Scores) -> list[str]:
-    """Give the kernels that occur on data sets of the paper, in the paper's order."""
-    rows = [row for title, row in table.items() if title in _TITLE.values()]
+    """Return the kernels that occur on data sets of the paper, in the paper's order."""
+    rows = [row for title, row in table.items() if title in paper_titles().values()]
     return [kernel for kernel in KERNELS if any(kernel in row for row in rows)]
 
 
-def standings(store: Store, experiment: int) -> dict[str, Standing]:
-    """Compare the kernels by each reading, and as published, all on the same data sets of the paper.
+def rankings(store: Store, experiment: int) -> dict[str, Ranking]:
+    """Rank the kernels by each reading, and as published, all on the same data sets of the paper.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(f"{folder}/paper.sqlite")
-    ...     {name: each.n_data_sets for name, each in standings(store, 1).items()}
+    ...     {name: each.n_data_sets for name, each in rankings(store, 1).items()}
     {'expected_error': 0, 'optimistic': 0, 'ceiling': 0, 'published': 0}
     """
     tables = {str(reading): scores(store, experiment, reading) for reading in RATED}
@@ -177,5 +175,5 @@ def standings(store: Store, experiment: int) -> dict[str, Standing]:
         for title in published_accuracies(experiment)
         if all(title in common_titles(table, kernels) for table in tables.values())
     ]
-    found = {name: standing(table, kernels, titles) for name, table in tables.items()}
-    return {**found, "published": published_standing(experiment, kernels, titles)}
+    found = {name: ranking(table, kernels, titles) for name, table in tables.items()}
+    return {**found, "published": published_ranking(experiment, kernels, titles)}

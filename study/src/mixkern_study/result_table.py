@@ -1,4 +1,4 @@
-"""A table of results and its formats: Markdown, HTML, LaTeX and CSV."""
+"""Cells of tables of results, and their formats beyond Markdown and HTML: LaTeX and CSV."""
 
 import csv
 import io
@@ -6,32 +6,33 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from mixkern.report.table import TextTable
 
-DASH = "-"  # of a cell that has nothing to say
+DASH = "-"  # in an empty cell
 PERCENT, RANK, WINS, COUNT, SECONDS, SMALL = ".2f", ".3f", ".1f", ".0f", ".3g", ".2g"
 IN_PARENTHESES = "In parentheses: as published."
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place in a table.
+    """One cell of a table of results.
 
     Attributes
     ----------
     value : float, str or None
-        Ours; None where there is none.
+        Our value; None where there is none.
     deviation : float or None
         Its standard deviation.
     published : float, str or None
-        The paper's.
+        The paper's value.
     spec : str
-        How numbers are written, as in ``format``.
+        Format of numbers, as in ``format``.
     is_best, is_published_best : bool
-        Whether ours, or the paper's, is the best of its row.
+        Whether our value, or the paper's, is the best of its row.
     is_partial : bool
-        Whether ours rests on fewer folds than the protocol has.
+        Whether our value is the mean of fewer folds than the protocol has.
 
     Examples
     --------
@@ -71,56 +72,54 @@ class Cell:
         return f"{text} {note}" if note else text
 
 
-@dataclass(frozen=True)
-class StudyTable(TextTable):
-    """A table of results, which is also written as LaTeX and CSV.
+def text_rows(table: TextTable) -> list[list[str]]:
+    """Return all cells of a table as plain text, those of the footer last."""
+    return [[cell.to_text() for cell in row] for row in cells_of(table)]
 
-    Examples
-    --------
-    >>> table = StudyTable("t", "Two sets", "", ("Data set", "RWM"), ((Cell("Iris"), Cell(96.0, is_best=True)),))
-    >>> print(table.to_markdown())
-    **Two sets.**
-    <BLANKLINE>
-    | Data set | RWM |
-    | :--- | ---: |
-    | Iris | **96.00** |
-    <BLANKLINE>
+
+def to_latex(table: TextTable) -> str:
+    r"""Return a table as a float with a plain tabular, which needs no package.
+
+    >>> table = TextTable("t", "Two sets", "", ("Data set", "RWM"), ((Cell("Iris"), Cell(96.0, is_best=True)),))
+    >>> to_latex(table).splitlines()[6]
+    'Iris & \\textbf{96.00} \\\\'
     """
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{\textbf{{{latex_escaped(table.title)}.}} {latex_escaped(table.caption)}}}",
+    ]
+    lines += [r"\centering", rf"\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}", r"\hline"]
+    lines += [_latex_row(map(latex_escaped, table.columns)), r"\hline"]
+    rows = [_latex_row(cell.to_text(latex_escaped, r"\textbf{{{}}}".format) for cell in row) for row in cells_of(table)]
+    for part in (rows[: len(table.rows)], rows[len(table.rows) :]):
+        lines += [*part, r"\hline"] if part else []
+    return "\n".join([*lines, r"\end{tabular}", r"\end{table}"]) + "\n"
 
-    rows: tuple[tuple[Cell, ...], ...]
-    footer: tuple[tuple[Cell, ...], ...] = ()
 
-    def text_rows(self) -> list[list[str]]:
-        """Give all cells, those of the footer last, as plain text."""
-        return [[cell.to_text() for cell in row] for row in (*self.rows, *self.footer)]
+def to_csv(table: TextTable) -> str:
+    r"""Return a table as CSV, with a column each for deviations and published values, empty where there are none.
 
-    def to_latex(self) -> str:
-        """Write it as a float with a plain tabular, which needs no package."""
-        lines = [
-            r"\begin{table}",
-            rf"\caption{{\textbf{{{latex_escaped(self.title)}.}} {latex_escaped(self.caption)}}}",
-        ]
-        lines += [r"\centering", rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}", r"\hline"]
-        lines += [_latex_row(map(latex_escaped, self.columns)), r"\hline"]
-        for part in (self.rows, self.footer):
-            lines += [_latex_row(cell.to_text(latex_escaped, r"\textbf{{{}}}".format) for cell in row) for row in part]
-            lines += [r"\hline"] if part else []
-        return "\n".join([*lines, r"\end{tabular}", r"\end{table}"]) + "\n"
+    >>> table = TextTable("t", "Two sets", "", ("Data set", "RWM"), ((Cell("Iris"), Cell(96.0, published=95.5)),))
+    >>> to_csv(table)
+    'Data set,RWM,RWM published\nIris,96,95.5\n'
+    """
+    rows = cells_of(table)
+    parts = [
+        (i, part)
+        for i in range(len(table.columns))
+        for part in ("value", "deviation", "published")
+        if part == "value" or any(is_there(getattr(row[i], part)) for row in rows)
+    ]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([table.columns[i] if part == "value" else f"{table.columns[i]} {part}" for i, part in parts])
+    writer.writerows([[_plain(getattr(row[i], part)) for i, part in parts] for row in rows])
+    return out.getvalue()
 
-    def to_csv(self) -> str:
-        """Write it for programs: a column each for deviations and published values, empty where there is none."""
-        everything = [*self.rows, *self.footer]
-        parts = [
-            (i, part)
-            for i in range(len(self.columns))
-            for part in ("value", "deviation", "published")
-            if part == "value" or any(is_there(getattr(row[i], part)) for row in everything)
-        ]
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([self.columns[i] if part == "value" else f"{self.columns[i]} {part}" for i, part in parts])
-        writer.writerows([[_plain(getattr(row[i], part)) for i, part in parts] for row in everything])
-        return out.getvalue()
+
+def cells_of(table: TextTable) -> list[tuple[Cell, ...]]:
+    """Return the cells of all rows of a table of results, those of the footer last."""
+    return cast("list[tuple[Cell, ...]]", [*table.rows, *table.footer])
 
 
 _LATEX = {
@@ -136,7 +135,7 @@ _LATEX = {
 
 
 def latex_escaped(text: str) -> str:
-    r"""Write text such that LaTeX shows it as it is.
+    r"""Escape a text so that LaTeX shows it as it is.
 
     >>> print(latex_escaped("A & B <c>: 5 % ± 1"))
     A \& B \textless{}c\textgreater{}: 5 \% $\pm$ 1
@@ -150,7 +149,7 @@ def _latex_row(texts: Iterable[str]) -> str:
 
 
 def is_there(value: float | str | None) -> bool:
-    """Tell whether there is a value: neither None nor NaN."""
+    """Whether there is a value: neither None nor NaN."""
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 

@@ -1,147 +1,56 @@
-"""Where results are kept, one by one, so that nothing is lost and nothing is computed twice.
+"""Records of studies in one SQLite file.
 
-One SQLite file. A cell (data set, fold, method) is written in one transaction once it is done: a run that is killed at
-any moment loses the cell in work and no other, and the next run goes on behind it.
+Each call of :meth:`Store.add` is one transaction: a run that is killed loses the cell in work and no other, and the
+next run continues from there. Several processes may write at once; they wait for each other.
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+import os
+import platform
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
 
 from mixkern.density import Mixture
 from mixkern.errors import StudyError
-from mixkern.search import SearchTrial
-from mixkern_study.database import Database, equal, marks
+from mixkern_study.protocol import Protocol
+from mixkern_study.record import (
+    CELL,
+    RECORDS,
+    CellKey,
+    Entry,
+    FoldDensity,
+    Record,
+    Result,
+    Timing,
+    Trial,
+    columns,
+)
+
+LAYOUT = 3
+# Files of the paper's experiments and of the leaderboard from before they shared a layout; their tables are the same.
+EARLIER_LAYOUTS = (160001149, 1150523984)
+WAIT = 120.0  # seconds for another process to finish its writing
+LIBRARIES = ("mixkern", "numpy", "scipy", "scikit-learn", "pandas")
+
+R = TypeVar("R", bound=Record)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """One machine on one test fold, by one reading.
-
-    Attributes
-    ----------
-    experiment, data_set, fold, repeat, method, reading
-        Which one it is; ``repeat`` counts draws of labels.
-    accuracy : float
-        Share of right labels on the test fold.
-    n_labelled, n_support : int
-        Labels, and support vectors of the machine; -1 for machines that have none.
-    C, gamma, alpha, beta, ratio : float
-        The chosen settings; NaN where there is no such thing.
-    density : str
-        Which density; empty for methods without.
-    n_components : int
-        Of the density.
-    rated_error : float
-        What the choice was made by.
-    n_trials : int
-        Settings that were tried.
-    smallest_eigenvalue, negative_mass : float
-        Of the kernel matrix among labelled rows (at most 2,000 of them); NaN where nobody asked.
-    search_s, building_s, training_s, testing_s : float
-        Seconds: all trials; the kernel matrix; the machine; the predictions.
-    seed : int
-        Of the draw of labels.
-    """
-
-    experiment: int
-    data_set: str
-    fold: int
-    repeat: int
-    method: str
-    reading: str
-    accuracy: float
-    n_labelled: int
-    n_support: int = -1
-    C: float = float("nan")
-    gamma: float = float("nan")
-    alpha: float = float("nan")
-    beta: float = float("nan")
-    ratio: float = float("nan")
-    density: str = ""
-    n_components: int = 0
-    rated_error: float = float("nan")
-    n_trials: int = 0
-    smallest_eigenvalue: float = float("nan")
-    negative_mass: float = float("nan")
-    search_s: float = 0.0
-    building_s: float = 0.0
-    training_s: float = 0.0
-    testing_s: float = 0.0
-    seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timing:
-    """Run-times of one fold, in seconds, as the paper's table has them.
-
-    Attributes
-    ----------
-    data_set, fold, method
-        Which; of method ``"density"`` there is only ``building_s``, the estimation of the model, and of
-        ``"rbf_kernel"`` (scikit-learn's function on the same rows) as well.
-    n_rows, n_labelled, n_test : int
-        Rows of the kernel matrix, labels, and unlabelled rows that are predicted.
-    building_s, training_s, testing_s : float
-        The kernel matrix among all training rows (of a bent kernel: the graph and the base kernel of all, and the
-        matrix among labelled ones), the machine on a tenth of them, the predictions of the unlabelled others.
-    grid_s : float
-        All ratios of a bent kernel at one gamma; NaN for others.
-    """
-
-    data_set: str
-    fold: int
-    method: str
-    n_rows: int
-    n_labelled: int
-    n_test: int
-    building_s: float
-    training_s: float = float("nan")
-    testing_s: float = float("nan")
-    grid_s: float = float("nan")
-
-
-@dataclass(frozen=True)
-class CellKey:
-    """What one cell of an experiment is about."""
-
-    experiment: int
-    data_set: str
-    fold: int
-    repeat: int
-    method: str
-
-
-_RESULT = [field.name for field in fields(Result)]
-_TIMING = [field.name for field in fields(Timing)]
-_KEY = [field.name for field in fields(CellKey)]
-_TRIAL = [field.name for field in fields(SearchTrial) if field.name != "rating"]
-
-_TABLES = f"""
-CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started TEXT, host TEXT, versions TEXT, protocol TEXT);
-CREATE TABLE IF NOT EXISTS data_set (name TEXT PRIMARY KEY, key TEXT);
-CREATE TABLE IF NOT EXISTS density (
-    protocol TEXT, data_set TEXT, fold INTEGER, name TEXT, mixture TEXT, seconds REAL, run INTEGER,
-    PRIMARY KEY (protocol, data_set, fold, name));
-CREATE TABLE IF NOT EXISTS result (
-    protocol TEXT, {", ".join(_RESULT)}, run INTEGER, PRIMARY KEY (protocol, {", ".join(_KEY)}, reading));
-CREATE TABLE IF NOT EXISTS trial (protocol TEXT, {", ".join(_KEY)}, density TEXT, {", ".join(_TRIAL)});
-CREATE TABLE IF NOT EXISTS timing (
-    protocol TEXT, {", ".join(_TIMING)}, run INTEGER, PRIMARY KEY (protocol, data_set, fold, method));
-CREATE INDEX IF NOT EXISTS trials ON trial (protocol, {", ".join(_KEY)});
-"""
-
-
-class Store(Database):
-    """Results of studies in one file.
+class Store:
+    """Records of studies in one file.
 
     Parameters
     ----------
     path : str or Path
         The SQLite file; it is made where there is none.
     protocol : Protocol, default=None
-        Whose results are read and written; ``None`` is ``Protocol()``.
+        Whose records are read and written; ``None`` is ``Protocol()``.
 
     Examples
     --------
@@ -151,78 +60,196 @@ class Store(Database):
     []
     """
 
-    tables = _TABLES
+    def __init__(self, path: str | Path, protocol: Protocol | None = None) -> None:
+        self.path = Path(path)
+        self.protocol = Protocol() if protocol is None else protocol
+        self._run: int | None = None
+        self._prepare()
 
-    # ---------------------------------------------------------------- writing
+    def _prepare(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as db:
+                # In this order: another process may be making the tables, and sets the layout together with them.
+                n_tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                layout = db.execute("PRAGMA user_version").fetchone()[0]
+                if layout not in (LAYOUT, *EARLIER_LAYOUTS) and (layout or n_tables):
+                    raise StudyError(
+                        f"{self.path.name} is a database of something else, or of another version of mixkern. Name "
+                        "another file."
+                    )
+                db.execute("PRAGMA journal_mode=WAL")
+                db.executescript(f"BEGIN IMMEDIATE; {_TABLES}; PRAGMA user_version={LAYOUT}; COMMIT;")
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StudyError(f"{self.path} cannot be written: {error}.") from error
+        except sqlite3.DatabaseError as error:
+            raise StudyError(f"{self.path.name} is not a store of results: {error}. Name another file.") from error
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection whose changes are all kept, or none."""
+        with closing(sqlite3.connect(self.path, timeout=WAIT)) as db, db:
+            yield db
+
+    # ---------------------------------------------------------------- runs and data sets
+
+    def begin(self) -> int:
+        """Return the number of this run, under which versions and host are kept; the first call begins it."""
+        if self._run is None:
+            row = (
+                datetime.now(UTC).isoformat(timespec="seconds"),
+                json.dumps(host_facts()),
+                json.dumps({name: version(name) for name in LIBRARIES}),
+                self.protocol.to_json(),
+            )
+            with self._open() as db:
+                sql = "INSERT INTO run (started, host, versions, protocol) VALUES (?, ?, ?, ?)"
+                self._run = int(db.execute(sql, row).lastrowid or 0)
+        return self._run
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return when, where and with which versions records of this protocol were computed."""
+        sql = "SELECT started, host, versions FROM run WHERE protocol = ? ORDER BY id"
+        with self._open() as db:
+            rows = db.execute(sql, (self.protocol.to_json(),)).fetchall()
+        return [{"started": row[0], "host": json.loads(row[1]), "versions": json.loads(row[2])} for row in rows]
+
+    def add_data_set(self, name: str, key: str) -> None:
+        """Keep the key of the table that a name stands for, and refuse another table of the same name."""
+        with self._open() as db:
+            db.execute("INSERT OR IGNORE INTO data_set VALUES (?, ?)", (name, key))
+            kept = db.execute("SELECT key FROM data_set WHERE name = ?", (name,)).fetchone()[0]
+        if kept != key:
+            raise StudyError(
+                f"{self.path.name} has results of another table that is called {name!r}. Name another store, or give "
+                "the table another name."
+            )
+
+    # ---------------------------------------------------------------- records of any kind
+
+    def add(self, *groups: Iterable[Record]) -> None:
+        """Keep records, all of them or none; they replace records with the same key."""
+        run = self.begin()
+        with self._open() as db:
+            by_kind: dict[type[Record], list[Record]] = defaultdict(list)
+            for group in groups:
+                for record in group:
+                    by_kind[type(record)].append(record)
+            for kind, records in by_kind.items():
+                keys = {(self.protocol.key, *_values(record, kind.key)) for record in records}
+                db.executemany(f"DELETE FROM {kind.table} WHERE {equal(['protocol', *kind.key])}", keys)  # noqa: S608
+                end = (run,) if kind.is_unique else ()
+                rows = [(self.protocol.key, *_values(record, columns(kind)), *end) for record in records]
+                db.executemany(f"INSERT INTO {kind.table} VALUES ({marks(len(rows[0]))})", rows)  # noqa: S608
+
+    def read(self, kind: type[R], **wanted: Any) -> list[R]:
+        """Return records of one kind, all of them or those with the given values, in the order of their writing."""
+        names = columns(kind)
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise StudyError(f"{kind.__name__} has no {unknown[0]!r}; it has {', '.join(names)}.")
+        return [kind(**dict(zip(names, row, strict=True))) for row in self._select(kind, names, wanted)]
+
+    def distinct(self, kind: type[Record], names: Iterable[str]) -> set[tuple[Any, ...]]:
+        """Return the distinct values of some columns of all records of one kind."""
+        return set(self._select(kind, list(names), {}))
+
+    def count(self, kind: type[Record]) -> int:
+        """Return the number of records of one kind."""
+        sql = f"SELECT count(*) FROM {kind.table} WHERE protocol = ?"  # noqa: S608
+        with self._open() as db:
+            return int(db.execute(sql, (self.protocol.key,)).fetchone()[0])
+
+    def _select(self, kind: type[Record], names: list[str], wanted: dict[str, Any]) -> list[tuple[Any, ...]]:
+        where = equal(["protocol", *wanted])
+        sql = f"SELECT {', '.join(names)} FROM {kind.table} WHERE {where} ORDER BY rowid"  # noqa: S608
+        with self._open() as db:
+            found = db.execute(sql, (self.protocol.key, *wanted.values())).fetchall()
+        nan = float("nan")  # SQLite keeps NaN as NULL
+        return [tuple(nan if value is None else value for value in row) for row in found]
+
+    # ---------------------------------------------------------------- records of each kind
+
+    def results(self, **wanted: Any) -> list[Result]:
+        """Return results, all of them or those with the given values: ``results(experiment=1, method="rwm")``."""
+        return self.read(Result, **wanted)
+
+    def entries(self, **wanted: Any) -> list[Entry]:
+        """Return entries, all of them or those with the given values: ``entries(budget=4, method="rwm")``."""
+        return self.read(Entry, **wanted)
+
+    def timings(self) -> list[Timing]:
+        """Return all run-times."""
+        return self.read(Timing)
+
+    def trials(self, cell: CellKey) -> list[Trial]:
+        """Return all settings that were tried for a cell."""
+        return self.read(Trial, **asdict(cell))
+
+    def done(self) -> set[CellKey]:
+        """Return the cells that have results."""
+        return {CellKey(*row) for row in self.distinct(Result, CELL)}
 
     def add_density(self, data_set: str, fold: int, name: str, mixture: Mixture, seconds: float) -> None:
         """Keep a density."""
-        row = (self._key, data_set, fold, name, json.dumps(mixture.to_dict()), seconds, self.begin())
-        with self._open() as db:
-            db.execute(f"INSERT OR REPLACE INTO density VALUES ({marks(len(row))})", row)  # noqa: S608
-
-    def add(self, results: Iterable[Result], trials: Iterable[tuple[CellKey, str, SearchTrial]] = ()) -> None:
-        """Keep the results of a cell with all its trials, together or not at all."""
-        run = self.begin()
-        with self._open() as db:
-            for result in results:
-                values = [self._key, *(getattr(result, name) for name in _RESULT), run]
-                db.execute(f"INSERT OR REPLACE INTO result VALUES ({marks(len(values))})", values)  # noqa: S608
-            rows = [
-                (self._key, *asdict(key).values(), density, *(getattr(trial, name) for name in _TRIAL))
-                for key, density, trial in trials
-            ]
-            if rows:
-                cells = {row[: len(_KEY) + 1] for row in rows}
-                db.executemany(f"DELETE FROM trial WHERE protocol = ? AND {equal(_KEY)}", cells)  # noqa: S608
-                db.executemany(f"INSERT INTO trial VALUES ({marks(len(rows[0]))})", rows)  # noqa: S608
-
-    def add_timings(self, timings: Iterable[Timing]) -> None:
-        """Keep run-times of a fold."""
-        run = self.begin()
-        with self._open() as db:
-            for timing in timings:
-                values = [self._key, *(getattr(timing, name) for name in _TIMING), run]
-                db.execute(f"INSERT OR REPLACE INTO timing VALUES ({marks(len(values))})", values)  # noqa: S608
-
-    # ---------------------------------------------------------------- reading
+        text = json.dumps(mixture.to_dict())
+        self.add([FoldDensity(data_set=data_set, fold=fold, name=name, mixture=text, seconds=seconds)])
 
     def density(self, data_set: str, fold: int, name: str) -> Mixture | None:
-        """Give a density that was kept, None where there is none."""
-        sql = "SELECT mixture FROM density WHERE protocol = ? AND data_set = ? AND fold = ? AND name = ?"
-        with self._open() as db:
-            row = db.execute(sql, (self._key, data_set, fold, name)).fetchone()
-        return None if row is None else Mixture.from_dict(json.loads(row[0]))
+        """Return a density, None where there is none."""
+        found = self.read(FoldDensity, data_set=data_set, fold=fold, name=name)
+        return Mixture.from_dict(json.loads(found[0].mixture)) if found else None
 
     def density_names(self) -> set[tuple[str, int, str]]:
-        """Give data set, fold and name of all densities."""
-        with self._open() as db:
-            found = db.execute("SELECT data_set, fold, name FROM density WHERE protocol = ?", (self._key,))
-            return {tuple(row) for row in found}
+        """Return data set, fold and name of all densities."""
+        return self.distinct(FoldDensity, FoldDensity.key)
 
-    def done(self) -> set[CellKey]:
-        """Give the cells that have results."""
-        sql = f"SELECT DISTINCT {', '.join(_KEY)} FROM result WHERE protocol = ?"  # noqa: S608
-        with self._open() as db:
-            return {CellKey(*row) for row in db.execute(sql, (self._key,))}
 
-    def results(self, **wanted: Any) -> list[Result]:
-        """Give results, all of them or those that have some values: ``results(experiment=1, method="rwm")``."""
-        strange = [name for name in wanted if name not in _RESULT]
-        if strange:
-            raise StudyError(f"Results have no {strange[0]!r}; they have {', '.join(_RESULT)}.")
-        return [Result(**row) for row in self._rows("result", _RESULT, wanted)]
+def host_facts() -> dict[str, Any]:
+    """Return the kind of computer, without anything that identifies it."""
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+    }
 
-    def timings(self) -> list[Timing]:
-        """Give all run-times."""
-        return [Timing(**row) for row in self._rows("timing", _TIMING, {})]
 
-    def trials(self, key: CellKey) -> list[tuple[str, SearchTrial]]:
-        """Give all settings that were tried for a cell, each with its density."""
-        rows = self._rows("trial", ["density", *_TRIAL], asdict(key))
-        return [(row.pop("density"), SearchTrial(**row, rating="validation")) for row in rows]
+def equal(names: Iterable[str]) -> str:
+    """Return the SQL condition that columns have given values.
 
-    def density_seconds(self) -> dict[tuple[str, int, str], float]:
-        """Give how long each density took."""
-        rows = self._rows("density", ["data_set", "fold", "name", "seconds"], {})
-        return {(row["data_set"], row["fold"], row["name"]): row["seconds"] for row in rows}
+    >>> equal(["fold", "method"])
+    'fold = ? AND method = ?'
+    """
+    return " AND ".join(f"{name} = ?" for name in names)
+
+
+def marks(n: int) -> str:
+    """Return SQL placeholders for n values.
+
+    >>> marks(3)
+    '?, ?, ?'
+    """
+    return ", ".join("?" * n)
+
+
+def _values(record: Record, names: Iterable[str]) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in names)
+
+
+def _table(kind: type[Record]) -> str:
+    """Return the SQL that makes the table of one kind of record."""
+    start = f"CREATE TABLE IF NOT EXISTS {kind.table} (protocol TEXT, {', '.join(columns(kind))}"
+    key = f"(protocol, {', '.join(kind.key)})"
+    if kind.is_unique:
+        return f"{start}, run INTEGER, PRIMARY KEY {key})"
+    return f"{start}); CREATE INDEX IF NOT EXISTS {kind.table}s ON {kind.table} {key}"
+
+
+_TABLES = "; ".join(
+    [
+        "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started, host, versions, protocol)",
+        "CREATE TABLE IF NOT EXISTS data_set (name TEXT PRIMARY KEY, key TEXT)",
+        *map(_table, RECORDS),
+    ]
+)

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from mixkern import datasets
 from mixkern.cli import cli
-from mixkern_study import PEERS, Protocol, Store
+from mixkern_study import BASELINES, Protocol, Store
 from mixkern_study.cli import paper as paper_module
 
 
@@ -51,7 +51,7 @@ def test_a_table_and_peers_of_your_own(tmp_path, few_settings):
         1,
         "--kernels",
         "rbf",
-        "--peers",
+        "--baselines",
         "--table",
         tmp_path / "mine.csv",
         "--target",
@@ -61,7 +61,7 @@ def test_a_table_and_peers_of_your_own(tmp_path, few_settings):
     assert done.exit_code == 0, done.output
     assert "mine" in done.output
     methods = {result.method for result in Store(tmp_path / "p.sqlite", Protocol(**few_settings, n_folds=2)).results()}
-    assert methods == {"rbf", *PEERS}
+    assert methods == {"rbf", *BASELINES}
 
 
 def test_run_times(tmp_path, few_settings):

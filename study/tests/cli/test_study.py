@@ -8,9 +8,8 @@ from click.testing import CliRunner
 
 from mixkern import datasets
 from mixkern.cli import cli
-from mixkern_study import LeaderboardStore, Protocol
+from mixkern_study import OUTSIDE, Method, Protocol, Store
 from mixkern_study.cli import study as study_module
-from mixkern_study.leaderboard import OUTSIDE, Method
 
 
 def run(*arguments):
@@ -31,11 +30,11 @@ def test_a_small_leaderboard_and_its_pages(tmp_path):
         assert (tmp_path / "out" / link).stat().st_size > 50
     assert "Accuracy by data set" in page
     assert (tmp_path / "out" / "images" / "leaderboard_random.png").read_bytes().startswith(b"\x89PNG")
-    before = LeaderboardStore(tmp_path / "b.sqlite").entries()
+    before = Store(tmp_path / "b.sqlite").entries()
     assert len(before) == 2 * 2 * 2
     again = run(*options)
     assert again.exit_code == 0
-    assert LeaderboardStore(tmp_path / "b.sqlite").entries() == before
+    assert Store(tmp_path / "b.sqlite").entries() == before
     shown = run(*options, "--show-only", "--data-sets", "wine", "--output", tmp_path / "plain", "--no-picture")
     assert "1 data set of 2 draws" in " ".join(shown.output.split())
     assert not (tmp_path / "plain" / "images").exists()
@@ -48,7 +47,7 @@ def test_a_table_of_your_own(tmp_path, target):
     store = tmp_path / "b.sqlite"
     done = run("--csv", f"{tmp_path / 'mine.csv'}{target}", "--methods", "bayes", "--store", store, *SMALL)
     assert done.exit_code == 0, done.output
-    assert {entry.data_set for entry in LeaderboardStore(store).entries()} == {"mine"}
+    assert {entry.data_set for entry in Store(store).entries()} == {"mine"}
 
 
 def test_names_of_groups(tmp_path, monkeypatch):
@@ -62,12 +61,12 @@ def test_names_of_groups(tmp_path, monkeypatch):
 def test_seeds_are_kept_apart(tmp_path):
     options = ("--data-sets", "iris", "--methods", "bayes", "--store", tmp_path / "b.sqlite", *SMALL)
     run(*options, "--seed", 1)
-    assert LeaderboardStore(tmp_path / "b.sqlite").entries() == []
-    assert len(LeaderboardStore(tmp_path / "b.sqlite", Protocol(seed=1)).entries()) == 2
+    assert Store(tmp_path / "b.sqlite").entries() == []
+    assert len(Store(tmp_path / "b.sqlite", Protocol(seed=1)).entries()) == 2
 
 
 def test_failures_are_told(tmp_path, monkeypatch):
-    def no(ground):
+    def no(data):
         raise ValueError("too hard")
 
     methods = {"never": Method("Never", no, "")}
@@ -76,7 +75,7 @@ def test_failures_are_told(tmp_path, monkeypatch):
         "run_leaderboard",
         lambda store, **o: study_module_run(store, **{**o, "methods": methods}),
     )
-    monkeypatch.setattr(study_module, "METHODS", methods)
+    monkeypatch.setattr(study_module, "leaderboard_methods", lambda: methods)
     done = run("--data-sets", "iris", "--store", tmp_path / "b.sqlite", *SMALL)
     assert done.exit_code == 0, done.output
     assert "2 draws failed. The first: never on iris, 4 labels per class: ValueError: too hard" in " ".join(
@@ -110,7 +109,7 @@ def test_nothing_to_show(tmp_path):
     assert done.exit_code == 1
     assert "Next: mixkern study leaderboard" in done.output
     assert not (tmp_path / "b.sqlite").exists()
-    LeaderboardStore(tmp_path / "b.sqlite")
+    Store(tmp_path / "b.sqlite")
     assert "no data set yet" in run("--show-only", "--store", tmp_path / "b.sqlite").output
 
 
@@ -134,6 +133,6 @@ def test_typos(arguments, why):
 
 def test_tables_are_as_wide_as_they_must_be(capsys):
     cells = tuple(study_module.Cell(value) for value in ("a", *np.arange(40.0).tolist()))
-    table = study_module.StudyTable("t", "Wide", "", tuple(f"column {i}" for i in range(41)), (cells,))
+    table = study_module.TextTable("t", "Wide", "", tuple(f"column {i}" for i in range(41)), (cells,))
     study_module.print_table(table)
     assert "column 40" in capsys.readouterr().out

@@ -9,8 +9,7 @@ from mixkern import datasets
 from mixkern.errors import StudyError
 from mixkern_study import Protocol, study_fold
 from mixkern_study.fold import fitted_density
-from mixkern_study.leaderboard import Deal, dealt_rows
-from mixkern_study.leaderboard import label_draw as deal
+from mixkern_study.leaderboard import LabelDraw, label_draw, rows_to_label
 
 PROTOCOL = Protocol()
 
@@ -29,18 +28,18 @@ def lonely(fold, n_others=3):
 
 @pytest.mark.parametrize("budget", [2, 4, 8, 16])
 def test_a_budget_counts_labels_per_class_on_average(fold, budget):
-    rows = dealt_rows(fold, None, Deal(budget, "random", 0), PROTOCOL)
+    rows = rows_to_label(fold, None, LabelDraw(budget, "random", 0), PROTOCOL)
     assert len(rows) == len(set(rows.tolist())) == 3 * budget
     assert (np.diff(rows) > 0).all()
 
 
 def test_no_more_labels_than_rows(fold):
-    assert len(dealt_rows(fold, None, Deal(1000, "random", 0), PROTOCOL)) == len(fold.train)
+    assert len(rows_to_label(fold, None, LabelDraw(1000, "random", 0), PROTOCOL)) == len(fold.train)
 
 
 def test_classes_are_not_guaranteed_their_share(fold):
     counts = [
-        np.bincount(fold.train_codes[dealt_rows(fold, None, Deal(2, "random", 5 * i), PROTOCOL)], minlength=3)
+        np.bincount(fold.train_codes[rows_to_label(fold, None, LabelDraw(2, "random", 5 * i), PROTOCOL)], minlength=3)
         for i in range(30)
     ]
     assert len({tuple(each) for each in counts}) > 5
@@ -49,27 +48,27 @@ def test_classes_are_not_guaranteed_their_share(fold):
 
 def test_labels_follow_from_data_set_budget_and_draw(fold):
     def rows(**changes):
-        return dealt_rows(fold, None, replace(Deal(4, "random", 0), **changes), PROTOCOL).tolist()
+        return rows_to_label(fold, None, replace(LabelDraw(4, "random", 0), **changes), PROTOCOL).tolist()
 
     assert rows() == rows()
     assert rows() != rows(draw=5)
     assert rows() != rows(budget=8)[:12]
-    assert rows() != dealt_rows(fold, None, Deal(4, "random", 0), Protocol(seed=1)).tolist()
+    assert rows() != rows_to_label(fold, None, LabelDraw(4, "random", 0), Protocol(seed=1)).tolist()
 
 
 def test_a_draw_of_one_class_is_drawn_again(fold):
     few = lonely(fold)
     for i in range(20):
-        assert len(np.unique(few.train_codes[dealt_rows(few, None, Deal(2, "random", 5 * i), PROTOCOL)])) == 2
+        assert len(np.unique(few.train_codes[rows_to_label(few, None, LabelDraw(2, "random", 5 * i), PROTOCOL)])) == 2
 
 
 def test_a_single_class_is_an_error(fold):
     with pytest.raises(StudyError, match="have found a single class"):
-        dealt_rows(lonely(fold, 0), None, Deal(2, "random", 0), PROTOCOL)
+        rows_to_label(lonely(fold, 0), None, LabelDraw(2, "random", 0), PROTOCOL)
 
 
 def test_draws_go_round_the_folds():
-    assert [Deal(4, "random", draw).fold(PROTOCOL) for draw in range(7)] == [0, 1, 2, 3, 4, 0, 1]
+    assert [LabelDraw(4, "random", draw).fold(PROTOCOL) for draw in range(7)] == [0, 1, 2, 3, 4, 0, 1]
 
 
 def advice(monkeypatch, positions):
@@ -79,13 +78,13 @@ def advice(monkeypatch, positions):
         asked.append((rows, mixture, n, random_state))
         return positions[:n]
 
-    monkeypatch.setattr(deal, "suggested_rows", suggested_rows)
+    monkeypatch.setattr(label_draw, "suggested_rows", suggested_rows)
     return asked
 
 
 def test_suggested_rows_are_taken_as_they_are(fold, monkeypatch):
     asked = advice(monkeypatch, [99, 5, 50, 7, 1, 2, 3])
-    assert dealt_rows(fold, "a mixture", Deal(2, "suggested", 0), PROTOCOL).tolist() == [1, 2, 5, 7, 50, 99]
+    assert rows_to_label(fold, "a mixture", LabelDraw(2, "suggested", 0), PROTOCOL).tolist() == [1, 2, 5, 7, 50, 99]
     ((rows, mixture, n, seed),) = asked
     assert rows is fold.train
     assert (mixture, n) == ("a mixture", 6)
@@ -95,7 +94,7 @@ def test_suggested_rows_are_taken_as_they_are(fold, monkeypatch):
 def test_a_suggestion_of_one_class_exchanges_its_last_row(fold, monkeypatch):
     few = lonely(fold)
     advice(monkeypatch, [13, 11, 12, 10])
-    rows = dealt_rows(few, None, Deal(2, "suggested", 0), PROTOCOL)
+    rows = rows_to_label(few, None, LabelDraw(2, "suggested", 0), PROTOCOL)
     assert len(rows) == 4
     assert {11, 12, 13} < set(rows.tolist())
     assert few.train_codes[rows].sum() == 1
@@ -103,6 +102,6 @@ def test_a_suggestion_of_one_class_exchanges_its_last_row(fold, monkeypatch):
 
 def test_our_own_advice_finds_the_classes(fold):
     mixture = fitted_density(fold, "default", PROTOCOL)
-    rows = dealt_rows(fold, mixture, Deal(2, "suggested", 0), PROTOCOL)
+    rows = rows_to_label(fold, mixture, LabelDraw(2, "suggested", 0), PROTOCOL)
     assert len(set(rows.tolist())) == 6
     assert set(fold.train_codes[rows]) == {0, 1, 2}

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixkern.errors import StudyError
-from mixkern_study.leaderboard import Entry, leaderboard, rank_biserial
-from mixkern_study.leaderboard.ranking import holm, signed_rank_p
+from mixkern_study import Entry
+from mixkern_study.leaderboard import leaderboard
+from mixkern_study.statistics import holm, rank_biserial, signed_rank_p
 
 SETS, METHODS = ["a", "b", "c", "d"], ["mixture_svc", "svc", "bayes"]
 SCORES = np.array([[0.9, 0.8, 0.7], [0.6, 0.8, 0.5], [0.7, 0.7, 0.6], [0.95, 0.9, 0.97]])

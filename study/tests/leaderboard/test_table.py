@@ -2,8 +2,11 @@
 
 import pytest
 
-from mixkern_study.leaderboard import Entry, leaderboard_tables
-from mixkern_study.leaderboard.table import labels_words, title_of_method
+from mixkern_study import Entry
+from mixkern_study.leaderboard import leaderboard_tables
+from mixkern_study.leaderboard.table import labels_words
+from mixkern_study.method import title_of_method
+from mixkern_study.result_table import text_rows
 
 SCORES = {"mixture_svc": (0.9, 0.8, 0.7), "svc": (0.8, 0.85, 0.6), "forest": (0.7, 0.75, 0.5)}
 
@@ -44,7 +47,7 @@ def test_which_tables_there_are(tables):
 def test_the_standing(tables):
     table = tables["leaderboard_random"]
     assert table.title == "Leaderboard, 4 or 8 labels per class, random rows"
-    first, second, third = table.text_rows()
+    first, second, third = text_rows(table)
     assert first == ["MixtureSVC", "82.50", "50.00", "1.333", "2.0", "-5.00", "Credit A", "1.5", "0"]
     assert second[0] == "SVC"
     assert second[5:7] == ["-", "-"]
@@ -58,21 +61,21 @@ def test_the_best_are_bold(tables):
 
 
 def test_comparisons(tables):
-    first, second = tables["comparisons_random"].text_rows()
+    first, second = text_rows(tables["comparisons_random"])
     assert first[:3] == ["SVC", "+5.00", "+0.67"]
     assert second[:3] == ["Random forest", "+15.00", "+1.00"]
 
 
 def test_budgets_and_data_sets(tables):
     assert tables["budgets_random"].columns == ("Method", "4", "8")
-    assert tables["budgets_random"].text_rows()[0] == ["MixtureSVC", "80.00", "85.00"]
-    assert tables["data_sets_random"].text_rows()[1][:2] == ["Credit A", "82.50"]
-    assert tables["data_sets_random"].text_rows()[-1][:2] == ["Mean", "82.50"]
+    assert text_rows(tables["budgets_random"])[0] == ["MixtureSVC", "80.00", "85.00"]
+    assert text_rows(tables["data_sets_random"])[1][:2] == ["Credit A", "82.50"]
+    assert text_rows(tables["data_sets_random"])[-1][:2] == ["Mean", "82.50"]
 
 
 def test_what_advice_is_worth(tables):
     assert tables["advice"].columns == ("Method", "4", "8", "All")
-    assert tables["advice"].text_rows()[0][1:] == ["+2.00", "+1.00", "+1.50"]
+    assert text_rows(tables["advice"])[0][1:] == ["+2.00", "+1.00", "+1.50"]
 
 
 def test_unfinished_data_sets_are_named():

@@ -11,9 +11,8 @@ from mixkern.cli.option import name_list
 from mixkern.cli.output import step_progress, write_picture
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
-from mixkern_study import KERNELS, PEERS, DensityStrategy, Protocol, Store, run, run_times
-from mixkern_study.cli.accuracy import print_accuracies
-from mixkern_study.cli.data import data_command
+from mixkern_study import BASELINES, KERNELS, DensityStrategy, Protocol, Store, run, run_times
+from mixkern_study.cli.table import data_command, print_accuracies
 from mixkern_study.plot import paper_figures
 from mixkern_study.report import write_pages, write_report
 
@@ -73,7 +72,7 @@ paper_group.add_command(data_command)
     show_default=True,
     help="Some kernels.",
 )
-@click.option("--peers", is_flag=True, help="Other learners as extra columns.")
+@click.option("--baselines", is_flag=True, help="Other methods as extra columns.")
 @click.option(
     "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Draws of labels, experiments 1, 2."
 )
@@ -90,7 +89,7 @@ def run_command(
     experiments: tuple[str, ...],
     data_sets: list[str] | None,
     kernels: list[str],
-    peers: bool,
+    baselines: bool,
     repeats: int,
     jobs: int,
     table: tuple[Path, ...],
@@ -104,7 +103,7 @@ def run_command(
     \b
     Examples:
       mixkern paper run --experiment 1 --data-sets iris,wine
-      mixkern paper run --experiment 1 --repeats 5 --peers
+      mixkern paper run --experiment 1 --repeats 5 --baselines
       mixkern paper run --data-sets iris --table my.csv --target label
     """  # noqa: D301
     store = _store(**store_options)
@@ -120,7 +119,7 @@ def run_command(
                     experiments=numbers,
                     data_sets=tables,
                     kernels=kernels,
-                    peers=PEERS if peers else (),
+                    baselines=BASELINES if baselines else (),
                     repeats=repeats,
                     n_jobs=jobs,
                     on_step=on_step,

@@ -14,20 +14,13 @@ from mixkern.cli.output import print_wide, step_progress, write_picture
 from mixkern.datasets import Dataset, names, read_table
 from mixkern.imports import optional
 from mixkern.io.writer import write_whole
+from mixkern.report.table import TextTable
 from mixkern.wording import counted
-from mixkern_study import Protocol, plot
-from mixkern_study.leaderboard import (
-    METHODS,
-    OUTSIDE,
-    Choice,
-    Entry,
-    LeaderboardStore,
-    leaderboard,
-    leaderboard_tables,
-    run_leaderboard,
-)
+from mixkern_study import OUTSIDE, Entry, Protocol, Store, leaderboard_tables, plot, run_leaderboard
+from mixkern_study.leaderboard import Choice, leaderboard
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS
-from mixkern_study.result_table import Cell, StudyTable
+from mixkern_study.method import leaderboard_methods
+from mixkern_study.result_table import Cell, cells_of, to_csv
 
 STORE = "leaderboard.sqlite"
 GROUPS: Mapping[str, Callable[[], Sequence[str]]] = {"paper": names, "outside": lambda: list(OUTSIDE)}
@@ -67,7 +60,9 @@ def study_group() -> None:
     "[default: paper,outside]",
 )
 @click.option(
-    "--methods", callback=name_list(lambda: list(METHODS)), help="Some methods: rwm,svc,forest.  [default: all]"
+    "--methods",
+    callback=name_list(lambda: list(leaderboard_methods())),
+    help="Some methods: rwm,svc.  [default: all]",
 )
 @click.option(
     "--budgets",
@@ -135,11 +130,11 @@ def leaderboard_command(
     """  # noqa: D301
     if show_only and not store.exists():
         raise click.ClickException(f"There is no {store}. Next: mixkern study leaderboard")
-    kept = LeaderboardStore(store, Protocol(seed=seed))
+    kept = Store(store, Protocol(seed=seed))
     wanted = list(GROUPS) if data_sets is None and not tables else data_sets or []
     chosen: list[str | Dataset] = [name for each in wanted for name in (GROUPS[each]() if each in GROUPS else [each])]
     chosen += tables
-    competitors = list(METHODS) if methods is None else methods
+    competitors = list(leaderboard_methods()) if methods is None else methods
     options = {"methods": competitors, "budgets": budgets, "choices": choices, "n_draws": draws}
     if not show_only:
         _run(kept, data_sets=chosen, n_jobs=jobs, **options)
@@ -159,7 +154,7 @@ def leaderboard_command(
     click.echo(f"Results: {kept.path}.")
 
 
-def _run(store: LeaderboardStore, **options: Any) -> None:
+def _run(store: Store, **options: Any) -> None:
     try:
         with step_progress() as on_step:
             run_leaderboard(store, on_step=on_step, **options)
@@ -184,12 +179,12 @@ def _show(entries: Sequence[Entry], choices: Sequence[str]) -> None:
         )
 
 
-def print_table(table: StudyTable) -> None:
+def print_table(table: TextTable) -> None:
     """Print a table of a study, the best of a column bold, as wide as it must be."""
     shown = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
     for i, column in enumerate(table.columns):
         shown.add_column(column, justify="right" if i else "left", no_wrap=True)
-    for row in (*table.rows, *table.footer):
+    for row in cells_of(table):
         shown.add_row(*map(_text, row))
     console = print_wide(table.title, shown)
     console.print(table.caption, style="dim", highlight=False)
@@ -215,7 +210,7 @@ def _write(entries: Sequence[Entry], choices: Sequence[str], folder: Path, *, pi
             write_picture(folder / "images" / f"leaderboard_{choice}.png", _drawing(entries, choice), dpi=150)
             parts.append(f"![Leaderboard, {choice} rows](images/leaderboard_{choice}.png)\n")
         for table in tables:
-            files[f"tables/{table.name}.csv"] = table.to_csv()
+            files[f"tables/{table.name}.csv"] = to_csv(table)
             parts.append(f"{table.to_markdown()}\nAs a file: [CSV](tables/{table.name}.csv).\n")
     files["leaderboard.md"] = "\n".join(parts)
     try:

@@ -17,24 +17,24 @@ N_DRAWS = 20
 
 
 class Choice(StrEnum):
-    """Who says which rows are labelled."""
+    """How the rows that are labelled are chosen."""
 
-    RANDOM = "random"  # chance, which guarantees no class its share
-    SUGGESTED = "suggested"  # mixkern's advice, which has seen all rows and no label
+    RANDOM = "random"  # evenly from all training rows; classes are not balanced
+    SUGGESTED = "suggested"  # by mixkern's advice, from all rows and no label
 
 
 @dataclass(frozen=True, order=True)
-class Deal:
-    """One handful of labels.
+class LabelDraw:
+    """One draw of labels.
 
     Attributes
     ----------
     budget : int
         Labels per class on average.
     choice : {"random", "suggested"}
-        Who chooses the rows.
+        How the rows are chosen.
     draw : int
-        From 0; it says which fold is tested, and how often labels were drawn in that fold before.
+        Number of the draw, from 0; modulo the number of folds, the fold that is tested.
     """
 
     budget: int
@@ -42,31 +42,31 @@ class Deal:
     draw: int
 
     def fold(self, protocol: Protocol) -> int:
-        """Give the fold that is tested.
+        """Return the number of the fold that is tested.
 
-        >>> Deal(4, "random", 7).fold(Protocol())
+        >>> LabelDraw(4, "random", 7).fold(Protocol())
         2
         """
         return self.draw % protocol.n_folds
 
 
-def dealt_rows(fold: StudyFold, mixture: Mixture, deal: Deal, protocol: Protocol) -> Ints:
-    """Choose the training rows whose labels are told: the same ones for all methods.
+def rows_to_label(fold: StudyFold, mixture: Mixture, draw: LabelDraw, protocol: Protocol) -> Ints:
+    """Return the training rows that are labelled, the same ones for all methods.
 
-    Random rows are drawn evenly from all training rows, and again only if all have one class. Rows that were suggested
-    are taken as they are; if all have one class, the last of them gives way to random ones until there are two, so
-    that nobody has more labels than others.
+    Random rows are drawn evenly from all training rows, and again only if all have one class. Suggested rows are taken
+    as they are; if all have one class, random rows replace the last of them until there are two, so that the number of
+    labels stays the same.
 
     Parameters
     ----------
     fold : StudyFold
-        Where from.
+        The fold that they are drawn from.
     mixture : Mixture
         The density of all training rows, for suggestions.
-    deal : Deal
-        How many, by whom, and which draw.
+    draw : LabelDraw
+        How many, how they are chosen, and which draw.
     protocol : Protocol
-        Whose seed everything follows from.
+        Its seed decides all draws.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def dealt_rows(fold: StudyFold, mixture: Mixture, deal: Deal, protocol: Protocol
     >>> from mixkern_study.fold import fitted_density
     >>> fold = study_fold(datasets.load("iris"), 0, Protocol())
     >>> mixture = fitted_density(fold, "default", Protocol())
-    >>> len(dealt_rows(fold, mixture, Deal(4, "random", 0), Protocol()))
+    >>> len(rows_to_label(fold, mixture, LabelDraw(4, "random", 0), Protocol()))
     12
     """
-    n = min(deal.budget * fold.n_classes, len(fold.train))
-    seed = seed_of(fold, deal, protocol)
+    n = min(draw.budget * fold.n_classes, len(fold.train))
+    seed = seed_of(fold, draw, protocol)
     random = np.random.RandomState(seed)
-    if deal.choice == Choice.SUGGESTED:
+    if draw.choice == Choice.SUGGESTED:
         return np.sort(_with_two_classes(_suggested(fold, mixture, n, seed), fold.train_codes, random))
     for _ in range(MOST_DRAWS):
         rows = random.choice(len(fold.train), n, replace=False)
@@ -98,9 +98,9 @@ def dealt_rows(fold: StudyFold, mixture: Mixture, deal: Deal, protocol: Protocol
     )
 
 
-def seed_of(fold: StudyFold, deal: Deal, protocol: Protocol) -> int:
-    """Give the seed of a deal, and of all methods that learn from it."""
-    return protocol.seed_of("leaderboard", fold.data_set, deal.budget, deal.draw)
+def seed_of(fold: StudyFold, draw: LabelDraw, protocol: Protocol) -> int:
+    """Return the seed of a draw of labels, and of all methods that are trained on it."""
+    return protocol.seed_of("leaderboard", fold.data_set, draw.budget, draw.draw)
 
 
 def _suggested(fold: StudyFold, mixture: Mixture, n: int, seed: int) -> Ints:
@@ -108,7 +108,7 @@ def _suggested(fold: StudyFold, mixture: Mixture, n: int, seed: int) -> Ints:
 
 
 def _with_two_classes(rows: Ints, codes: Ints, random: np.random.RandomState) -> Ints:
-    """Exchange the last row, which says least, for random ones until there are two classes."""
+    """Replace the last row, the least informative, by random ones until there are two classes."""
     for row in random.permutation(np.setdiff1d(np.arange(len(codes)), rows)):
         if _n_classes(codes[rows]) > 1:
             break

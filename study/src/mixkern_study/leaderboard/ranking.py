@@ -6,15 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import stats
 
-from mixkern.errors import StudyError
 from mixkern.typing import Floats
-from mixkern_study.leaderboard.entry import Entry
-from mixkern_study.leaderboard.label_draw import Deal
-from mixkern_study.leaderboard.method import LABELS_ONLY, REFERENCE
-from mixkern_study.statistics import RankTest, rank_test
+from mixkern_study.method import LABELS_ONLY, REFERENCE
+from mixkern_study.record import Entry
+from mixkern_study.statistics import RankTest, holm, rank_biserial, rank_test, signed_rank_p
 
 DIGITS = 9  # equal shares of right answers may differ in the last ones, by the order in which they were summed
 
@@ -125,7 +121,7 @@ def leaderboard(
     Parameters
     ----------
     entries : iterable of Entry
-        From :meth:`LeaderboardStore.entries`.
+        From :meth:`Store.entries`.
     methods, data_sets, budgets, choices : sequence, default=None
         What counts; ``None`` is everything.
 
@@ -173,9 +169,9 @@ def leaderboard(
 
 
 def _is_whole(row: Mapping[str, Sequence[Entry]], methods: Sequence[str]) -> bool:
-    """Tell whether all methods have learned from the same labels."""
-    deals: list[set[Deal]] = [{entry.deal for entry in row.get(method, ())} for method in methods]
-    return all(each == deals[0] for each in deals)
+    """Whether all methods have entries of the same draws of labels."""
+    draws = [{(entry.budget, entry.choice, entry.draw) for entry in row.get(method, ())} for method in methods]
+    return all(each == draws[0] for each in draws)
 
 
 def _percents(table: list[list[list[Entry]]], name: str, k: int) -> Floats:  # (n, k)
@@ -233,58 +229,3 @@ def _comparisons(methods: Sequence[str], accuracy: Floats) -> tuple[Comparison, 
         Comparison(name, float(differences.mean()), rank_biserial(differences), p, corrected)
         for (name, differences), p, corrected in zip(others, p_values, holm(p_values), strict=True)
     )
-
-
-# ---------------------------------------------------------------- pairwise tests
-
-
-def signed_rank_p(differences: ArrayLike) -> float:
-    """Give the p-value of Wilcoxon's signed-rank test, two-sided; 1 where nothing differs.
-
-    >>> round(signed_rank_p([1.0, 2.0, 3.0, -0.5, 4.0, 5.0]), 4)
-    0.0625
-    """
-    values = np.asarray(differences, dtype=float)
-    return float(stats.wilcoxon(values).pvalue) if values.any() else 1.0
-
-
-def rank_biserial(differences: ArrayLike) -> float:
-    """Give the matched-pairs rank-biserial correlation: how far ranks of gains outweigh those of losses.
-
-    Differences are ranked by their size, zeros left out. The ranks of positive ones, less those of negative ones, over
-    all ranks: 1 where all are positive, -1 where all are negative (Kerby, 2014).
-
-    Parameters
-    ----------
-    differences : array-like of shape (n,)
-        One for each data set.
-
-    Examples
-    --------
-    >>> rank_biserial([1.0, 2.0, -3.0])
-    0.0
-    >>> rank_biserial([1.0, 2.0, 3.0])
-    1.0
-    """
-    values = np.asarray(differences, dtype=float)
-    values = values[values != 0]
-    if not len(values):
-        return 0.0
-    ranks = stats.rankdata(np.abs(values))
-    return float(np.sign(values) @ ranks / ranks.sum())
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's step-down procedure.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, dtype=float)
-    if not np.isfinite(p).all():
-        raise StudyError("p-values must be finite numbers.")
-    order = np.argsort(p, kind="stable")
-    stepped = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    corrected = np.empty(len(p))
-    corrected[order] = stepped
-    return [float(each) for each in corrected]

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+from mixkern.report.table import TextTable
 from mixkern.wording import counted
-from mixkern_study.leaderboard.entry import Entry
+from mixkern_study.data_sets import title_of
 from mixkern_study.leaderboard.label_draw import Choice
-from mixkern_study.leaderboard.method import METHODS, REFERENCE
-from mixkern_study.leaderboard.outside import any_title
 from mixkern_study.leaderboard.ranking import Leaderboard, leaderboard
-from mixkern_study.result_table import COUNT, PERCENT, RANK, SECONDS, SMALL, WINS, Cell, StudyTable, is_there
+from mixkern_study.method import REFERENCE, title_of_method
+from mixkern_study.record import Entry
+from mixkern_study.result_table import COUNT, PERCENT, RANK, SECONDS, SMALL, WINS, Cell, is_there
 
 POINTS = "+.2f"
 HONEST = (
@@ -18,28 +19,19 @@ HONEST = (
 )
 
 
-def title_of_method(name: str) -> str:
-    """Give what readers see; methods of your own are their names.
-
-    >>> title_of_method("svc"), title_of_method("mine")
-    ('SVC', 'mine')
-    """
-    return METHODS[name].title if name in METHODS else name
-
-
-def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) -> list[StudyTable]:
+def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) -> list[TextTable]:
     """Put entries of one choice of labels into tables.
 
     Parameters
     ----------
     entries : iterable of Entry
-        From :meth:`LeaderboardStore.entries`; those of the other choice say what advice is worth.
+        From :meth:`Store.entries`; those of the other choice say what advice is worth.
     choice : {"random", "suggested"}, default="random"
         Who has chosen the rows that are labelled.
 
     Returns
     -------
-    list of StudyTable
+    list of TextTable
         The standing; pairwise tests; accuracies by budget, by data set; and suggested against random rows. Those that
         nothing is known for are left out.
 
@@ -55,7 +47,7 @@ def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) ->
         return []
     budgets = sorted({entry.budget for entry in own})
     words = f"{labels_words(budgets)}, {choice} rows"
-    tables = [standing_table(board, f"leaderboard_{choice}", words)]
+    tables = [ranking_table(board, f"leaderboard_{choice}", words)]
     if board.comparisons:
         tables.append(comparison_table(board, f"comparisons_{choice}", words))
     if len(budgets) > 1:
@@ -78,7 +70,7 @@ def labels_words(budgets: Sequence[int]) -> str:
     return f"{joined} {'label' if texts == ['1'] else 'labels'} per class"
 
 
-def standing_table(board: Leaderboard, name: str, words: str) -> StudyTable:
+def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
     """Say where each method stands, the best mean accuracy first."""
     best = {
         part: pick((getattr(place, part) for place in board.places if is_there(getattr(place, part))), default=None)
@@ -96,13 +88,13 @@ def standing_table(board: Leaderboard, name: str, words: str) -> StudyTable:
             cell(place.rank, "rank", RANK),
             cell(place.wins, "wins", WINS),
             cell(place.worst, "worst", POINTS),
-            Cell(any_title(place.worst_set) if place.worst_set else None),
+            Cell(title_of(place.worst_set) if place.worst_set else None),
             Cell(place.seconds, spec=SECONDS),
             Cell(float(place.n_failed), spec=COUNT),
         )
         for place in board.places
     ]
-    return StudyTable(
+    return TextTable(
         name=name,
         title=f"Leaderboard, {words}",
         caption=(
@@ -116,7 +108,7 @@ def standing_table(board: Leaderboard, name: str, words: str) -> StudyTable:
     )
 
 
-def comparison_table(board: Leaderboard, name: str, words: str) -> StudyTable:
+def comparison_table(board: Leaderboard, name: str, words: str) -> TextTable:
     """Compare the default machine with every other method."""
     rows = [
         (
@@ -128,7 +120,7 @@ def comparison_table(board: Leaderboard, name: str, words: str) -> StudyTable:
         )
         for each in board.comparisons
     ]
-    return StudyTable(
+    return TextTable(
         name=name,
         title=f"{title_of_method(REFERENCE)} against others, {words}",
         caption=(
@@ -142,7 +134,7 @@ def comparison_table(board: Leaderboard, name: str, words: str) -> StudyTable:
     )
 
 
-def _budget_table(entries: list[Entry], budgets: Sequence[int], methods: Sequence[str], choice: str) -> StudyTable:
+def _budget_table(entries: list[Entry], budgets: Sequence[int], methods: Sequence[str], choice: str) -> TextTable:
     boards = [leaderboard(entries, budgets=[budget]) for budget in budgets]
     columns = [_accuracies(board) for board in boards]
     rows = [
@@ -155,7 +147,7 @@ def _budget_table(entries: list[Entry], budgets: Sequence[int], methods: Sequenc
         )
         for method in methods
     ]
-    return StudyTable(
+    return TextTable(
         name=f"budgets_{choice}",
         title=f"Mean accuracy by labels per class, {choice} rows",
         caption="In percent, over the data sets that all methods have finished. The best of a column is bold.",
@@ -168,13 +160,13 @@ def _accuracies(board: Leaderboard) -> dict[str, float]:
     return {place.method: place.accuracy for place in board.places}
 
 
-def _data_set_table(board: Leaderboard, choice: str, words: str) -> StudyTable:
+def _data_set_table(board: Leaderboard, choice: str, words: str) -> TextTable:
     rows = [
-        (Cell(any_title(name)), *(Cell(float(value), is_best=value == row.max()) for value in row))
+        (Cell(title_of(name)), *(Cell(float(value), is_best=value == row.max()) for value in row))
         for name, row in zip(board.data_sets, board.accuracy, strict=True)
     ]
     means = board.accuracy.mean(axis=0)
-    return StudyTable(
+    return TextTable(
         name=f"data_sets_{choice}",
         title=f"Accuracy by data set, {words}",
         caption="In percent, means over draws. The best of a row is bold.",
@@ -184,7 +176,7 @@ def _data_set_table(board: Leaderboard, choice: str, words: str) -> StudyTable:
     )
 
 
-def advice_table(entries: Sequence[Entry]) -> StudyTable:
+def advice_table(entries: Sequence[Entry]) -> TextTable:
     """Say what suggested rows gain over random ones, by labels per class."""
     budgets = sorted({entry.budget for entry in entries})
     gains = [_gains(entries, [budget]) for budget in budgets]
@@ -198,7 +190,7 @@ def advice_table(entries: Sequence[Entry]) -> StudyTable:
         )
         for method in order
     ]
-    return StudyTable(
+    return TextTable(
         name="advice",
         title="What suggested rows gain over random ones",
         caption=(
@@ -227,5 +219,5 @@ def _friedman(board: Leaderboard) -> str:
 def _left_out(board: Leaderboard) -> str:
     if not board.left_out:
         return ""
-    names = ", ".join(any_title(name) for name in board.left_out)
+    names = ", ".join(title_of(name) for name in board.left_out)
     return f" Not finished by all methods and left out: {names}."

@@ -23,11 +23,12 @@ from mixkern.plot.search import search_map
 from mixkern.search import SVCSearch
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted
-from mixkern_study import Experiment
 from mixkern_study.plot.best_case import TYPICAL, comparison
-from mixkern_study.plot.critical import critical_difference
 from mixkern_study.plot.introduction import introduction
-from mixkern_study.tables.published import PUBLISHED_STATISTICS, published_test
+from mixkern_study.plot.ranks import critical_difference
+from mixkern_study.protocol import Experiment
+from mixkern_study.published import PUBLISHED_STATISTICS
+from mixkern_study.ranking import published_test
 
 ORIGIN = (0.0, 0.0)
 N_TEST = 10_000  # rows: the accuracy is known to half a per cent

@@ -1,6 +1,5 @@
-"""The pages of a study: one HTML file, or a folder of Markdown, LaTeX and CSV files."""
+"""Report of the paper's study: one HTML file, or a folder of Markdown, LaTeX and CSV files."""
 
-from mixkern_study.report.page import write_report
-from mixkern_study.report.site import write_pages
+from mixkern_study.report.page import write_pages, write_report
 
 __all__ = ["write_pages", "write_report"]

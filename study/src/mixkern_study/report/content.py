@@ -1,33 +1,42 @@
 """What stands in a report, chapter by chapter; how it is written is the business of others."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 from mixkern.report.blocks import Block, Heading, Paragraph, Section
 from mixkern.report.pictures import Picture
-from mixkern_study import RankTest
+from mixkern.wording import counted
 from mixkern_study.plot import critical_difference, paper_figures
-from mixkern_study.protocol import RATED, Experiment
-from mixkern_study.ranking import ALPHA, READING_TITLE, Standing, method_title, standings
+from mixkern_study.protocol import RATED, Experiment, Reading
+from mixkern_study.published import PUBLISHED_STATISTICS
+from mixkern_study.ranking import ALPHA, READING_TITLE, Ranking, method_title, published_test, rankings
 from mixkern_study.report import text
-from mixkern_study.report.verdict import verdict
+from mixkern_study.statistics import RankTest
 from mixkern_study.store import Store
 from mixkern_study.tables import (
-    PUBLISHED_STATISTICS,
     accuracy_table,
     definiteness_table,
-    published_test,
     readings_table,
     run_time_table,
     settings_table,
     statistics_table,
 )
 
+LEAST_LEAD = 0.5  # percentage points; a share of less says nothing
+HONEST, PUBLISHED = str(Reading.EXPECTED_ERROR), "published"
+WORDS = {
+    PUBLISHED: "as published",
+    str(Reading.CEILING): "at the ceiling",
+    str(Reading.OPTIMISTIC): "by the optimistic reading",
+    HONEST: "with no label peeked at",
+}
+
 
 def sections(store: Store, *, figures: bool) -> list[Section]:
     """Give the whole report: how to read it and the readings first, settings last."""
-    found = {experiment.value: standings(store, experiment) for experiment in Experiment}
+    found = {experiment.value: rankings(store, experiment) for experiment in Experiment}
     return [
         Section("index", "How to read this", (*text.INTRODUCTION, *text.HOW_TO_READ)),
         Section("readings", "The readings side by side", _readings(store, found)),
@@ -47,7 +56,7 @@ def sections(store: Store, *, figures: bool) -> list[Section]:
     ]
 
 
-def _readings(store: Store, found: Mapping[int, Mapping[str, Standing]]) -> tuple[Block, ...]:
+def _readings(store: Store, found: Mapping[int, Mapping[str, Ranking]]) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for experiment, each in found.items():
         blocks.append(Paragraph(verdict(experiment, each)))
@@ -56,7 +65,7 @@ def _readings(store: Store, found: Mapping[int, Mapping[str, Standing]]) -> tupl
     return tuple(blocks)
 
 
-def _experiment(store: Store, experiment: int, found: Mapping[str, Standing], figures: bool) -> tuple[Block, ...]:
+def _experiment(store: Store, experiment: int, found: Mapping[str, Ranking], figures: bool) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if not store.results(experiment=experiment):
         blocks.append(text.NO_RESULTS)
@@ -71,7 +80,7 @@ def _experiment(store: Store, experiment: int, found: Mapping[str, Standing], fi
     return tuple(blocks)
 
 
-def _diagram(experiment: int, reading: str, found: Standing) -> list[Block]:
+def _diagram(experiment: int, reading: str, found: Ranking) -> list[Block]:
     if found.test is None:
         return []
     title = f"Experiment {experiment}: mean ranks, {READING_TITLE[reading]}"
@@ -102,3 +111,64 @@ def _titled(test: RankTest) -> RankTest:
 
 def _figures() -> tuple[Block, ...]:
     return tuple(Picture(each.name, each.title, each.caption, each.draw) for each in paper_figures().values())
+
+
+# ---------------------------------------------------------------- sentences from numbers
+
+
+def verdict(experiment: int, rankings: Mapping[str, Ranking]) -> str:
+    """Say how RWM and RBF stand by each reading, and what remains of RWM's lead when no label is peeked at.
+
+    Parameters
+    ----------
+    experiment : {1, 2, 3}
+        Which.
+    rankings : mapping of str to Ranking
+        From :func:`mixkern_study.ranking.rankings`.
+    """
+    honest = rankings[HONEST]
+    about = f"Experiment {experiment}, {Experiment(experiment).title}"
+    if honest.n_data_sets == 0 or not {"rwm", "rbf"} <= set(honest.methods):
+        return f"{about}: there is no data set yet that all kernels, RWM and RBF among them, have by all readings."
+    means = "; ".join(
+        f"{rankings[name].means['rwm']:.2f} % and {rankings[name].means['rbf']:.2f} % {words}"
+        for name, words in WORDS.items()
+    )
+    first = f"{about}, on {counted(honest.n_data_sets, 'data set')}: mean accuracies of RWM and RBF are {means}."
+    return " ".join([first, _remains(rankings), *_rank(rankings)])
+
+
+def lead(ranking: Ranking) -> float:
+    """Return the lead of RWM over RBF in percentage points, to the digits that are shown."""
+    return round(ranking.means["rwm"] - ranking.means["rbf"], 2) + 0.0  # and no negative zero
+
+
+def _remains(rankings: Mapping[str, Ranking]) -> str:
+    own, published, optimistic = (lead(rankings[name]) for name in (HONEST, PUBLISHED, str(Reading.OPTIMISTIC)))
+    position = f"is ahead by {own:.2f} points" if own > 0 else f"is behind by {-own:.2f} points"
+    text = f"When no label is peeked at, RWM {position if own else 'is neither ahead nor behind'}"
+    shares = [
+        f"{100 * own / other:.0f} % of its {words} of {other:.2f}"
+        for other, words in ((published, "published lead"), (optimistic, "lead by the optimistic reading"))
+        if other >= LEAST_LEAD
+    ]
+    if own > 0 and shares:
+        return f"{text}: {' and '.join(shares)}."
+    others = f"{published:+.2f} as published and {optimistic:+.2f} by the optimistic reading"
+    return f"{text}; the difference is {others}."
+
+
+def _rank(rankings: Mapping[str, Ranking]) -> list[str]:
+    honest, published = rankings[HONEST], rankings[PUBLISHED]
+    if honest.test is None or math.isnan(honest.rank("rwm")):
+        return []
+    gap = abs(honest.rank("rwm") - honest.rank("rbf"))
+    is_clear = honest.test.p_value < ALPHA and gap >= honest.test.critical_difference(ALPHA)
+    differ = "differ" if is_clear else "do not differ"
+    return [
+        (
+            f"Its mean rank among {counted(len(honest.methods), 'kernel')} is then {honest.rank('rwm'):.2f} and RBF's "
+            f"{honest.rank('rbf'):.2f} (published: {published.rank('rwm'):.2f} and {published.rank('rbf'):.2f}); by "
+            f"Friedman's and Nemenyi's tests at {ALPHA:g} the two {differ} significantly."
+        )
+    ]

@@ -1,18 +1,16 @@
-"""Tables of a study, one builder each: ours beside the published figures."""
+"""Tables of the paper's study, ours beside the published figures.
 
-from mixkern_study.tables.accuracy import accuracy_table
-from mixkern_study.tables.definiteness import definiteness_table
-from mixkern_study.tables.published import PUBLISHED_STATISTICS, PublishedStatistics, published_test, statistics_table
-from mixkern_study.tables.reading import readings_table
-from mixkern_study.tables.run_time import run_time_table
-from mixkern_study.tables.setting import settings_table
+Each function takes a :class:`~mixkern_study.Store` of results, of which some may be missing, and returns a
+:class:`~mixkern.report.table.TextTable`; cells without a result are dashes.
+"""
+
+from mixkern_study.run_time import run_time_table
+from mixkern_study.tables.accuracy import accuracy_table, readings_table
+from mixkern_study.tables.detail import definiteness_table, settings_table, statistics_table
 
 __all__ = [
-    "PUBLISHED_STATISTICS",
-    "PublishedStatistics",
     "accuracy_table",
     "definiteness_table",
-    "published_test",
     "readings_table",
     "run_time_table",
     "settings_table",

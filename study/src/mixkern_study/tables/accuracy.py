@@ -1,49 +1,41 @@
-"""Accuracies of an experiment beside the published ones."""
+"""Tables of accuracies: an experiment beside the published figures, and its readings side by side."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from mixkern.report.table import TextTable
 from mixkern.validation import one_of
 from mixkern.wording import counted
 from mixkern_study.protocol import Experiment, Reading
 from mixkern_study.published import KERNELS, published_accuracies
 from mixkern_study.ranking import (
+    ALPHA,
     READING_TITLE,
+    Ranking,
     Score,
     Scores,
-    Standing,
     common_titles,
     kernels_of,
     method_title,
-    published_standing,
+    published_ranking,
+    ranking,
+    rankings,
     scores,
-    standing,
 )
-from mixkern_study.result_table import IN_PARENTHESES, PERCENT, RANK, WINS, Cell, StudyTable
+from mixkern_study.result_table import IN_PARENTHESES, PERCENT, RANK, SMALL, WINS, Cell
+from mixkern_study.statistics import RankTest
 from mixkern_study.store import Store
 
 
-def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> StudyTable:
+def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> TextTable:
     """Put the accuracies of an experiment beside the published ones.
-
-    Parameters
-    ----------
-    store : Store
-        Results; incomplete ones make dashes.
-    experiment : {1, 2, 3}
-        Which.
-    reading : {"expected_error", "optimistic", "ceiling"}
-        What the settings of the kernels were chosen by.
-
-    Returns
-    -------
-    StudyTable
 
     Examples
     --------
     >>> import tempfile
-    >>> from mixkern_study.store import Result
+    >>> from mixkern_study.record import Result
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(f"{folder}/paper.sqlite")
     ...     fact = dict(experiment=1, data_set="wine", repeat=0, method="rwm", reading="optimistic", n_labelled=12)
@@ -60,7 +52,7 @@ def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTE
         (method, part) for method in (*KERNELS, *peers) for part in (("", " SV") if method in KERNELS else ("",))
     ]
     footer, note = _accuracy_footer(table, experiment, peers, headings)
-    return StudyTable(
+    return TextTable(
         name=f"accuracy_{chosen[0].value}_{chosen[1]}",
         title=f"Experiment {experiment}, {chosen[0].title}: accuracy, {READING_TITLE.get(chosen[1], 'as they are')}",
         caption=(
@@ -111,7 +103,7 @@ def _accuracy_footer(
     published = published_accuracies(experiment)
     kernels = kernels_of(table)
     titles = [title for title in common_titles(table, kernels) if title in published]
-    rows = _standing_rows(standing(table, kernels, titles), published_standing(experiment, kernels, titles), headings)
+    rows = _ranking_rows(ranking(table, kernels, titles), published_ranking(experiment, kernels, titles), headings)
     note = (
         f" Mean, mean rank and wins (shared ones in parts) are those of the {counted(len(kernels), 'kernel')} on "
         f"{counted(len(titles), 'data set')} that all of them have; the published ones, from the published "
@@ -120,17 +112,17 @@ def _accuracy_footer(
     everybody = [*kernels, *peers]
     more = common_titles(table, everybody)
     if peers or more != titles:
-        whole = standing(table, everybody, more)
-        rows += _standing_rows(whole, None, headings, suffix=", all")
+        whole = ranking(table, everybody, more)
+        rows += _ranking_rows(whole, None, headings, suffix=", all")
         note += f' Rows with "all" compare all methods on {counted(len(more), "data set")}.'
     return tuple(rows), note
 
 
-def _standing_rows(
-    ours: Standing, theirs: Standing | None, headings: Sequence[tuple[str, str]], suffix: str = ""
+def _ranking_rows(
+    ours: Ranking, theirs: Ranking | None, headings: Sequence[tuple[str, str]], suffix: str = ""
 ) -> list[tuple[Cell, ...]]:
     def row(
-        label: str, value: Callable[[Standing, str], float], spec: str, best: Callable[..., float]
+        label: str, value: Callable[[Ranking, str], float], spec: str, best: Callable[..., float]
     ) -> tuple[Cell, ...]:
         cells = [Cell(label + suffix)]
         winner = _winner(ours, value, best)
@@ -152,12 +144,12 @@ def _standing_rows(
 
     return [
         row("Mean", lambda each, method: each.means[method], PERCENT, max),
-        row("Mean rank", Standing.rank, RANK, min),
-        row("Wins", Standing.wins, WINS, max),
+        row("Mean rank", Ranking.rank, RANK, min),
+        row("Wins", Ranking.wins, WINS, max),
     ]
 
 
-def _winner(each: Standing, value: Callable[[Standing, str], float], best: Callable[..., float]) -> float:
+def _winner(each: Ranking, value: Callable[[Ranking, str], float], best: Callable[..., float]) -> float:
     return best((value(each, method) for method in each.methods), default=math.nan)
 
 
@@ -173,3 +165,63 @@ def _draws_note(table: Scores) -> str:
 def _partial_note(table: Scores, n_folds: int) -> str:
     is_partial = any(score.n_folds < n_folds for row in table.values() for score in row.values())
     return f" With an asterisk: fewer than {n_folds} folds are done." if is_partial else ""
+
+
+# ---------------------------------------------------------------- readings
+
+
+def readings_table(store: Store, experiment: int) -> TextTable:
+    """Put the readings of an experiment side by side: mean accuracies, ranks, and whether the kernels differ.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     readings_table(Store(f"{folder}/paper.sqlite"), 2).columns
+    ('', 'no label peeked at', 'optimistic', 'ceiling', 'published')
+    """
+    found = rankings(store, experiment)
+    columns = list(found.values())
+    kernels = columns[0].methods
+
+    def row(label: str, value: Callable[[Ranking], float], spec: str) -> tuple[Cell, ...]:
+        return (Cell(label), *(Cell(value(each), spec=spec) for each in columns))
+
+    def accuracy(kernel: str) -> tuple[Cell, ...]:
+        return row(f"{kernel.upper()} accuracy", lambda each: each.means[kernel], PERCENT)
+
+    def rank(kernel: str) -> tuple[Cell, ...]:
+        return row(f"{kernel.upper()} mean rank", lambda each: each.rank(kernel), RANK)
+
+    def tested(label: str, value: Callable[[RankTest], float], spec: str) -> tuple[Cell, ...]:
+        return row(label, lambda each: math.nan if each.test is None else value(each.test), spec)
+
+    rows = [*_best_of_columns([*map(accuracy, kernels)], max), *_best_of_columns([*map(rank, kernels)], min)]
+    if {"rwm", "rbf"} <= set(kernels):
+        rows.insert(len(kernels), row("RWM ahead of RBF", lambda each: each.means["rwm"] - each.means["rbf"], "+.2f"))
+    rows += [
+        tested("Friedman's chi-square", lambda test: test.chi_square, PERCENT),
+        tested("its p-value, with ties", lambda test: test.p_value, SMALL),
+        tested("Iman-Davenport's F", lambda test: test.iman_davenport, PERCENT),
+        tested("its p-value", lambda test: test.iman_davenport_p, SMALL),
+        tested(f"Critical difference at {ALPHA:g}", lambda test: test.critical_difference(ALPHA), RANK),
+    ]
+    return TextTable(
+        name=f"readings_{experiment}",
+        title=f"Experiment {experiment}, {Experiment(experiment).title}: the readings side by side",
+        caption=(
+            f"Mean accuracies in percent over {counted(columns[0].n_data_sets, 'data set')} of the paper that all "
+            "kernels have by all readings; the published column is computed from the published accuracies of the same "
+            "sets. The best of a column is bold."
+        ),
+        columns=("", *READING_TITLE.values(), "published"),
+        rows=tuple(rows),
+    )
+
+
+def _best_of_columns(rows: Sequence[tuple[Cell, ...]], best: Callable[..., float]) -> list[tuple[Cell, ...]]:
+    winners = [best((row[j].value for row in rows), default=None) for j in range(1, len(rows[0]) if rows else 1)]
+    return [
+        (row[0], *(replace(cell, is_best=cell.value == winner) for cell, winner in zip(row[1:], winners, strict=True)))
+        for row in rows
+    ]

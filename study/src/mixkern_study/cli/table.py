@@ -1,29 +1,89 @@
-"""Accuracies of an experiment on a terminal."""
+"""Tables of the paper's study on a terminal: its data sets, and accuracies beside the published ones."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
+import click
 from rich.box import SIMPLE
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from mixkern.cli.output import print_wide
 from mixkern.wording import counted
-from mixkern_study import KERNELS, Accuracy, Experiment, Reading, Store, published_accuracies
+from mixkern_study.data_sets import DatasetComparison, compare_data_sets
+from mixkern_study.protocol import Experiment, Reading
+from mixkern_study.published import KERNELS, Accuracy, published_accuracies
 from mixkern_study.ranking import (
     READING_TITLE,
+    Ranking,
     Score,
     Scores,
-    Standing,
     common_titles,
     method_title,
-    published_standing,
+    published_ranking,
+    ranking,
     scores,
-    standing,
 )
 from mixkern_study.result_table import DASH
+from mixkern_study.store import Store
 
 PAPER = "(paper)"
 NAME_WIDTH = 16  # of a data set: longer names are cut
+
+
+@click.command("data")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+def data_command(as_json: bool) -> None:
+    """List the twenty data sets beside the figures that the paper gives for them."""
+    rows = compare_data_sets()
+    if as_json:
+        click.echo(json.dumps([_record(row) for row in rows], indent=1))
+    else:
+        _print_comparison(rows)
+
+
+def _record(row: DatasetComparison) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "ours": asdict(row.ours),
+        "paper": asdict(row.published),
+        "differences": row.differences,
+        "slip": row.slip,
+    }
+
+
+def _print_comparison(rows: list[DatasetComparison]) -> None:
+    """Print one line per set, each figure beside the paper's."""
+    title = "Twenty data sets: ours / the paper's; of class shares, the largest difference in %"
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column("name", no_wrap=True)
+    for heading in ("samples", "continuous", "categorical", "classes"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("shares", justify="right", no_wrap=True)
+    for row in rows:
+        figures = ("n_samples", "n_continuous", "n_categorical", "n_classes")
+        cells = [
+            _beside(row, field, f"{getattr(row.ours, field)} / {getattr(row.published, field)}") for field in figures
+        ]
+        shares = _beside(row, "class_percent", f"± {row.largest_share_difference:.1f}")
+        table.add_row(row.name, *cells, shares)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.differences:
+            console.print(f"{row.name}: {row.slip}.", highlight=False, soft_wrap=True)
+    same = sum(not row.differences for row in rows)
+    console.print(f"{same} of {len(rows)} sets agree with the paper in every figure.", highlight=False)
+
+
+def _beside(row: DatasetComparison, field: str, text: str) -> str:
+    return f"[bold yellow]{text} *[/]" if field in row.differences else text
+
+
+# ---------------------------------------------------------------- accuracies
 
 
 def print_accuracies(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> None:
@@ -57,12 +117,12 @@ def _table(table: Scores, methods: Sequence[str], experiment: int, n_folds: int)
     for title, row in table.items():
         shown.add_row(title, *_row(row, published.get(title, {}), beside, n_folds))
     common = common_titles(table, methods)
-    ours = standing(table, methods, common)
+    ours = ranking(table, methods, common)
     is_comparable = set(methods) <= set(KERNELS) and set(common) <= set(published)
     notes = []
     if ours.n_data_sets > 1:
         shown.add_section()
-        _add_footer(shown, ours, published_standing(experiment, methods, common) if is_comparable else None, beside)
+        _add_footer(shown, ours, published_ranking(experiment, methods, common) if is_comparable else None, beside)
         notes.append(f"Mean, rank and wins: {counted(ours.n_data_sets, 'data set')} that all methods have.")
     if any(score.n_folds < n_folds for row in table.values() for score in row.values()):
         notes.append(f"With an asterisk: fewer than {n_folds} folds are done.")
@@ -91,12 +151,12 @@ def _theirs(value: float | None, spec: str) -> Text:
     return Text("" if value is None else f"({format(value, spec)})")
 
 
-def _add_footer(shown: Table, ours: Standing, theirs: Standing | None, beside: Mapping[str, bool]) -> None:
-    rows: list[tuple[str, str, Callable[..., float], Callable[[Standing, str], float]]] = [
+def _add_footer(shown: Table, ours: Ranking, theirs: Ranking | None, beside: Mapping[str, bool]) -> None:
+    rows: list[tuple[str, str, Callable[..., float], Callable[[Ranking, str], float]]] = [
         ("Mean", ".1f", max, lambda each, method: each.means[method])
     ]
     if ours.test is not None:
-        rows += [("Mean rank", ".2f", min, Standing.rank), ("Wins", ".1f", max, Standing.wins)]
+        rows += [("Mean rank", ".2f", min, Ranking.rank), ("Wins", ".1f", max, Ranking.wins)]
     for label, spec, best, value in rows:
         winner = best(value(ours, method) for method in beside)
         cells = []

@@ -1,11 +1,34 @@
-"""Accuracies on a terminal: narrow, marked, and with what there is."""
+"""``mixkern paper data`` and accuracies on a terminal."""
 
+import json
 import statistics
 
 import pytest
+from click.testing import CliRunner
 
+from mixkern import datasets
 from mixkern_study import KERNELS, Result, Store, published_accuracies
-from mixkern_study.cli.accuracy import print_accuracies
+from mixkern_study.cli.table import data_command, print_accuracies
+
+
+def run(*arguments):
+    return CliRunner().invoke(data_command, arguments, catch_exceptions=False)
+
+
+def test_all_twenty_data_sets_are_listed_beside_the_paper():
+    done = run()
+    assert done.exit_code == 0
+    for name in datasets.names():
+        assert name in done.output
+    assert "6435 / 6345 *" in done.output
+    assert "15 of 20 sets agree with the paper in every figure." in done.output
+
+
+def test_figures_as_json():
+    rows = json.loads(run("--json").stdout)
+    assert len(rows) == 20
+    assert rows[8]["ours"]["n_samples"] == rows[8]["paper"]["n_samples"] == 150
+
 
 PERCENT = {"rwm": 0.9, "gmm": 0.8, "rbf": 0.9, "lap": 1.0, "forest": 0.95}
 

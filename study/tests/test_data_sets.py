@@ -1,11 +1,13 @@
-"""The data are the paper's data: samples, attributes, classes and class shares, its slips apart."""
+"""Data sets: the figures of the paper, its errors apart, and sets from outside."""
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from mixkern_study import compare_data_sets
-from mixkern_study.data_table import SLIPS
+from mixkern import datasets
+from mixkern_study import OUTSIDE, Protocol, compare_data_sets, study_fold
+from mixkern_study.data_sets import SLIPS, load_data_set
 
 COMPARISON = {row.published.title: row for row in compare_data_sets()}
 
@@ -49,3 +51,23 @@ def test_a_wrong_figure_would_be_found():
     assert wrong.differences == ("n_samples", "class_percent")
     missing = dataclasses.replace(row, ours=dataclasses.replace(row.ours, class_percent=(33.3, 33.3)))
     assert missing.differences == ("class_percent",)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_each_can_be_split(name):
+    data = load_data_set(name)
+    assert data.name == name
+    assert data.key == load_data_set(name).key
+    assert not data.X.isna().any(axis=None)
+    fold = study_fold(data, 0, Protocol())
+    assert np.isfinite(fold.train).all()
+    assert fold.n_classes == len(data.classes) > 1
+
+
+def test_the_paper_has_none_of_them():
+    assert set(OUTSIDE).isdisjoint(datasets.names())
+
+
+def test_labels_are_the_ones_of_the_source():
+    assert set(load_data_set("breast_cancer").classes) == {"benign", "malignant"}
+    assert load_data_set("wine").key == datasets.load("wine").key

@@ -1,12 +1,58 @@
+"""Critical difference diagram and leaderboard."""
+
 import io
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+import mixkern_study
 from mixkern.errors import StudyError
 from mixkern.plot.style import COLOURS
-from mixkern_study import plot
-from mixkern_study.leaderboard import Entry, leaderboard
+from mixkern_study import Entry, plot
+from mixkern_study.leaderboard import leaderboard
+
+TEST = mixkern_study.rank_test(np.array([[4.0, 3.0, 2.0, 1.0]] * 3 + [[3.0, 4.0, 1.0, 2.0]] * 3), ["a", "b", "c", "d"])
+
+
+def texts(ax):
+    return [text.get_text().strip() for text in ax.texts]
+
+
+def test_every_method_stands_there_with_its_rank():
+    found = texts(plot.critical_difference(TEST))
+    assert {"a  1.50", "b  1.50", "3.50  c", "3.50  d"} <= set(found)
+    assert {"1", "2", "3", "4"} <= set(found)
+
+
+def test_groups_are_joined_and_the_difference_is_drawn():
+    ax = plot.critical_difference(TEST, alpha=0.01, value=0.5)
+    joined = [line for line in ax.lines if line.get_linewidth() > 3]
+    assert [sorted(np.round(line.get_xdata(), 2)) for line in joined] == [[1.47, 1.53], [3.47, 3.53]]
+    assert any("0.50" in text and "0.01" in text for text in texts(ax))
+
+
+def test_the_best_rank_is_to_the_right():
+    low, high = plot.critical_difference(TEST).get_xlim()
+    assert low > high
+
+
+def test_the_exact_difference_is_the_default():
+    ax = plot.critical_difference(TEST, alpha=0.1)
+    assert any(f"{TEST.critical_difference(0.1):.2f}" in text for text in texts(ax))
+
+
+def test_the_diagram_draws_on_given_axes():
+    ax = plot.critical_difference(TEST)
+    assert plot.critical_difference(TEST, ax=ax) is ax
+
+
+@pytest.mark.parametrize("k", [2, 3, 9])
+def test_any_number_of_methods(k):
+    scores = np.random.RandomState(0).uniform(size=(8, k))
+    ax = plot.critical_difference(mixkern_study.rank_test(scores, [f"m{i}" for i in range(k)]))
+    assert sum("m" in text for text in texts(ax)) == k
+
 
 SCORES = {"mixture_svc": (0.9, 0.8), "svc": (0.8, 0.85), "mine": (0.7, 0.75)}
 
@@ -19,10 +65,6 @@ def board(n_sets=2):
         for method, scores in SCORES.items()
         for name, score in list(zip("ab", scores, strict=True))[:n_sets]
     )
-
-
-def texts(ax):
-    return [text.get_text().strip() for text in ax.texts]
 
 
 def test_methods_stand_in_their_order_with_accuracy_and_rank():
@@ -48,7 +90,7 @@ def test_one_data_set_has_no_ranks():
     ax.figure.savefig(io.BytesIO())
 
 
-def test_it_draws_where_it_is_told():
+def test_the_leaderboard_draws_on_given_axes():
     ax = plot.leaderboard(board())
     assert plot.leaderboard(board(), ax=ax) is ax
 

@@ -1,0 +1,238 @@
+"""Records that studies keep: one class for each table of a store."""
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
+
+from mixkern.search import SearchTrial
+
+NAN = float("nan")
+
+
+class Record(Protocol):
+    """A frozen dataclass that a store keeps: its fields are the columns of a table."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    table: ClassVar[str]
+    key: ClassVar[tuple[str, ...]]  # columns; new records replace those with the same values
+    is_unique: ClassVar[bool]  # whether a key belongs to one record
+
+
+def columns(kind: type[Record]) -> list[str]:
+    """Return the names of a record's fields, in order.
+
+    >>> columns(CellKey)
+    ['experiment', 'data_set', 'fold', 'repeat', 'method']
+    """
+    return [field.name for field in fields(kind)]
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """One cell of the paper's experiments."""
+
+    table: ClassVar[str] = "result"
+    key: ClassVar[tuple[str, ...]] = ()
+    is_unique: ClassVar[bool] = True
+
+    experiment: int
+    data_set: str
+    fold: int
+    repeat: int
+    method: str
+
+
+CELL = tuple(columns(CellKey))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One classifier on one test fold, with settings chosen by one reading.
+
+    Attributes
+    ----------
+    experiment, data_set, fold, repeat, method, reading
+        The key; ``repeat`` counts draws of labels.
+    accuracy : float
+        Share of correct labels on the test fold.
+    n_labelled, n_support : int
+        Labels, and support vectors of the classifier; -1 for methods that have none.
+    C, gamma, alpha, beta, ratio : float
+        The chosen settings; NaN where the method has no such setting.
+    density : str
+        Name of the density; empty for methods without.
+    n_components : int
+        Components of the density.
+    rated_error : float
+        The error that the settings were chosen by.
+    n_trials : int
+        Settings that were tried.
+    smallest_eigenvalue, negative_mass : float
+        Of the kernel matrix among labelled rows (at most 2,000 of them); NaN where it was not examined.
+    search_s, building_s, training_s, testing_s : float
+        Seconds for all trials, for the kernel matrix, for training and for predictions.
+    seed : int
+        Seed of the draw of labels.
+    """
+
+    table: ClassVar[str] = "result"
+    key: ClassVar[tuple[str, ...]] = (*CELL, "reading")
+    is_unique: ClassVar[bool] = True
+
+    experiment: int
+    data_set: str
+    fold: int
+    repeat: int
+    method: str
+    reading: str
+    accuracy: float
+    n_labelled: int
+    n_support: int = -1
+    C: float = NAN
+    gamma: float = NAN
+    alpha: float = NAN
+    beta: float = NAN
+    ratio: float = NAN
+    density: str = ""
+    n_components: int = 0
+    rated_error: float = NAN
+    n_trials: int = 0
+    smallest_eigenvalue: float = NAN
+    negative_mass: float = NAN
+    search_s: float = 0.0
+    building_s: float = 0.0
+    training_s: float = 0.0
+    testing_s: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One setting that was tried for a cell: see :class:`mixkern.search.SearchTrial`."""
+
+    table: ClassVar[str] = "trial"
+    key: ClassVar[tuple[str, ...]] = CELL
+    is_unique: ClassVar[bool] = False
+
+    experiment: int
+    data_set: str
+    fold: int
+    repeat: int
+    method: str
+    density: str
+    validation_error: float
+    expected_error: float
+    optimistic_error: float
+    log_loss: float
+    confidence: float
+    n_support: float
+    C: float
+    gamma: float
+    alpha: float
+    beta: float
+    ratio: float
+
+    @classmethod
+    def of(cls, cell: CellKey, density: str, trial: SearchTrial) -> Self:
+        """Make a record of a trial of a search."""
+        scores = {name: getattr(trial, name) for name in columns(cls)[len(CELL) + 1 :]}
+        return cls(**{name: getattr(cell, name) for name in CELL}, density=density, **scores)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """Run-times of one fold, in seconds, as in the paper's table.
+
+    Attributes
+    ----------
+    data_set, fold, method
+        The key. Methods ``"density"`` (the estimation of the density) and ``"rbf_kernel"`` (scikit-learn's function on
+        the same rows) have ``building_s`` only.
+    n_rows, n_labelled, n_test : int
+        Rows of the kernel matrix, labels, and unlabelled rows that are predicted.
+    building_s, training_s, testing_s : float
+        The kernel matrix among all training rows (of LAP: the graph and the base kernel of all rows, and the matrix
+        among labelled ones), training on a tenth of them, and predictions of the unlabelled others.
+    grid_s : float
+        All ratios of LAP at one gamma; NaN for others.
+    """
+
+    table: ClassVar[str] = "timing"
+    key: ClassVar[tuple[str, ...]] = ("data_set", "fold", "method")
+    is_unique: ClassVar[bool] = True
+
+    data_set: str
+    fold: int
+    method: str
+    n_rows: int
+    n_labelled: int
+    n_test: int
+    building_s: float
+    training_s: float = NAN
+    testing_s: float = NAN
+    grid_s: float = NAN
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldDensity:
+    """A density of a fold's training rows, as JSON, and the seconds that it took."""
+
+    table: ClassVar[str] = "density"
+    key: ClassVar[tuple[str, ...]] = ("data_set", "fold", "name")
+    is_unique: ClassVar[bool] = True
+
+    data_set: str
+    fold: int
+    name: str
+    mixture: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One method of the leaderboard with one draw of labels.
+
+    Attributes
+    ----------
+    data_set, budget, choice, draw, method
+        The key; see :class:`~mixkern_study.leaderboard.LabelDraw`.
+    settings : str
+        All settings of the method.
+    accuracy, balanced_accuracy : float
+        On the test fold: the share of correct labels, and its mean over the classes of the fold. Those of the most
+        frequent label, where the method has failed.
+    n_labelled, n_seen : int
+        Labels, and the number of classes among them.
+    structure_s, learning_s : float
+        Seconds of one core: for what needs no label, and for fit and predict.
+    error : str
+        Why the method has failed; empty where it has not.
+    seed : int
+        Seed of the draw of labels.
+    """
+
+    table: ClassVar[str] = "entry"
+    key: ClassVar[tuple[str, ...]] = ("data_set", "budget", "choice", "draw", "method")
+    is_unique: ClassVar[bool] = True
+
+    data_set: str
+    budget: int
+    choice: str
+    draw: int
+    method: str
+    settings: str
+    accuracy: float
+    balanced_accuracy: float
+    n_labelled: int
+    n_seen: int
+    structure_s: float
+    learning_s: float
+    error: str = ""
+    seed: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of one whole fit: structure, fit, predict."""
+        return self.structure_s + self.learning_s
+
+
+RECORDS: tuple[type[Record], ...] = (FoldDensity, Result, Trial, Timing, Entry)

@@ -1,0 +1,266 @@
+"""Methods: two stages give the same as one, and methods see labels and features only."""
+
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
+from mixkern.density import one_hot_rows
+from mixkern.encoding import UNLABELLED
+from mixkern.errors import DensityChoiceWarning, StudyError
+from mixkern_study import (
+    BASELINES,
+    METHODS,
+    Draw,
+    Method,
+    Protocol,
+    TrainingData,
+    labels_only,
+    method,
+    own_estimator,
+    study_fold,
+)
+from mixkern_study.experiment import baseline_result
+from mixkern_study.fold import fitted_density
+from mixkern_study.method import LABELS_ONLY, REFERENCE, FewLabelSearch
+
+
+def training_data(name):
+    fold = study_fold(datasets.load(name), 0, Protocol())
+    return fold, TrainingData(fold.train, fold.n_categorical, 7)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return training_data("iris")
+
+
+@pytest.fixture(scope="module")
+def heart():
+    return training_data("heart")
+
+
+def labels(fold, rows):
+    codes = np.full(len(fold.train), UNLABELLED)
+    codes[rows] = fold.train_codes[rows]
+    return codes
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("data", ["iris", "heart"])
+def test_every_method_learns(name, data, request):
+    is_easy = data == "iris"
+    fold, data = request.getfixturevalue(data)
+    codes = labels(fold, np.random.RandomState(0).choice(len(fold.train), 40, replace=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = METHODS[name].prepare(data).predict(codes, fold.test, 0)
+    assert predicted.shape == fold.test_codes.shape
+    assert set(predicted.tolist()) <= set(codes[codes >= 0].tolist())
+    assert (predicted == fold.test_codes).mean() > (0.6 if is_easy else 0.3)
+
+
+@pytest.mark.parametrize("estimator", [MixtureSVC(), MixtureSVC("rwm"), MixtureSVC("lap"), LaplacianSVC()])
+def test_two_halves_are_one_fit(iris, estimator):
+    fold, data = iris
+    estimator = estimator.set_params(probability=False)
+    learner = own_estimator(estimator, "").prepare(data)
+    for rows in ([0, 1, 2, 40, 60, 80], [5, 6, 7, 90, 100]):  # the second after the first: nothing of it is left
+        codes = labels(fold, rows)
+        density = data.density(own_estimator(clone(estimator), "").prior)
+        whole = clone(estimator).set_params(density=density, random_state=7).fit(fold.train, codes)
+        assert (learner.predict(codes, fold.test, 7) == whole.predict(fold.test)).all()
+
+
+def test_the_default_machine_has_the_density_that_it_learns_by_itself(iris):
+    fold, data = iris
+    own = MixtureSVC(encoder="passthrough", random_state=7).fit(fold.train, labels(fold, np.arange(0, 120, 9)))
+    assert data.density("evidence") == own.mixture_
+    assert data.density("evidence") is data.density("evidence")
+    assert data.density_s("evidence") > 0
+
+
+def test_classes_without_a_label_do_not_disturb(iris):
+    fold, data = iris
+    codes = labels(fold, np.flatnonzero(fold.train_codes != 1)[:60:4])
+    assert set(codes) == {-1, 0, 2}
+    for name in ("rwm", "svc", "spreading"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = METHODS[name].prepare(data).predict(codes, fold.test, 0)
+        assert set(predicted.tolist()) == {0, 2}
+
+
+def test_others_read_numbers_without_gaps(heart):
+    fold, data = heart
+    seen = []
+
+    class Spy(LogisticRegression):
+        def fit(self, X, y):
+            seen.append((X, y))
+            return super().fit(X, y)
+
+    codes = labels(fold, np.arange(20))
+    labels_only(Spy(max_iter=1000)).prepare(data).predict(codes, fold.test, 0)
+    ((X, y),) = seen
+    assert len(X) == len(y) == 20
+    assert np.isfinite(X).all()
+    assert X.shape[1] > fold.train.shape[1]  # a column for each category
+
+
+def test_other_settings_are_told_apart():
+    assert own_estimator(MixtureSVC(C=1.0), "").settings != own_estimator(MixtureSVC(C=2.0), "").settings
+    assert "C=10.0" in METHODS["self_training"].settings  # of the estimator inside
+    assert "object at" not in " ".join(each.settings for each in METHODS.values())
+
+
+def test_who_is_who():
+    assert METHODS[REFERENCE].is_own
+    assert not METHODS[LABELS_ONLY].is_own
+    assert sum(each.is_own for each in METHODS.values()) == 8
+    assert {METHODS[REFERENCE].prior, METHODS["rwm"].prior, METHODS["svc"].prior} == {"evidence", "typical", ""}
+    assert len({each.title for each in METHODS.values()}) == len(METHODS)
+
+
+def test_libraries_are_looked_for_when_methods_are_listed(monkeypatch):
+    monkeypatch.setattr(method, "find_spec", lambda name: name if name == "catboost" else None)
+    assert list(method.leaderboard_methods()) == [*METHODS, "catboost"]
+    assert method.title_of_method("catboost") == "CatBoost"
+
+
+def test_boosting_competes_where_it_is_installed(iris, monkeypatch):
+    class Booster(GaussianNB):
+        def __init__(self, n_jobs=None, random_state=None):
+            super().__init__()
+            self.n_jobs, self.random_state = n_jobs, random_state
+
+    monkeypatch.setattr(method, "find_spec", lambda name: name if name == "xgboost" else None)
+    monkeypatch.setattr(method, "version", lambda name: "9.9")
+    found = method.boosters()
+    assert list(found) == ["xgboost"]
+    assert found["xgboost"].settings == "xgboost 9.9"
+    monkeypatch.setitem(sys.modules, "xgboost", SimpleNamespace(XGBClassifier=Booster))
+    fold, data = iris
+    codes = labels(fold, np.arange(0, 120, 4))
+    assert (found["xgboost"].prepare(data).predict(codes, fold.test, 0) == fold.test_codes).mean() > 0.8
+
+
+def test_a_machine_with_a_density_of_its_own_is_refused():
+    with pytest.raises(StudyError, match="'Mine' has a density or an encoder of its own"):
+        own_estimator(MixtureSVC(density=VBMixture()), "Mine")
+
+
+def test_a_wide_table_has_diagonal_covariances_as_in_a_fit():
+    rows = np.random.RandomState(0).standard_normal((40, 30))
+    with pytest.warns(DensityChoiceWarning):
+        assert TrainingData(rows, 0, 0).density("evidence").covariance_type == "diag"
+
+
+def test_a_booster_that_was_never_installed_has_no_version():
+    assert method._version("no_such_library") == ""
+
+
+PROTOCOL = Protocol(n_folds=3)
+
+
+def situation(name):
+    fold = study_fold(datasets.load(name), 0, PROTOCOL)
+    rows = np.concatenate([np.flatnonzero(fold.train_codes == code)[:6] for code in range(fold.n_classes)])
+    return fold, fitted_density(fold, "default", PROTOCOL), Draw(1, 0, np.sort(rows), 3)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_learns_iris(name):
+    fold, mixture, draw = situation("iris")
+    result = baseline_result(fold, mixture, name, BASELINES[name], draw)
+    assert result.accuracy > 0.75
+    assert (result.method, result.reading, result.n_labelled, result.n_support) == (name, "default", 18, -1)
+    assert baseline_result(fold, mixture, name, BASELINES[name], draw).accuracy == result.accuracy
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_learns_a_table_with_gaps_and_categories(name):
+    fold, mixture, draw = situation("credit_a")
+    assert np.isnan(fold.train).any()
+    assert baseline_result(fold, mixture, name, BASELINES[name], draw).accuracy > 0.35
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_every_baseline_takes_a_table_of_labels_only(name):
+    fold, mixture, _ = situation("iris")
+    assert baseline_result(fold, mixture, name, BASELINES[name], Draw(3, 0, np.arange(100), 0)).accuracy > 0.85
+
+
+def test_labels_only_is_a_plain_machine():
+    fold, mixture, draw = situation("iris")
+    machine = SVC().fit(fold.train[draw.labelled], fold.train_codes[draw.labelled])
+    expected = machine.score(fold.test, fold.test_codes)
+    assert baseline_result(fold, mixture, "svc", BASELINES["svc"], draw).accuracy == pytest.approx(expected)
+
+
+def test_baselines_see_no_label_but_those_given():
+    fold, mixture, draw = situation("iris")
+    seen = []
+
+    class Watching:
+        def predict(self, codes, test, seed):
+            seen.append(codes)
+            return np.zeros(len(test), dtype=int)
+
+    baseline_result(fold, mixture, "watching", Method("", lambda data: Watching()), draw)
+    (codes,) = seen
+    assert np.flatnonzero(codes != -1).tolist() == draw.labelled.tolist()
+    assert (codes[draw.labelled] == fold.train_codes[draw.labelled]).all()
+
+
+def test_categories_become_columns_and_gaps_are_filled():
+    fold, mixture, _ = situation("credit_a")
+    train, test = (one_hot_rows(mixture, rows) for rows in (fold.train, fold.test))
+    width = mixture.n_continuous + sum(table.shape[1] for table in mixture.categories)
+    assert train.shape[1] == test.shape[1] == width
+    assert not np.isnan(train).any()
+    assert not np.isnan(test).any()
+    assert set(np.unique(train[:, mixture.n_continuous :])) == {0.0, 1.0}
+
+
+def test_seeds_reach_whoever_has_one():
+    fold, mixture, draw = situation("iris")
+    accuracies = {
+        baseline_result(
+            fold, mixture, "f", labels_only(RandomForestClassifier(n_estimators=2)), Draw(1, 0, draw.labelled, seed)
+        ).accuracy
+        for seed in range(6)
+    }
+    assert len(accuracies) > 1
+    assert baseline_result(fold, mixture, "d", labels_only(DummyClassifier()), draw).accuracy == pytest.approx(
+        1 / 3, abs=0.05
+    )
+
+
+def test_the_better_value_is_found():
+    X = np.random.RandomState(0).normal(size=(60, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    search = FewLabelSearch(SVC(), "gamma", (1e-6, 1.0), random_state=0).fit(X, y)
+    assert search.best_estimator_.gamma == 1.0
+    assert (search.predict(X) == y).mean() > 0.8
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1], [0, 0, 0, 0, 1], [0, 1, 2, 3]])
+def test_any_handful_of_labels_will_do(labels):
+    X = np.arange(len(labels), dtype=float)[:, None]
+    search = FewLabelSearch(SVC(), "C", (1.0, 10.0), random_state=0).fit(X, labels)
+    assert set(search.predict(X)) <= set(labels)
+
+
+def test_equal_values_are_decided_by_their_order():
+    X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
+    assert FewLabelSearch(SVC(), "C", (10.0, 1.0, 100.0), random_state=0).fit(X, y).best_estimator_.C == 10.0
