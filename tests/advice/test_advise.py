@@ -1,4 +1,4 @@
-"""Advice on tables whose truth is known, and on tables that leave little to say."""
+"""Advice on tables with known gains, and on tables with few labels."""
 
 import numpy as np
 import pandas as pd
@@ -157,12 +157,12 @@ def test_the_text_is_short_and_fits_a_terminal(name):
 
 @pytest.mark.usefixtures("quick")
 def test_another_estimator_is_named_and_left_as_it_was():
-    machine = LaplacianSVC()
-    found = advise(MOONS, few(SIDES, [6, 6]), estimator=machine)
+    estimator = LaplacianSVC()
+    found = advise(MOONS, few(SIDES, [6, 6]), estimator=estimator)
     assert "LaplacianSVC, all rows" in str(found)
-    assert machine.random_state is None
-    assert machine.probability
-    assert not hasattr(machine, "mixture_")
+    assert estimator.random_state is None
+    assert estimator.probability
+    assert not hasattr(estimator, "mixture_")
 
 
 def test_wrong_parameters():

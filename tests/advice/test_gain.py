@@ -23,15 +23,15 @@ from mixkern.search import SemiSupervisedSplit
 MOONS, SIDES = datasets.make_two_moons(400, random_state=0)
 
 
-def learned(X=MOONS, y=SIDES, machine=None):
-    machine = MixtureSVC(random_state=0, probability=False) if machine is None else machine
-    machine.read_labels(X, y, None)
-    return machine, machine.learn_structure(X)
+def learned(X=MOONS, y=SIDES, estimator=None):
+    estimator = MixtureSVC(random_state=0, probability=False) if estimator is None else estimator
+    estimator.read_labels(X, y, None)
+    return estimator, estimator.learn_structure(X)
 
 
-def gain_of(machine, rows, codes, some, seed=0, confidence=0.95):
-    numbers = one_hot_rows(machine.mixture_, rows[some])
-    return cross_validated_gain(machine, rows[some], numbers, codes[some], np.random.RandomState(seed), confidence)
+def gain_of(estimator, rows, codes, some, seed=0, confidence=0.95):
+    numbers = one_hot_rows(estimator.mixture_, rows[some])
+    return cross_validated_gain(estimator, rows[some], numbers, codes[some], np.random.RandomState(seed), confidence)
 
 
 def some_of_each(codes, per_class, seed):
@@ -52,10 +52,10 @@ def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_c
     assert paired_variance(gained, lost, n) == pytest.approx(values.var() / (n + 2))
 
 
-@pytest.mark.parametrize("machine", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "bent"])
-def test_accuracies_are_those_of_estimators_trained_without_the_fold(machine):
+@pytest.mark.parametrize("estimator", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "lap"])
+def test_accuracies_are_those_of_estimators_trained_without_the_fold(estimator):
     """The kernel too: the share of a blend depends on the labels."""
-    machine, rows = learned(machine=machine)
+    estimator, rows = learned(estimator=estimator)
     some = some_of_each(SIDES, 4, seed=1)
     random, expected = np.random.RandomState(3), []
     class_subsample(SIDES[some], module.MAX_LABELS, random)  # draws random numbers, too
@@ -64,9 +64,9 @@ def test_accuracies_are_those_of_estimators_trained_without_the_fold(machine):
         for kept, out in split.split(rows[some], SIDES[some]):
             codes = np.full(len(rows), -1)
             codes[some[kept]] = SIDES[some[kept]]
-            own = copy(machine).train(rows, codes)
+            own = copy(estimator).train(rows, codes)
             expected.append(own.score(MOONS[some[out]], SIDES[some[out]]))
-    found = gain_of(machine, rows, SIDES, some, seed=3)
+    found = gain_of(estimator, rows, SIDES, some, seed=3)
     assert found.all_rows == pytest.approx(np.mean(expected))
     assert (found.n_tested, found.n_folds, found.n_repeats) == (8, 4, 10)
 
@@ -75,17 +75,17 @@ def test_the_interval_is_never_narrower_than_few_labels_allow():
     """Both are right everywhere, so that no fold differs: eight labels still leave room for a difference."""
     X = np.repeat([[0.0, 0.0], [9.0, 9.0]], 20, axis=0) + np.random.RandomState(0).standard_normal((40, 2))
     y = np.repeat([0, 1], 20)
-    machine, rows = learned(X, y)
-    found = gain_of(machine, rows, y, some_of_each(y, 4, seed=0))
+    estimator, rows = learned(X, y)
+    found = gain_of(estimator, rows, y, some_of_each(y, 4, seed=0))
     assert found.estimate == 0
     half = stats.t.ppf(0.975, 4 * 10 - 1) * np.sqrt(1 / (8 + 2) ** 2)
     assert found.interval == pytest.approx((-half, half))
 
 
 def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
-    machine, rows = learned()
+    estimator, rows = learned()
     some = some_of_each(SIDES, 2, seed=0)
-    narrow, wide = (gain_of(machine, rows, SIDES, some, confidence=c) for c in (0.5, 0.9999))
+    narrow, wide = (gain_of(estimator, rows, SIDES, some, confidence=c) for c in (0.5, 0.9999))
     assert narrow.estimate == wide.estimate
     assert -1 <= wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1] <= 1
 
@@ -94,15 +94,15 @@ def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
 def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
     """The true gain: both classifiers with all labels, on all rows without one."""
     monkeypatch.setattr(module, "N_REPEATS", 3)
-    machine, rows = learned()
-    numbers, hits, draws = one_hot_rows(machine.mixture_, rows), [], 20
+    estimator, rows = learned()
+    numbers, hits, draws = one_hot_rows(estimator.mixture_, rows), [], 20
     for seed in range(draws):
         some = some_of_each(SIDES, 6, seed)
         others = np.setdiff1d(np.arange(len(rows)), some)
-        whole = copy(machine).train(rows[some], SIDES[some])
+        whole = copy(estimator).train(rows[some], SIDES[some])
         right = whole.predict(MOONS[others]) == SIDES[others]
         alone = baseline_predictions(numbers, SIDES, some, others) == SIDES[others]
-        low, high = gain_of(machine, rows, SIDES, some, seed).interval
+        low, high = gain_of(estimator, rows, SIDES, some, seed).interval
         hits.append(low <= right.mean() - alone.mean() <= high)
     assert np.mean(hits) >= 0.85  # by the corrected variance alone it is about two in three
 

@@ -99,12 +99,12 @@ def test_a_matrix_may_be_changed_by_who_gets_it():
         np.testing.assert_array_equal(matrices.among(point), first)
 
 
-# ---------------------------------------------------------------- the linear machine
+# ---------------------------------------------------------------- the linear kernel
 
 
 @pytest.mark.parametrize("name", ["rbf", "gmm", "rwm"])
 @pytest.mark.parametrize("alpha", [1.0, 0.3])
-def test_without_gamma_it_is_the_linear_machine(name, alpha):
+def test_without_gamma_it_is_the_linear_kernel(name, alpha):
     kernel, rows, _ = bound(name, "numbers")
     y = np.arange(20) % 3
     matrices = gram_cache(kernel, rows[:20], rows[20:])
@@ -190,8 +190,8 @@ def test_a_small_gamma_is_the_linear_machine():
     expected = flat.decision_function(matrices.towards(LINEAR))
     errors = []
     for small in (KernelPoint(0.1), KernelPoint(0.01), KernelPoint(0.001)):  # libsvm's floats are single: no smaller
-        bent = SVC(kernel="precomputed", C=0.5 / (2 * small.gamma), tol=1e-9).fit(matrices.among(small), y)
-        errors.append(np.abs(bent.decision_function(matrices.towards(small)) - expected).max())
+        svc = SVC(kernel="precomputed", C=0.5 / (2 * small.gamma), tol=1e-9).fit(matrices.among(small), y)
+        errors.append(np.abs(svc.decision_function(matrices.towards(small)) - expected).max())
     assert errors[2] < 0.2 * errors[1] < 0.04 * errors[0]
     assert errors[2] < 0.05
 
@@ -215,7 +215,7 @@ def test_a_unit_is_a_ratio_of_medians(name, alpha, beta):
 
 
 def differing(codes):
-    """Differing categories; what is missing differs as the kernel says."""
+    """Differing categories; what is missing differs as in the kernel."""
     kernel = RBFKernel(n_categorical=codes.shape[1])
     rows = np.where(codes < 0, np.nan, codes)
     return np.sqrt(kernel.pair_terms(rows).sq_count)
@@ -247,7 +247,7 @@ def test_rows_that_are_mostly_equal_have_no_unit(rows):
     assert gram_cache(RWMKernel(mixture), rows, None).unit(1.0, 1.0) == 1.0
 
 
-# ---------------------------------------------------------------- bent kernels
+# ---------------------------------------------------------------- Laplacian kernels
 
 
 @pytest.mark.parametrize("kind", LEARNED)
@@ -303,9 +303,9 @@ def test_kernels_without_settings_of_their_own(kernel, name):
 
 
 def test_machines_bind_what_is_searched():
-    machine = MixtureSVC(random_state=0)
-    rows = machine.learn_structure(table("gaps"))
-    matrices = gram_cache(machine.kernel_, rows[:9], None)
+    estimator = MixtureSVC(random_state=0)
+    rows = estimator.learn_structure(table("gaps"))
+    matrices = gram_cache(estimator.kernel_, rows[:9], None)
     np.testing.assert_allclose(
-        matrices.among(KernelPoint(machine.kernel_.gamma)), machine.kernel_(rows[:9]), rtol=1e-12
+        matrices.among(KernelPoint(estimator.kernel_.gamma)), estimator.kernel_(rows[:9]), rtol=1e-12
     )

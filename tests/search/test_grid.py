@@ -48,7 +48,7 @@ def test_no_kernel_is_lost(gamma, alpha, beta, ratio):
     points = kernel_points(gamma, alpha, beta, ratio)
     for g, a, b, r in product(gamma, alpha, beta, ratio):
         alike = [p for p in points if p.ratio == r and np.allclose(kernel_of(p), APART.kernel(g, a, b), rtol=1e-9)]
-        assert len(alike) >= (a > 0 or b > 0)  # a kernel that is one everywhere says nothing
+        assert len(alike) >= (a > 0 or b > 0)  # a kernel that is one everywhere is left out
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
@@ -112,7 +112,7 @@ def test_the_line_against_its_formula(best):
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.floats(-4, 4), st.lists(st.integers(-6, 6), min_size=1, max_size=6, unique=True), st.integers(1, 5))
 def test_every_point_of_the_line_is_the_same_linear_machine(log_best, logs, n):
-    """2 gamma C is the linear machine's C, whatever the units; slope minus one in the logarithms."""
+    """2 gamma C is the linear SVM's C, whatever the units; slope minus one in the logarithms."""
     best, C, gamma = 10**log_best, [10 ** (each / 2) for each in logs], np.geomspace(1e-2, 1e1, n).tolist()
     points = line(best, C, gamma)
     assert points

@@ -29,9 +29,9 @@ def train(K, codes, kept):
     return classifier(K, codes, C=C, tol=1e-8)
 
 
-def pair_values(machine, K):
+def pair_values(svc, K):
     """Values of pairs of classes, positive for the first."""
-    values = machine.decision_function(K)
+    values = svc.decision_function(K)
     return -values[:, None] if values.ndim == 1 else values
 
 
@@ -69,18 +69,18 @@ def literal_probabilities(values, slope, winner, c):
 def literal(rating, K, towards, codes, folds, other_codes, weights=None):
     """Leave each fold out, train, predict; then train on everything and look at the other rows."""
     c = codes.max() + 1
-    machine = SVC(kernel="precomputed", C=C, tol=1e-8, break_ties=True, decision_function_shape="ovr")
+    svc = SVC(kernel="precomputed", C=C, tol=1e-8, break_ties=True, decision_function_shape="ovr")
     pairwise = SVC(kernel="precomputed", C=C, tol=1e-8, decision_function_shape="ovo")
     left_out, n_support = [], []  # (true class, predicted class, values of pairs, weight)
     counts = np.ones(len(codes)) if weights is None else weights
     for fold in range(folds.max() + 1):
         kept, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         some = None if weights is None else weights[kept]
-        machine.fit(K[np.ix_(kept, kept)], codes[kept], some)
+        svc.fit(K[np.ix_(kept, kept)], codes[kept], some)
         pairwise.fit(K[np.ix_(kept, kept)], codes[kept], some)
-        n_support.append(len(machine.support_))
+        n_support.append(len(svc.support_))
         block = K[np.ix_(out, kept)]
-        left_out += zip(codes[out], machine.predict(block), pair_values(pairwise, block), counts[out], strict=True)
+        left_out += zip(codes[out], svc.predict(block), pair_values(pairwise, block), counts[out], strict=True)
     own = [
         (values[q] if code == i else -values[q], count)
         for code, _, values, count in left_out
@@ -96,7 +96,7 @@ def literal(rating, K, towards, codes, folds, other_codes, weights=None):
     error, log_loss, confidence = wrong / total, sum(surprises) / total, np.nan
     rated = error
     if rating != "validation":
-        predicted = machine.fit(K, codes, weights).predict(towards)
+        predicted = svc.fit(K, codes, weights).predict(towards)
         values = pair_values(pairwise.fit(K, codes, weights), towards)
         confidence = np.mean(
             [literal_probabilities(v, slope, guess, c).max() for v, guess in zip(values, predicted, strict=True)]
@@ -157,22 +157,22 @@ def test_weights_go_with_their_rows(rating, counts):
 
 
 def test_rows_of_almost_no_weight_are_almost_not_there():
-    """Lies that count a billionth: the judgement is that of the other rows, whatever the lies are."""
+    """Wrong labels with weights of a billionth: the scores are those of the other rows."""
     K, towards, codes, _ = situation((12, 12))
     folds = label_folds(codes, 3, 0)
-    lies = np.arange(24) % 4 == 0
-    said, weights = np.where(lies, 1 - codes, codes), np.where(lies, 1e-9, 1.0)
-    honest = Scored(Rating.EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).trial(K, towards)
-    lying = Scored(Rating.EXPECTED_ERROR, said, folds, weighted(weights), weights=weights).trial(K, towards)
-    heard = Scored(Rating.EXPECTED_ERROR, said, folds, weighted(weights)).trial(K, towards)
-    kept = np.flatnonzero(~lies)
+    is_wrong = np.arange(24) % 4 == 0
+    given, weights = np.where(is_wrong, 1 - codes, codes), np.where(is_wrong, 1e-9, 1.0)
+    right = Scored(Rating.EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).trial(K, towards)
+    wrong = Scored(Rating.EXPECTED_ERROR, given, folds, weighted(weights), weights=weights).trial(K, towards)
+    unweighted = Scored(Rating.EXPECTED_ERROR, given, folds, weighted(weights)).trial(K, towards)
+    kept = np.flatnonzero(~is_wrong)
     alone = Scored(Rating.EXPECTED_ERROR, codes[kept], folds[kept]).trial(K[np.ix_(kept, kept)], towards[:, kept])
-    for scores in (honest, lying):
+    for scores in (right, wrong):
         found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence)
         expected = (alone.error, alone.log_loss, alone.validation_error, alone.confidence)
         assert found == pytest.approx(expected, rel=1e-4)
-    assert heard.validation_error > alone.validation_error + 0.1
-    assert heard.log_loss > alone.log_loss + 0.1
+    assert unweighted.validation_error > alone.validation_error + 0.1
+    assert unweighted.log_loss > alone.log_loss + 0.1
 
 
 def test_the_unit_of_weights_matters_for_optimism_alone():

@@ -25,7 +25,7 @@ from mixkern import Mixture, MixtureSVC, MixtureSVR, SemiSupervisedSplit
 from mixkern.errors import LabelError, LabelTypeError, NoLabelsError, OptionError
 
 PLANE = Mixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
-MACHINE = MixtureSVC("rbf", density=PLANE, gamma=0.5, probability=False, random_state=0)
+CLASSIFIER = MixtureSVC("rbf", density=PLANE, gamma=0.5, probability=False, random_state=0)
 REGRESSOR = MixtureSVR("rbf", density=PLANE, gamma=0.5, C=10.0, random_state=0)
 
 
@@ -38,14 +38,14 @@ def blobs(n=60, per_class=6, gap=4.0):
     return X, y, np.where(np.arange(n) < 2 * per_class, y, -1)
 
 
-def hand_made(machine, X, y, splitter, is_labelled, groups=None):
+def hand_made(classifier, X, y, splitter, is_labelled, groups=None):
     """Folds of the labelled rows by the splitter; train on the others and on all unlabelled rows, score, repeat."""
     labelled, others = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
     some = None if groups is None else groups[labelled]
     scores = []
     for train, test in splitter.split(labelled, y[labelled], some):
         kept = np.sort(np.append(labelled[train], others))
-        model = clone(machine).fit(X[kept], y[kept])
+        model = clone(classifier).fit(X[kept], y[kept])
         scores.append(model.score(X[labelled[test]], y[labelled[test]]))
     return scores
 
@@ -159,20 +159,20 @@ def test_numbers_to_follow_are_dealt_out_evenly(targets, n_folds, transductive):
 
 
 def test_scikit_learn_alone_calls_minus_one_a_class():
-    """The machine is right everywhere, and its score is the share of the rows that have a label."""
+    """The classifier is right everywhere, and its score is the share of the rows that have a label."""
     X, y, few = blobs(gap=6.0)
-    machine = clone(MACHINE).set_params(gamma=0.02)
-    assert clone(machine).fit(X, few).score(X, y) == 1
-    naive = cross_val_score(machine, X, few, cv=StratifiedKFold(3), scoring="accuracy", error_score="raise")
+    classifier = clone(CLASSIFIER).set_params(gamma=0.02)
+    assert clone(classifier).fit(X, few).score(X, y) == 1
+    naive = cross_val_score(classifier, X, few, cv=StratifiedKFold(3), scoring="accuracy", error_score="raise")
     assert naive.mean() == pytest.approx((few >= 0).mean())
-    assert cross_val_score(machine, X, few, cv=SemiSupervisedSplit(3), error_score="raise").mean() == 1
+    assert cross_val_score(classifier, X, few, cv=SemiSupervisedSplit(3), error_score="raise").mean() == 1
 
 
 @pytest.mark.parametrize("y", [FEW, WORDS], ids=["numbers", "words"])
-def test_machines_do_not_score_rows_without_a_label(y):
+def test_classifiers_do_not_score_rows_without_a_label(y):
     why = r"^y has no label for \d+ rows, and nothing to compare with there.* cv=SemiSupervisedSplit\(\)\.$"
     with pytest.raises(LabelError, match=why):
-        cross_val_score(MACHINE, X, y, cv=KFold(3, shuffle=True, random_state=0), error_score="raise")
+        cross_val_score(CLASSIFIER, X, y, cv=KFold(3, shuffle=True, random_state=0), error_score="raise")
 
 
 # ---------------------------------------------------------------- scikit-learn's tools
@@ -185,16 +185,16 @@ LABELS = {"numbers": FEW, "words": WORDS}
 def test_scores_are_those_of_a_loop_by_hand(kind, gap):
     X, _, _ = blobs(gap=gap)
     splitter = StratifiedKFold(3, shuffle=True, random_state=1)
-    ours = cross_val_score(MACHINE, X, LABELS[kind], cv=SemiSupervisedSplit(splitter), error_score="raise")
-    assert ours.tolist() == hand_made(MACHINE, X, LABELS[kind], splitter, FEW >= 0)
+    ours = cross_val_score(CLASSIFIER, X, LABELS[kind], cv=SemiSupervisedSplit(splitter), error_score="raise")
+    assert ours.tolist() == hand_made(CLASSIFIER, X, LABELS[kind], splitter, FEW >= 0)
 
 
 def test_without_unlabelled_rows_the_loop_is_that_of_scikit_learn():
     """Other rows are not looked at: the same as cross-validation of the labelled rows alone."""
     X, _, few = blobs(gap=1.0, per_class=9)
     splitter = StratifiedKFold(3)
-    ours = cross_val_score(MACHINE, X, few, cv=SemiSupervisedSplit(splitter, transductive=False))
-    theirs = cross_val_score(MACHINE, X[few >= 0], few[few >= 0], cv=splitter)
+    ours = cross_val_score(CLASSIFIER, X, few, cv=SemiSupervisedSplit(splitter, transductive=False))
+    theirs = cross_val_score(CLASSIFIER, X[few >= 0], few[few >= 0], cv=splitter)
     np.testing.assert_array_equal(ours, theirs)
 
 
@@ -202,19 +202,19 @@ def test_without_unlabelled_rows_the_loop_is_that_of_scikit_learn():
 def test_labels_of_all_kinds_in_frames(y):
     X, _, _ = blobs(gap=1.0)
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(60) + 7)
-    scores = cross_val_score(MACHINE, frame, y, cv=SemiSupervisedSplit(3), error_score="raise")
-    np.testing.assert_array_equal(scores, cross_val_score(MACHINE, X, FEW, cv=SemiSupervisedSplit(3)))
+    scores = cross_val_score(CLASSIFIER, frame, y, cv=SemiSupervisedSplit(3), error_score="raise")
+    np.testing.assert_array_equal(scores, cross_val_score(CLASSIFIER, X, FEW, cv=SemiSupervisedSplit(3)))
 
 
 def test_a_grid_finds_what_a_loop_finds():
     X, _, few = blobs(gap=1.0, per_class=9)
     values, split = [0.01, 1.0, 100.0], SemiSupervisedSplit(3)
-    search = GridSearchCV(MACHINE, {"gamma": values}, cv=split, error_score="raise").fit(X, few)
+    search = GridSearchCV(CLASSIFIER, {"gamma": values}, cv=split, error_score="raise").fit(X, few)
     means = []
     for gamma in values:
         parts = list(split.split(X, few))
-        machines = [clone(MACHINE).set_params(gamma=gamma).fit(X[train], few[train]) for train, _ in parts]
-        means.append(np.mean([m.score(X[test], few[test]) for m, (_, test) in zip(machines, parts, strict=True)]))
+        classifiers = [clone(CLASSIFIER).set_params(gamma=gamma).fit(X[train], few[train]) for train, _ in parts]
+        means.append(np.mean([m.score(X[test], few[test]) for m, (_, test) in zip(classifiers, parts, strict=True)]))
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], means)
     assert search.best_params_["gamma"] == values[int(np.argmax(means))]
     assert len(search.best_estimator_.support_) <= (few >= 0).sum()
@@ -222,7 +222,7 @@ def test_a_grid_finds_what_a_loop_finds():
 
 def test_predictions_of_rows_that_are_never_tested_cannot_be_had():
     with pytest.raises(ValueError, match="cross_val_predict only works for partitions"):
-        cross_val_predict(MACHINE, X, FEW, cv=SemiSupervisedSplit(3))
+        cross_val_predict(CLASSIFIER, X, FEW, cv=SemiSupervisedSplit(3))
 
 
 @pytest.mark.parametrize("of", [lambda x: 2 * x + 0.1, np.rint], ids=["fractions", "whole"])
@@ -238,14 +238,14 @@ def test_a_regressor(of):
     assert search.best_params_ == {"C": 10.0}
 
 
-def test_whole_numbers_are_classes_unless_they_are_to_be_followed():
+def test_whole_numbers_are_classes_unless_it_is_a_regression():
     y = np.array([-1, -1, 0, 0, 1, 1])
-    followed, told_apart = (
+    regressed, classified = (
         sorted(int(row) for _, test in SemiSupervisedSplit(2, regression=kind).split(rows_of(y), y) for row in test)
         for kind in (True, False)
     )
-    assert followed == [0, 1, 2, 3, 4, 5]
-    assert told_apart == [2, 3, 4, 5]
+    assert regressed == [0, 1, 2, 3, 4, 5]
+    assert classified == [2, 3, 4, 5]
     assert SemiSupervisedSplit(5, regression=True).get_n_splits(y=y) == 5
     assert SemiSupervisedSplit(5).get_n_splits(y=y) == 2
 
@@ -275,8 +275,8 @@ def test_groups_stay_together():
         known = train[FEW[train] >= 0]
         assert not set(groups[known]) & set(groups[test])
         assert set(np.flatnonzero(FEW < 0)) <= set(train)
-    scores = cross_val_score(MACHINE, X, FEW, groups=groups, cv=split, error_score="raise")
-    assert scores.tolist() == hand_made(MACHINE, X, FEW, GroupKFold(3), FEW >= 0, groups)
+    scores = cross_val_score(CLASSIFIER, X, FEW, groups=groups, cv=split, error_score="raise")
+    assert scores.tolist() == hand_made(CLASSIFIER, X, FEW, GroupKFold(3), FEW >= 0, groups)
     assert split.get_n_splits(X, FEW, groups) == 3
 
 
@@ -316,19 +316,19 @@ def test_a_splitter_without_labels_says_what_it_can():
 
 def test_a_grid_that_leaves_one_out():
     split = SemiSupervisedSplit(LeaveOneOut())
-    search = GridSearchCV(MACHINE, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW)
+    search = GridSearchCV(CLASSIFIER, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW)
     assert search.n_splits_ == 12
     scores = [search.cv_results_[f"split{i}_test_score"][0] for i in range(12)]
-    assert scores == hand_made(MACHINE, X, FEW, LeaveOneOut(), FEW >= 0)
+    assert scores == hand_made(CLASSIFIER, X, FEW, LeaveOneOut(), FEW >= 0)
 
 
 def test_a_grid_that_leaves_one_group_out():
     groups = np.arange(60) // 4
     split = SemiSupervisedSplit(LeaveOneGroupOut())
-    search = GridSearchCV(MACHINE, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW, groups=groups)
+    search = GridSearchCV(CLASSIFIER, {"C": [1.0]}, cv=split, error_score="raise").fit(X, FEW, groups=groups)
     assert search.n_splits_ == 3
     scores = [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
-    assert scores == hand_made(MACHINE, X, FEW, LeaveOneGroupOut(), FEW >= 0, groups)
+    assert scores == hand_made(CLASSIFIER, X, FEW, LeaveOneGroupOut(), FEW >= 0, groups)
 
 
 @pytest.mark.parametrize("n", [np.int64(3), np.int32(3), np.uint8(3)])

@@ -1,4 +1,4 @@
-"""The search for C, gamma and their kin: the same as trying everything by hand, only once."""
+"""Hyperparameter search: the same results as trying everything by hand."""
 
 import pickle
 from itertools import product
@@ -54,11 +54,11 @@ def mixed(n=60):
     return frame, y, np.where(np.arange(n) < 20, y, -1)
 
 
-def machine(kernel="rwm", **how):
+def mixture_svc(kernel="rwm", **how):
     return MixtureSVC(kernel, density=PLANE, **{"probability": False, "random_state": 0, **how})
 
 
-def bent(kernel="rbf", **how):
+def laplacian_svc(kernel="rbf", **how):
     return LaplacianSVC(kernel, density=PLANE, **{"probability": False, "random_state": 0, **how})
 
 
@@ -79,10 +79,10 @@ WORDS = np.array([None if code < 0 else NAMES[code] for code in FEW], dtype=obje
 )
 def test_a_grid_is_scikit_learns_grid_on_the_same_folds(kernel):
     how = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.3, 3.0]}
-    ours = SVCSearch(machine(kernel), **how, cv=3, random_state=5).fit(X, FEW)
+    ours = SVCSearch(mixture_svc(kernel), **how, cv=3, random_state=5).fit(X, FEW)
     split = SemiSupervisedSplit(3, random_state=5)
     grid = {"C": how["C"], "kernel__gamma": how["gamma"]}
-    theirs = GridSearchCV(machine(kernel), grid, cv=split, refit=False, error_score="raise").fit(X, FEW)
+    theirs = GridSearchCV(mixture_svc(kernel), grid, cv=split, refit=False, error_score="raise").fit(X, FEW)
     sizes = np.array([len(test) for _, test in split.split(X, FEW)])
     scores = np.array([theirs.cv_results_[f"split{i}_test_score"] for i in range(3)])
     errors = 1 - sizes @ scores / sizes.sum()
@@ -94,25 +94,25 @@ def test_a_grid_is_scikit_learns_grid_on_the_same_folds(kernel):
     assert ours.best_.error == pytest.approx(errors.min())
 
 
-def test_a_bent_grid_is_a_loop_over_hidden_labels():
+def test_a_laplacian_grid_is_a_loop_over_hidden_labels():
     """The graph is that of all rows, those that are left out included: their labels are hidden, not they."""
-    search = SVCSearch(bent(), C=[1.0, 100.0], gamma=[0.3, 3.0], ratio=[0.0, 1.0, 50.0], cv=3, random_state=5).fit(
-        X, FEW
-    )
+    search = SVCSearch(
+        laplacian_svc(), C=[1.0, 100.0], gamma=[0.3, 3.0], ratio=[0.0, 1.0, 50.0], cv=3, random_state=5
+    ).fit(X, FEW)
     assert len(search.trials_) == 12
     for t in search.trials_:
         n_wrong = 0
         for _, test in SemiSupervisedSplit(3, random_state=5).split(X, FEW):
             fewer = FEW.copy()
             fewer[test] = -1
-            fitted = bent(C=t.C, gamma=t.gamma, ratio=t.ratio).fit(X, fewer)
+            fitted = laplacian_svc(C=t.C, gamma=t.gamma, ratio=t.ratio).fit(X, fewer)
             n_wrong += (fitted.predict(X[test]) != FEW[test]).sum()
         assert t.error == pytest.approx(n_wrong / 21)
 
 
 @pytest.mark.parametrize("rating", ["validation", "expected_error"])
 def test_the_best_is_the_first_of_the_smallest(rating):
-    search = SVCSearch(machine(), rating=rating, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), rating=rating, random_state=0).fit(X, FEW)
     rated = [(t.error, t.log_loss) for t in search.trials_]
     assert search.best_ is search.trials_[rated.index(min(rated))]
     assert len({t.validation_error for t in search.trials_}) < 36  # there were ties to decide
@@ -122,17 +122,17 @@ def test_the_best_is_the_first_of_the_smallest(rating):
 @pytest.mark.parametrize(
     "estimator",
     [
-        machine("rbf", probability=True),
-        machine("rwm", class_weight="balanced", probability=True),
-        machine("lap", probability=True),
-        machine(RWMKernel(), probability=True),
-        machine(LaplacianKernel(RWMKernel(), ratio=3.0), probability=True),
+        mixture_svc("rbf", probability=True),
+        mixture_svc("rwm", class_weight="balanced", probability=True),
+        mixture_svc("lap", probability=True),
+        mixture_svc(RWMKernel(), probability=True),
+        mixture_svc(LaplacianKernel(RWMKernel(), ratio=3.0), probability=True),
         MixtureSVC("gmm", random_state=0),
-        bent("rwm", probability=True),
-        bent(RBFKernel(), probability=True, ratio=7.0),
+        laplacian_svc("rwm", probability=True),
+        laplacian_svc(RBFKernel(), probability=True, ratio=7.0),
         None,
     ],
-    ids=["rbf", "rwm", "lap", "kernel", "bent kernel", "density", "bent rwm", "rbf to be bent", "default"],
+    ids=["rbf", "rwm", "lap", "kernel", "laplacian kernel", "density", "laplacian rwm", "laplacian rbf", "default"],
 )
 def test_the_best_estimator_is_that_of_a_fit_with_the_best_settings(estimator):
     search = SVCSearch(estimator, **SOME, random_state=0).fit(X, FEW)
@@ -190,21 +190,21 @@ def test_the_density_and_the_distances_are_computed_once(monkeypatch, rating, st
 
 
 def test_trials_come_kernel_by_kernel():
-    search = SVCSearch(machine(), C=[1.0, 10.0], gamma=[0.1, 1.0], random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), C=[1.0, 10.0], gamma=[0.1, 1.0], random_state=0).fit(X, FEW)
     assert [(t.gamma, t.C) for t in search.trials_] == [(0.1, 1.0), (0.1, 10.0), (1.0, 1.0), (1.0, 10.0)]
     assert all(np.isnan(t.ratio) and t.rating == "validation" and not t.is_linear for t in search.trials_)
 
 
 def test_six_decades_of_each_by_default():
-    search = SVCSearch(machine(), random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), random_state=0).fit(X, FEW)
     assert [(t.gamma, t.C) for t in search.trials_] == list(product(DECADES, DECADES))
 
 
-def test_ratios_of_a_bent_kernel():
-    search = SVCSearch(bent(), **SOME, ratio=[0.0, 10.0], random_state=0).fit(X, FEW)
+def test_ratios_of_a_laplacian_kernel():
+    search = SVCSearch(laplacian_svc(), **SOME, ratio=[0.0, 10.0], random_state=0).fit(X, FEW)
     assert [(t.gamma, t.ratio, t.C) for t in search.trials_] == list(product(SOME["gamma"], [0.0, 10.0], SOME["C"]))
     assert search.best_params_["ratio"] == search.best_.ratio == search.best_estimator_.kernel_.ratio
-    kept = SVCSearch(bent(ratio=7.0), **SOME, random_state=0).fit(X, FEW)
+    kept = SVCSearch(laplacian_svc(ratio=7.0), **SOME, random_state=0).fit(X, FEW)
     assert {t.ratio for t in kept.trials_} == {7.0}
 
 
@@ -227,7 +227,7 @@ def test_no_kernel_is_tried_twice():
 
 
 def test_without_categories_there_is_nothing_to_weigh():
-    search = SVCSearch(machine(), **SOME, alpha=[0.1, 1.0], beta=[0.1, 1.0], random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, alpha=[0.1, 1.0], beta=[0.1, 1.0], random_state=0).fit(X, FEW)
     assert {(t.alpha, t.beta) for t in search.trials_} == {(1.0, 1.0)}
 
 
@@ -239,7 +239,7 @@ def words(n=40):
 @pytest.mark.parametrize(
     "estimator",
     [MixtureSVC("rbf"), MixtureSVC("rwm"), MixtureSVC(RBFKernel()), MixtureSVC("lap"), LaplacianSVC("rbf")],
-    ids=["rbf", "rwm", "kernel", "lap", "bent"],
+    ids=["rbf", "rwm", "kernel", "lap", "laplacian"],
 )
 @pytest.mark.parametrize("alpha", [None, [0.5, 1.0], [0.0]], ids=str)
 def test_no_kernel_is_tried_twice_where_all_columns_are_categories(estimator, alpha):
@@ -263,9 +263,9 @@ def test_categories_alone_have_one_line():
 
 @pytest.mark.parametrize("kernel", ["rbf", "rwm", "gmm"])
 @pytest.mark.parametrize("C_values", [DECADES, [0.3, 3.0]], ids=["decades", "two"])
-def test_the_line_starts_from_the_best_linear_machine(kernel, C_values):
+def test_the_line_starts_from_the_best_linear_svm(kernel, C_values):
     X, _, few = blobs(gap=1.2, per_class=9)
-    search = SVCSearch(machine(kernel), strategy="line", C=C_values, cv=3, random_state=5).fit(X, few)
+    search = SVCSearch(mixture_svc(kernel), strategy="line", C=C_values, cv=3, random_state=5).fit(X, few)
     linear, line = [t for t in search.trials_ if t.is_linear], [t for t in search.trials_ if not t.is_linear]
     assert search.trials_ == (*linear, *line)
     assert [t.C for t in linear] == C_values
@@ -279,7 +279,7 @@ def test_the_line_starts_from_the_best_linear_machine(kernel, C_values):
     assert [t.error for t in linear] == pytest.approx([errors[C] for C in C_values])
     best = min(linear, key=lambda t: (t.error, t.log_loss))
     labelled = X[few >= 0]
-    own = machine(kernel).fit(X, few).kernel_.distance(labelled) ** 2
+    own = mixture_svc(kernel).fit(X, few).kernel_.distance(labelled) ** 2
     upper = np.triu_indices(len(labelled), 1)
     unit = np.median(((labelled[:, None] - labelled[None]) ** 2).sum(axis=2)[upper]) / np.median(own[upper])
     assert unit == pytest.approx(1.0) if kernel == "rbf" else unit != pytest.approx(1.0)
@@ -290,12 +290,12 @@ def test_the_line_starts_from_the_best_linear_machine(kernel, C_values):
 
 @pytest.mark.parametrize("repair", ["none", "clip", "flip", "shift"])
 @pytest.mark.parametrize("kernel", ["rbf", "rwm"])
-def test_the_linear_machine_is_linear_under_every_repair(kernel, repair):
+def test_the_linear_svm_is_linear_under_every_repair(kernel, repair):
     X, _, few = blobs(gap=1.2, per_class=9)
     values = [0.01, 0.1, 1.0, 10.0]
     how = {"strategy": "line", "C": values, "cv": 3, "random_state": 5, "rating": "expected_error"}
-    search = SVCSearch(machine(kernel, repair=repair, tol=1e-8), **how).fit(X, few)
-    plain = SVCSearch(machine(kernel, tol=1e-8), **how).fit(X, few)
+    search = SVCSearch(mixture_svc(kernel, repair=repair, tol=1e-8), **how).fit(X, few)
+    plain = SVCSearch(mixture_svc(kernel, tol=1e-8), **how).fit(X, few)
     parts = list(SemiSupervisedSplit(3, transductive=False, random_state=5).split(X, few))
     for trial, same in zip(search.trials_[:4], plain.trials_[:4], strict=True):
         n_wrong = 0
@@ -309,15 +309,15 @@ def test_the_linear_machine_is_linear_under_every_repair(kernel, repair):
 
 @pytest.mark.parametrize("kernel", ["rbf", "rwm", "gmm"])
 def test_a_line_is_a_third_of_a_grid(kernel):
-    search = SVCSearch(machine(kernel), strategy="line", random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(kernel), strategy="line", random_state=0).fit(X, FEW)
     assert 7 <= len(search.trials_) <= 12
 
 
 def test_points_on_the_line_are_judged_like_those_of_a_grid():
-    line = SVCSearch(machine(), strategy="line", rating="expected_error", random_state=0).fit(X, FEW)
+    line = SVCSearch(mixture_svc(), strategy="line", rating="expected_error", random_state=0).fit(X, FEW)
     for trial in line.trials_[6:]:
         how = {"C": [trial.C], "gamma": [trial.gamma], "rating": "expected_error"}
-        (same,) = SVCSearch(machine(), **how, random_state=0).fit(X, FEW).trials_
+        (same,) = SVCSearch(mixture_svc(), **how, random_state=0).fit(X, FEW).trials_
         assert (same.error, same.log_loss, same.n_support) == pytest.approx(
             (trial.error, trial.log_loss, trial.n_support)
         )
@@ -370,30 +370,30 @@ def test_a_line_loses_at_most_a_point_to_a_grid():
     assert np.mean(lost["rwm"]) <= 1
 
 
-# ---------------------------------------------------------------- ratings, and labels that nobody would have
+# ---------------------------------------------------------------- ratings, and labels of unlabelled rows
 
 
 def test_optimism_reads_hidden_labels_for_its_error_alone():
     how = {"rating": "optimistic", **SOME, "random_state": 0}
-    search = SVCSearch(machine(), **how).fit(X, FEW, optimistic_labels=TRUE)
+    search = SVCSearch(mixture_svc(), **how).fit(X, FEW, optimistic_labels=TRUE)
     shuffled = TRUE.copy()
     hidden = np.flatnonzero(FEW < 0)
     shuffled[hidden] = np.random.RandomState(0).permutation(TRUE[hidden])
-    misled = SVCSearch(machine(), **how).fit(X, FEW, optimistic_labels=shuffled)
-    expected = SVCSearch(machine(), **{**how, "rating": "expected_error"}).fit(X, FEW)
-    plain = SVCSearch(machine(), **{**how, "rating": "validation"}).fit(X, FEW)
+    misled = SVCSearch(mixture_svc(), **how).fit(X, FEW, optimistic_labels=shuffled)
+    expected = SVCSearch(mixture_svc(), **{**how, "rating": "expected_error"}).fit(X, FEW)
+    plain = SVCSearch(mixture_svc(), **{**how, "rating": "validation"}).fit(X, FEW)
     assert table_of(search) == table_of(misled) == table_of(expected) == table_of(plain)
     assert [t.confidence for t in search.trials_] == [t.confidence for t in expected.trials_]
     assert [t.error for t in search.trials_] != [t.error for t in misled.trials_]
     n_labelled, n_hidden = (FEW >= 0).sum(), len(hidden)
     for trial in search.trials_:
-        fitted = machine(gamma=trial.gamma, C=trial.C).fit(X, FEW)
+        fitted = mixture_svc(gamma=trial.gamma, C=trial.C).fit(X, FEW)
         n_wrong = (fitted.predict(X[hidden]) != TRUE[hidden]).sum()
         assert trial.error == pytest.approx((trial.validation_error * n_labelled + n_wrong) / (n_labelled + n_hidden))
 
 
 def test_expected_errors_are_those_of_what_is_predicted():
-    search = SVCSearch(machine(probability=True), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(probability=True), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
     for trial in search.trials_:
         assert trial.error == pytest.approx(trial.validation_error + 1 - trial.confidence)
         assert 1 / 3 <= trial.confidence <= 1
@@ -409,34 +409,34 @@ def test_the_number_of_unlabelled_rows_is_limited(monkeypatch):
         return original(self, point, C, among, towards)
 
     monkeypatch.setattr(Scorer, "trial", trial)
-    SVCSearch(machine(), rating="expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
+    SVCSearch(mixture_svc(), rating="expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
     assert set(seen) == {(10, 21)}
 
 
 def test_labels_of_other_rows_do_not_matter_at_all():
-    """Those of rows that settings are not judged by, or that have a label already."""
-    a = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
+    """Labels of rows that no error is computed on, or that have a label already."""
+    a = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
     lies = np.where(FEW >= 0, (TRUE + 1) % 3, TRUE)
-    b = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=lies)
+    b = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=lies)
     assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
 
 
 def test_optimism_with_words_and_a_class_that_nobody_has_labelled():
     truth = NAMES[TRUE].astype(object)
-    a = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=truth)
-    b = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
+    a = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=truth)
+    b = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
     assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
     strange = truth.copy()
     strange[-20:] = "yak"
-    c = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=strange)
+    c = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=strange)
     assert all(t.error >= 20 / 80 for t in c.trials_)
     assert c.classes_.tolist() == NAMES.tolist()
 
 
 def test_further_rows_have_no_labels_to_be_optimistic_about():
-    search = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0)
+    search = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
     search.fit(X[:50], FEW[:50], X_unlabelled=X[50:], optimistic_labels=TRUE[:50])
-    again = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0)
+    again = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
     again.fit(X[:50], FEW[:50], optimistic_labels=TRUE[:50])
     assert [t.error for t in search.trials_] == [t.error for t in again.trials_]
 
@@ -444,22 +444,22 @@ def test_further_rows_have_no_labels_to_be_optimistic_about():
 def test_both_or_neither():
     why = r"^optimistic_labels and rating='optimistic' go together: give both, or neither\.$"
     with pytest.raises(LabelError, match=why):
-        SVCSearch(machine(), rating="optimistic").fit(X, FEW)
+        SVCSearch(mixture_svc(), rating="optimistic").fit(X, FEW)
     for rating in ("validation", "expected_error"):
         with pytest.raises(LabelError, match=why):
-            SVCSearch(machine(), rating=rating).fit(X, FEW, optimistic_labels=TRUE)
+            SVCSearch(mixture_svc(), rating=rating).fit(X, FEW, optimistic_labels=TRUE)
 
 
 def test_optimistic_labels_that_are_not_there():
     with pytest.raises(LabelError, match=r"^optimistic_labels must have a label for every row of X\.$"):
-        SVCSearch(machine(), rating="optimistic").fit(X, FEW, optimistic_labels=FEW)
+        SVCSearch(mixture_svc(), rating="optimistic").fit(X, FEW, optimistic_labels=FEW)
 
 
 @pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
 @pytest.mark.parametrize("labels", [TRUE[:40], np.append(TRUE, 0)], ids=["short", "long"])
 def test_optimistic_labels_of_another_length(labels, y):
     with pytest.raises(LabelError, match=rf"^optimistic_labels has {len(labels)} labels, but X has 80 rows\.$"):
-        SVCSearch(machine(), rating="optimistic").fit(X, y, optimistic_labels=labels)
+        SVCSearch(mixture_svc(), rating="optimistic").fit(X, y, optimistic_labels=labels)
 
 
 @pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
@@ -469,15 +469,15 @@ def test_optimistic_labels_of_another_type(y):
         r"^None of optimistic_labels, 0, 1, 2, is a label of y, 'ant', 'bee', 'cat'\. Give them in the same type\.$",
     )
     with pytest.raises(LabelError, match=why[0]):
-        SVCSearch(machine(), rating="optimistic", **SOME).fit(X, y, optimistic_labels=TRUE.astype(str))
+        SVCSearch(mixture_svc(), rating="optimistic", **SOME).fit(X, y, optimistic_labels=TRUE.astype(str))
     named = np.array([None if code < 0 else str(NAMES[code]) for code in y], dtype=object)
     with pytest.raises(LabelError, match=why[1]):
-        SVCSearch(machine(), rating="optimistic", **SOME).fit(X, named, optimistic_labels=TRUE)
+        SVCSearch(mixture_svc(), rating="optimistic", **SOME).fit(X, named, optimistic_labels=TRUE)
 
 
 def test_optimistic_labels_of_rows_that_are_all_labelled():
-    search = SVCSearch(machine(), rating="optimistic", **SOME, random_state=0).fit(X, TRUE, optimistic_labels=TRUE)
-    plain = SVCSearch(machine(), **SOME, random_state=0).fit(X, TRUE)
+    search = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, TRUE, optimistic_labels=TRUE)
+    plain = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, TRUE)
     assert [t.error for t in search.trials_] == [t.error for t in plain.trials_]
 
 
@@ -487,7 +487,7 @@ def test_optimistic_labels_of_rows_that_are_all_labelled():
 )
 def test_a_frame_of_all_trials(rating, name):
     labels = TRUE if rating == "optimistic" else None
-    search = SVCSearch(machine(), rating=rating, **SOME, random_state=0).fit(X, FEW, optimistic_labels=labels)
+    search = SVCSearch(mixture_svc(), rating=rating, **SOME, random_state=0).fit(X, FEW, optimistic_labels=labels)
     frame = search.to_frame()
     errors = {
         "validation": ["validation_error"],
@@ -520,7 +520,7 @@ def test_weights_are_those_of_labels(rating):
     """A row that is left out counts as much as its label; an unlabelled row counts one."""
     weights = np.random.RandomState(0).uniform(0.1, 4, 80)
     labels = TRUE if rating == "optimistic" else None
-    search = SVCSearch(machine(), rating=rating, **SOME, cv=3, random_state=5).fit(
+    search = SVCSearch(mixture_svc(), rating=rating, **SOME, cv=3, random_state=5).fit(
         X, FEW, weights, optimistic_labels=labels
     )
     split = SemiSupervisedSplit(3, transductive=False, random_state=5)
@@ -528,58 +528,58 @@ def test_weights_are_those_of_labels(rating):
     for trial in search.trials_:
         wrong = 0
         for train, test in split.split(X, FEW):
-            fitted = machine(C=trial.C, gamma=trial.gamma).fit(X[train], FEW[train], weights[train])
+            fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X[train], FEW[train], weights[train])
             wrong += weights[test] @ (fitted.predict(X[test]) != FEW[test])
         assert trial.validation_error == pytest.approx(wrong / total)
         if rating == "validation":
             assert trial.error == trial.validation_error
         else:
-            fitted = machine(C=trial.C, gamma=trial.gamma).fit(X, FEW, weights)
+            fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X, FEW, weights)
             n_wrong = (fitted.predict(X[hidden]) != TRUE[hidden]).sum()
             assert trial.error == pytest.approx((wrong + n_wrong) / (total + hidden.sum()))
-    again = machine(**search.best_params_).fit(X, FEW, weights)
+    again = mixture_svc(**search.best_params_).fit(X, FEW, weights)
     np.testing.assert_allclose(search.decision_function(X), again.decision_function(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("how", [SOME, {"strategy": "line", "C": [0.1, 1.0, 10.0]}], ids=["grid", "line"])
 def test_labels_of_almost_no_weight_count_almost_nothing(how):
-    """Every third label is a lie; told so, a search sees no error, and untold it sees that of the lies at least."""
+    """Every third label is wrong; with weights near zero for them the error is zero."""
     X, y, few = blobs(c=2, per_class=15, gap=8.0)
     lies = (few >= 0) & (np.arange(80) % 3 == 0)
-    said = np.where(lies, 1 - y, few)
+    given = np.where(lies, 1 - y, few)
     weights = np.where(lies, 1e-9, 1.0)
-    told = SVCSearch(machine("rbf"), **how, random_state=0).fit(X, said, weights)
-    untold = SVCSearch(machine("rbf"), **how, random_state=0).fit(X, said)
-    assert told.best_.validation_error < 1e-8
-    assert told.best_.log_loss < 0.2
-    assert untold.best_.validation_error > 0.3
-    assert untold.best_.log_loss > 0.5
-    assert told.score(X, y) == 1
+    weighted = SVCSearch(mixture_svc("rbf"), **how, random_state=0).fit(X, given, weights)
+    unweighted = SVCSearch(mixture_svc("rbf"), **how, random_state=0).fit(X, given)
+    assert weighted.best_.validation_error < 1e-8
+    assert weighted.best_.log_loss < 0.2
+    assert unweighted.best_.validation_error > 0.3
+    assert unweighted.best_.log_loss > 0.5
+    assert weighted.score(X, y) == 1
 
 
 def test_weights_of_one_are_no_weights():
-    a = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, np.ones(80))
-    b = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
+    a = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, np.ones(80))
+    b = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
     assert table_of(a) == table_of(b)
     assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
 
 
 def test_a_weight_of_zero_is_an_unlabelled_row():
     weights = np.where(np.arange(80) % 4 == 0, 0.0, 1.0)
-    a = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, weights)
-    b = SVCSearch(machine(), rating="expected_error", **SOME, random_state=0).fit(X, np.where(weights > 0, FEW, -1))
+    a = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, weights)
+    b = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, np.where(weights > 0, FEW, -1))
     assert [t.error for t in a.trials_] == pytest.approx([t.error for t in b.trials_])
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-9)
 
 
 def test_words_and_categories_come_back():
-    search = SVCSearch(machine(), **SOME, random_state=0).fit(X, WORDS)
-    numbers = SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, WORDS)
+    numbers = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     assert table_of(search) == table_of(numbers)
     assert search.predict(X).tolist() == NAMES[numbers.predict(X)].tolist()
     assert search.classes_.tolist() == NAMES.tolist()
     kind = pd.CategoricalDtype(["cat", "bee", "ant", "dog"])
-    categories = SVCSearch(machine(), **SOME, random_state=0).fit(X, pd.Series(WORDS, dtype=kind))
+    categories = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, pd.Series(WORDS, dtype=kind))
     assert isinstance(categories.predict(X), pd.Categorical)
     assert categories.predict(X).dtype == kind
     assert list(categories.predict(X)) == search.predict(X).tolist()
@@ -588,7 +588,7 @@ def test_words_and_categories_come_back():
 def test_classes_with_one_label():
     few = np.where((FEW == 1) & (np.arange(80) > 1), -1, FEW)
     assert (few == 1).sum() == 1
-    search = SVCSearch(machine(), **SOME, random_state=0).fit(X, few)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, few)
     assert all(round(t.validation_error * 14, 9).is_integer() for t in search.trials_)
     assert search.classes_.tolist() == [0, 1, 2]
 
@@ -606,11 +606,11 @@ def test_it_predicts_like_its_best_estimator():
     assert search.score(frame, y) == accuracy_score(y, search.predict(frame))
     assert search.n_features_in_ == 3
     assert list(search.feature_names_in_) == ["a", "b", "c"]
-    assert not hasattr(SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW), "feature_names_in_")
+    assert not hasattr(SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW), "feature_names_in_")
 
 
 def test_copies():
-    search = SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     copy = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(copy.decision_function(X), search.decision_function(X))
     assert repr(copy.trials_) == repr(search.trials_)
@@ -622,7 +622,7 @@ def test_copies():
 
 
 def test_fitting_changes_no_setting():
-    estimator = machine()
+    estimator = mixture_svc()
     search = SVCSearch(estimator, **SOME, random_state=0)
     before, inner = search.get_params(deep=False), estimator.get_params()
     search.fit(X, FEW)
@@ -645,16 +645,16 @@ def test_before_a_fit():
 def test_probabilities_are_there_if_the_estimator_has_them():
     assert hasattr(SVCSearch(), "predict_proba")
     assert hasattr(SVCSearch(MixtureSVC()), "predict_proba")
-    assert not hasattr(SVCSearch(machine()), "predict_proba")
+    assert not hasattr(SVCSearch(mixture_svc()), "predict_proba")
 
 
 def test_searches_are_scored_like_estimators():
     """A search within each fold, as it should be: what is tested was not searched on."""
     scores = cross_val_score(
-        SVCSearch(machine(), **SOME, random_state=0), X, FEW, cv=SemiSupervisedSplit(3), error_score="raise"
+        SVCSearch(mixture_svc(), **SOME, random_state=0), X, FEW, cv=SemiSupervisedSplit(3), error_score="raise"
     )
     for score, (train, test) in zip(scores, SemiSupervisedSplit(3).split(X, FEW), strict=True):
-        search = SVCSearch(machine(), **SOME, random_state=0).fit(X[train], FEW[train])
+        search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X[train], FEW[train])
         assert score == search.score(X[test], FEW[test])
 
 
@@ -666,7 +666,7 @@ def test_the_same_seed_the_same_search():
     assert table_of(a) != table_of(c)
 
 
-@pytest.mark.parametrize("estimator", [MixtureSVC(), LaplacianSVC()], ids=["mixture", "bent"])
+@pytest.mark.parametrize("estimator", [MixtureSVC(), LaplacianSVC()], ids=["mixture", "laplacian"])
 def test_a_seed_reaches_an_estimator_that_has_none(estimator):
     how = {"rating": "expected_error", **SOME}
     a, b = (SVCSearch(estimator, **how, random_state=3).fit(X, FEW) for _ in range(2))
@@ -703,9 +703,9 @@ def interrupted(monkeypatch, after):
 
 @pytest.mark.parametrize("after", [1, 5])
 def test_an_interrupted_search_uses_the_best_so_far(monkeypatch, after):
-    whole = SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW)
+    whole = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     interrupted(monkeypatch, after)
-    search = SVCSearch(machine(), **SOME, random_state=0)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0)
     with pytest.warns(InterruptedWarning, match=rf"^Stopped after {after} of 6 trials; the best of them is used\.$"):
         search.fit(X, FEW)
     assert repr(search.trials_) == repr(whole.trials_[:after])
@@ -715,7 +715,7 @@ def test_an_interrupted_search_uses_the_best_so_far(monkeypatch, after):
 
 def test_an_interrupted_line_uses_the_best_so_far(monkeypatch):
     interrupted(monkeypatch, 8)
-    search = SVCSearch(machine(), strategy="line", random_state=0)
+    search = SVCSearch(mixture_svc(), strategy="line", random_state=0)
     with pytest.warns(InterruptedWarning, match=r"^Stopped after 8 of 12 trials; the best of them is used\.$"):
         search.fit(X, FEW)
     assert not search.best_.is_linear
@@ -725,7 +725,7 @@ def test_an_interrupted_line_uses_the_best_so_far(monkeypatch):
 @pytest.mark.parametrize(("strategy", "after"), [("grid", 0), ("line", 0), ("line", 6)])
 def test_a_search_that_has_nothing_yet_is_interrupted(monkeypatch, strategy, after):
     interrupted(monkeypatch, after)
-    search = SVCSearch(machine(), strategy=strategy, random_state=0).set_callbacks(Recorder())
+    search = SVCSearch(mixture_svc(), strategy=strategy, random_state=0).set_callbacks(Recorder())
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, FEW)
     assert not hasattr(search, "best_")
@@ -737,7 +737,7 @@ def test_a_search_that_has_nothing_yet_is_interrupted(monkeypatch, strategy, aft
 
 
 class Recorder:
-    """Writes down what it hears, and asks to stop after so many tasks."""
+    """Records its calls, and stops after so many tasks."""
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after
@@ -762,28 +762,28 @@ class Recorder:
 def test_callbacks_hear_of_every_trial(how):
     recorder = Recorder()
     assert isinstance(recorder, FitCallback)
-    search = SVCSearch(machine(), **how, random_state=0).set_callbacks(recorder).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **how, random_state=0).set_callbacks(recorder).fit(X, FEW)
     n = len(search.trials_)
     assert recorder.events == ["setup", "begin fit", *["begin trial", "end trial"] * n, "end fit", "teardown"]
     assert recorder.most == 6 if "C" in how else n <= recorder.most == 12
-    assert repr(SVCSearch(machine(), **how, random_state=0).fit(X, FEW).trials_) == repr(search.trials_)
+    assert repr(SVCSearch(mixture_svc(), **how, random_state=0).fit(X, FEW).trials_) == repr(search.trials_)
 
 
 def test_a_callback_may_end_a_search():
     recorder = Recorder(stop_after=4)
-    search = SVCSearch(machine(), **SOME, random_state=0).set_callbacks(recorder).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).set_callbacks(recorder).fit(X, FEW)
     assert len(search.trials_) == 4
     assert recorder.events[-2:] == ["end fit", "teardown"]
     assert search.predict(X).shape == (80,)
 
 
 def test_a_callback_may_end_a_line_once_it_has_begun():
-    search = SVCSearch(machine(), strategy="line", random_state=0).set_callbacks(Recorder(stop_after=2)).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), strategy="line", random_state=0).set_callbacks(Recorder(stop_after=2)).fit(X, FEW)
     assert [t.is_linear for t in search.trials_] == [True] * 6 + [False]
 
 
 def test_a_progress_bar(capsys):
-    search = SVCSearch(machine(), **SOME, random_state=0).set_callbacks(ProgressBar()).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).set_callbacks(ProgressBar()).fit(X, FEW)
     assert len(search.trials_) == 6
     out = capsys.readouterr().out
     assert "SVCSearch - fit" in out
@@ -874,13 +874,13 @@ def test_work_would_be_noticed(monkeypatch):
 
 def test_kernels_without_a_gamma():
     with pytest.raises(KernelError, match="gamma, alpha and beta, but Sum has none"):
-        SVCSearch(machine(RBFKernel() + RWMKernel())).fit(X, FEW)
+        SVCSearch(mixture_svc(RBFKernel() + RWMKernel())).fit(X, FEW)
 
 
 def test_single_labels_cannot_be_left_out():
     few = np.where(np.arange(80) < 3, TRUE, -1)
     with pytest.raises(LabelError, match=r"^Every class has one label only, so none can be left out for a test"):
-        SVCSearch(machine()).fit(X, few)
+        SVCSearch(mixture_svc()).fit(X, few)
 
 
 @pytest.mark.parametrize("strategy", ["grid", "line"])
@@ -895,14 +895,14 @@ def test_weights_of_nothing(table, strategy):
 @pytest.mark.parametrize("n", [np.int64(3), np.int32(3)])
 def test_a_number_of_numpy_is_a_number(n):
     how = {"rating": "expected_error", **SOME, "random_state": 0}
-    ours = SVCSearch(machine(), **how, cv=n, max_unlabelled=n).fit(X, FEW)
-    plain = SVCSearch(machine(), **how, cv=3, max_unlabelled=3).fit(X, FEW)
+    ours = SVCSearch(mixture_svc(), **how, cv=n, max_unlabelled=n).fit(X, FEW)
+    plain = SVCSearch(mixture_svc(), **how, cv=3, max_unlabelled=3).fit(X, FEW)
     assert table_of(ours) == table_of(plain)
     assert [t.error for t in ours.trials_] == [t.error for t in plain.trials_]
 
 
 def test_rows_without_a_label_are_not_scored():
-    search = SVCSearch(machine(), **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     assert search.score(X, TRUE) == search.best_estimator_.score(X, TRUE)
     with pytest.raises(LabelError, match=r"^y has no label for \d+ rows"):
         search.score(X, FEW)

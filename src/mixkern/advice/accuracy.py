@@ -93,7 +93,7 @@ def estimated_accuracy(
     Parameters
     ----------
     model : MixtureSVC or None
-        Classifier to judge. The density of a fitted one is used as it is; one that is not fitted is cloned and
+        Classifier to evaluate. The density of a fitted one is used as it is; one that is not fitted is cloned and
         fitted. ``None`` is ``MixtureSVC()``.
     X : frame or array-like of shape (n, n_columns)
         The table: numbers, categories, gaps.
@@ -125,7 +125,7 @@ def estimated_accuracy(
     the classifier trained on all labels, on hidden rows weighted by class as the labels are, in 95.3 % of 1,231 draws
     (96.5, 94.6, 94.9 and 95.3 % by the number of labels; by table 91.8 % on pima to 98.1 % on iris). They were 63, 45,
     30 and 20 points wide. The estimate was 0.4 points too low on average, because folds are trained on four of five
-    labels. Where classes of unequal frequency had been labelled evenly, the plain accuracy on all hidden rows lay
+    labels. Where classes of unequal frequency had been labelled evenly, the accuracy on all hidden rows lay
     inside less often: in 86 % of the draws on glass, in 88 % on page_blocks.
 
     Examples
@@ -184,7 +184,7 @@ def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Ro
     else:
         check_density(model.density)
         estimator = copy(model) if is_fitted else clone(model)
-    estimator.set_params(probability=False)  # not needed here, and most of the time
+    estimator.set_params(probability=False)  # not needed here, and it takes most of the time
     codes, _ = estimator.read_labels(X, y, None)
     labelled = np.flatnonzero(codes != UNLABELLED)
     rows = estimator.rows_of(X) if is_fitted else estimator.learn_structure(X)

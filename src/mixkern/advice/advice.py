@@ -65,8 +65,8 @@ class Advice:
         Number of rows.
     labels : dict
         Number of labels of each class.
-    machine : str
-        Class name of the estimator that was judged.
+    estimator : str
+        Class name of the estimator that was evaluated.
     """
 
     verdict: Verdict
@@ -77,7 +77,7 @@ class Advice:
     next_steps: tuple[str, ...] = field(repr=False)
     n_rows: int
     labels: dict[Any, int]
-    machine: str = "MixtureSVC"
+    estimator: str = "MixtureSVC"
 
     @property
     def estimate(self) -> float | None:
@@ -97,7 +97,7 @@ class Advice:
     def __str__(self) -> str:
         lines = [f"Do unlabelled rows help here? {ANSWERS[self.verdict].capitalize()}", self._rows()]
         if self.gain is not None:
-            lines += _accuracy_lines(self.gain, self.machine, sum(self.labels.values()))
+            lines += _accuracy_lines(self.gain, self.estimator, sum(self.labels.values()))
         lines += ["Why (more in .components):", *map(_item, self.reasons)]
         return "\n".join([*lines, "What next:", *map(_item, self.next_steps)])
 
@@ -114,7 +114,7 @@ class Advice:
         return fill(f"{counted(self.n_rows, 'row')}, {how_many} labelled: {each}.", WIDTH)
 
 
-def _accuracy_lines(gain: Gain, machine: str, n_labels: int) -> list[str]:
+def _accuracy_lines(gain: Gain, estimator: str, n_labels: int) -> list[str]:
     """Write both accuracies and the gain, one below the other."""
     low, high = gain.interval
     digits = 1 if high - low < 0.1 or min(abs(low), abs(high)) < 0.005 else 0
@@ -124,7 +124,7 @@ def _accuracy_lines(gain: Gain, machine: str, n_labels: int) -> list[str]:
     points = [f"{100 * value:+z.{digits}f}" for value in (gain.estimate, low, high)]
     return [
         f"Accuracy on labels left out ({how}):",
-        f"  {f'{machine}, all rows':<26} {100 * gain.all_rows:5.{digits}f} %",
+        f"  {f'{estimator}, all rows':<26} {100 * gain.all_rows:5.{digits}f} %",
         f"  {'SVC, labelled rows only':<26} {100 * gain.labels_only:5.{digits}f} %",
         f"  {'gain':<26} {points[0]:>5} points; {100 * gain.confidence:g} % interval {points[1]} to {points[2]}",
     ]
@@ -219,7 +219,7 @@ def _names(items: Any) -> str:
 # ---------------------------------------------------------------- next steps
 
 
-def next_steps(verdict: Verdict, gain: Gain | None, found: Purity, n_rows: int, machine: str) -> tuple[str, ...]:
+def next_steps(verdict: Verdict, gain: Gain | None, found: Purity, n_rows: int, estimator: str) -> tuple[str, ...]:
     """Give what to do next, in sentences."""
     suggest = "mixkern.suggest chooses them"
     if verdict is Verdict.UNKNOWN:
@@ -229,7 +229,7 @@ def next_steps(verdict: Verdict, gain: Gain | None, found: Purity, n_rows: int, 
     if verdict is Verdict.HINDERS:
         return ("Use the labelled rows alone: in MixtureSVC(kernel='rbf') the others only scale the columns.",)
     assert gain is not None  # there is no verdict without it
-    first = f"Use all rows: {machine}().fit(X, y)." if verdict is Verdict.HELPS else _step_if_unclear(gain, n_rows)
+    first = f"Use all rows: {estimator}().fit(X, y)." if verdict is Verdict.HELPS else _step_if_unclear(gain, n_rows)
     if found.shares[found.is_empty].sum() >= LEAST_SHARE:
         return first, f"Label rows in the components without a label: {suggest}."
     if verdict is Verdict.UNCLEAR and _half_width(gain) > WIDE:

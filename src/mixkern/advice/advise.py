@@ -42,7 +42,7 @@ def advise(
     X_unlabelled : frame or array-like of shape (m, n_columns), default=None
         Further rows without labels.
     estimator : MixtureSVC, default=None
-        The estimator to judge; ``None`` is ``MixtureSVC()``.
+        The estimator to evaluate; ``None`` is ``MixtureSVC()``.
     confidence : float, default=0.95
         Level of the interval.
     random_state : int, RandomState or None, default=0
@@ -77,43 +77,43 @@ def advise(
     >>> list(advice.components.columns)
     ['share', 'labels', 'majority', 'purity', 'distinct_1', 'distinct_2']
     """
-    judged = _estimator(estimator, random_state)
+    model = _estimator(estimator, random_state)
     CONFIDENCE.check(confidence, "confidence")
     pandas = optional("pandas", purpose="mixkern.advise")
-    given, _ = judged.read_labels(X, y, None)
-    rows = judged.learn_structure(X, X_unlabelled, given)
+    given, _ = model.read_labels(X, y, None)
+    rows = model.learn_structure(X, X_unlabelled, given)
     codes = np.append(given, np.full(len(rows) - len(given), UNLABELLED))
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
-        numbers = one_hot_rows(judged.mixture_, rows[labelled].values)
+        numbers = one_hot_rows(model.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
-        gain = cross_validated_gain(judged, rows[labelled], numbers, codes[labelled], random, confidence)
+        gain = cross_validated_gain(model, rows[labelled], numbers, codes[labelled], random, confidence)
     found = purity(rows.responsibilities, codes)
-    labels = dict(zip(judged.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
+    labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
     found_verdict = verdict(gain, is_complete=len(labelled) == len(rows))
     return Advice(
         verdict=found_verdict,
         gain=gain,
         purity=found,
-        components=_components(pandas, judged, found, list(labels)),
+        components=_components(pandas, model, found, list(labels)),
         reasons=reasons(gain, found, labels),
-        next_steps=next_steps(found_verdict, gain, found, len(rows), type(judged).__name__),
+        next_steps=next_steps(found_verdict, gain, found, len(rows), type(model).__name__),
         n_rows=len(rows),
         labels=labels,
-        machine=type(judged).__name__,
+        estimator=type(model).__name__,
     )
 
 
 def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
-    """Give a copy of the estimator to judge."""
+    """Give a copy of the estimator to evaluate."""
     if estimator is not None and not isinstance(estimator, MixtureSVC):
         raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {estimator!r}.")
-    judged = MixtureSVC() if estimator is None else clone(estimator)
-    check_density(judged.density)
-    if judged.random_state is None:
-        judged.set_params(random_state=random_state)
-    return judged.set_params(probability=False)  # not needed here, and most of the time
+    model = MixtureSVC() if estimator is None else clone(estimator)
+    check_density(model.density)
+    if model.random_state is None:
+        model.set_params(random_state=random_state)
+    return model.set_params(probability=False)  # not needed here, and it takes most of the time
 
 
 def _components(pandas: Any, estimator: MixtureSVC, found: Purity, classes: list[Any]) -> Any:
@@ -129,6 +129,6 @@ def _components(pandas: Any, estimator: MixtureSVC, found: Purity, classes: list
             "purity": np.where(found.is_empty, np.nan, found.of_components),
         }
     )
-    words = component_table(estimator.mixture_, estimator.encoder_, n_columns=2).drop(columns="weight")
-    frame.index.name = words.index.name
-    return frame.join(words).sort_values("share", ascending=False, kind="stable")
+    description = component_table(estimator.mixture_, estimator.encoder_, n_columns=2).drop(columns="weight")
+    frame.index.name = description.index.name
+    return frame.join(description).sort_values("share", ascending=False, kind="stable")

@@ -56,7 +56,7 @@ def greedy_design(covariance: Floats, counts: Floats, worth: Floats, n: int) -> 
 
 
 def central_rows(K: Floats, to_known: Floats, counts: Floats, worth: Floats, picks: Positions) -> Positions:
-    """Move each pick to the middle of the rows that are nearer to it than to any other pick or known row.
+    """Move each pick to the middle of the rows that are nearer to it than to any other pick or labelled row.
 
     The greatest reduction is often found at the border between two groups of rows. A label in the middle of a group is
     more informative about the group.
@@ -64,7 +64,7 @@ def central_rows(K: Floats, to_known: Floats, counts: Floats, worth: Floats, pic
     Parameters
     ----------
     K, to_known : ndarray of shape (m, m) and (m, s)
-        Kernel among the rows, and between them and the known ones.
+        Kernel among the rows, and between them and rows with a label.
     counts, worth, picks
         As :func:`greedy_design` takes and returns them.
 

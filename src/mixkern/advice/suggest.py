@@ -189,7 +189,7 @@ def check_n_suggestions(n: Any, codes: Any) -> None:
 
 
 def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int) -> Positions:
-    """Pick the rows that reduce the uncertainty about all of them most, given labels of the known ones."""
+    """Pick the rows that reduce the uncertainty about all of them most, given labels of other rows."""
     apart, near = kernel.pair_terms(rows), CENTRE_SCALE * kernel.gamma
     covariance, to_known = apart.kernel(kernel.gamma), np.empty((len(rows), 0))
     if len(known):

@@ -25,7 +25,7 @@ from mixkern.wording import counted, percent
 
 BLOCK = 4_096  # rows compared at a time
 NARROW = 0.2  # margin below which a row is called undecided
-SPARSE = 0.95  # novelty above which a row is said to lie in a sparse region
+SPARSE = 0.95  # novelty above which a row is reported to lie in a sparse region
 
 
 def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: Any = None) -> Any:
@@ -73,8 +73,8 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
             estimator = estimator.set_params(probability=True).train(rows, labels.codes)
         columns |= _prediction_columns(estimator, X, picks)
     table = pandas.DataFrame(columns, index=pandas.RangeIndex(1, n + 1, name="rank"))
-    rivals = table.pop("rival") if "rival" in table else [None] * n
-    table["reason"] = [_reason(row, rival) for row, rival in zip(table.to_dict("records"), rivals, strict=True)]
+    seconds = table.pop("second") if "second" in table else [None] * n
+    table["reason"] = [_reason(row, second) for row, second in zip(table.to_dict("records"), seconds, strict=True)]
     return table
 
 
@@ -83,8 +83,8 @@ def _density_columns(
 ) -> dict[str, NDArray[Any]]:
     """Compute the columns that depend on the density alone."""
     kernel = similarity(rows, mixture, random)
-    known = np.append(picks, np.flatnonzero(labels.is_labelled))
-    stands_for = _followers(kernel, rows, known)[: len(picks)]
+    leaders = np.append(picks, np.flatnonzero(labels.is_labelled))
+    stands_for = _followers(kernel, rows, leaders)[: len(picks)]
     return {
         "position": picks,
         "component": mixture.responsibilities(rows[picks]).argmax(axis=1),
@@ -114,16 +114,16 @@ def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :2]
     ranked = np.take_along_axis(probabilities, order, axis=1)
     first, second = estimator.classes_[order].T
-    return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "rival": second}
+    return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "second": second}
 
 
-def _reason(row: dict[str, Any], rival: Any) -> str:
+def _reason(row: dict[str, Any], second: Any) -> str:
     """Write the reason for a suggestion as a sentence."""
     stands = f"stands for {counted(row['stands_for'], 'row')} ({percent(row['share'])}), component {row['component']}"
     if row["novelty"] > SPARSE:
         stands += ", in a sparse region"
-    if rival is None:
+    if second is None:
         return f"{stands.capitalize()}."
     if row["margin"] < NARROW:
-        return f"Undecided between {row['prediction']!r} and {rival!r}; {stands}."
+        return f"Undecided between {row['prediction']!r} and {second!r}; {stands}."
     return f"Predicted as {row['prediction']!r}; {stands}."
