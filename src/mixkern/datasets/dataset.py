@@ -1,8 +1,9 @@
 """A data set: a table with labels and their origin."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -41,6 +42,25 @@ class Dataset:
     creators: str
     source: str
     licence: str
+
+    @classmethod
+    def from_frame(cls, X: Any, y: Any, continuous: Sequence[str], **facts: str) -> Self:
+        """Return a data set whose columns have the documented types; columns that are not continuous are categorical.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Features.
+        y : pandas.Series
+            Labels.
+        continuous : list of str
+            Names of the continuous columns.
+        **facts
+            Name, title, description, creators, source and licence.
+        """
+        categorical = [str(column) for column in X if column not in continuous]
+        types = {**dict.fromkeys(continuous, "float64"), **dict.fromkeys(categorical, "category")}
+        return cls(X=X.astype(types), y=y, continuous=tuple(continuous), categorical=tuple(categorical), **facts)
 
     @property
     def n_samples(self) -> int:

@@ -57,7 +57,7 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     y = frame.pop(target)
     _check_classes(y, is_fraction=pandas.api.types.is_float_dtype(y) and (y % 1 != 0).any())
     continuous = [str(c) for c in frame if pandas.api.types.is_numeric_dtype(frame[c])]
-    return _dataset(
+    return Dataset.from_frame(
         frame,
         y,
         continuous,
@@ -120,7 +120,7 @@ def _openml_dataset(name: str, bunch: Any) -> Dataset:
             hint=hint(python="Choose one: sklearn.datasets.fetch_openml(..., target_column=...)."),
         )
     details = bunch.details
-    return _dataset(
+    return Dataset.from_frame(
         bunch.data,
         bunch.target.rename("class"),
         [c for c in bunch.data.columns if bunch.data[c].dtype.kind in "iuf"],
@@ -130,16 +130,4 @@ def _openml_dataset(name: str, bunch: Any) -> Dataset:
         creators=str(details.get("creator", "not stated")),
         source=f"OpenML data set {details['id']}, version {details['version']}",
         licence=str(details.get("licence", "not stated")),
-    )
-
-
-def _dataset(X: Any, y: Any, continuous: list[str], **facts: str) -> Dataset:
-    """Return a data set whose columns have the types of the packaged ones."""
-    categorical = [str(c) for c in X if str(c) not in continuous]
-    return Dataset(
-        X=X.astype({**dict.fromkeys(continuous, "float64"), **dict.fromkeys(categorical, "category")}),
-        y=y,
-        continuous=tuple(continuous),
-        categorical=tuple(categorical),
-        **facts,
     )

@@ -29,7 +29,6 @@ def load_packaged(name: str) -> Dataset:
     pandas = optional("pandas", purpose="mixkern.datasets")
     facts = index()[name]
     text = verified_text(_folder().joinpath(f"{name}.csv.gz").read_bytes(), facts["sha256"], name)
-    categorical = dict.fromkeys(facts["categorical"], "category")
     frame = pandas.read_csv(
         io.BytesIO(text),
         na_values=["?"],
@@ -37,19 +36,8 @@ def load_packaged(name: str) -> Dataset:
         dtype=dict.fromkeys(facts["categorical"], "str"),
     )
     y = frame.pop("class")
-    X = frame.astype({**dict.fromkeys(facts["continuous"], "float64"), **categorical})
-    return Dataset(
-        name=name,
-        title=facts["title"],
-        X=X,
-        y=y,
-        continuous=tuple(facts["continuous"]),
-        categorical=tuple(facts["categorical"]),
-        description=facts["description"],
-        creators=facts["creators"],
-        source=facts["source"],
-        licence=facts["licence"],
-    )
+    texts = {field: facts[field] for field in ("title", "description", "creators", "source", "licence")}
+    return Dataset.from_frame(frame, y, facts["continuous"], name=name, **texts)
 
 
 def principal_components(dataset: Dataset, n_components: int) -> Dataset:

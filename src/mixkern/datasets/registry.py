@@ -73,13 +73,12 @@ def _load_generated(name: str) -> Dataset:
     pandas = optional("pandas", purpose="mixkern.datasets")
     title, make = _GENERATED[name]
     X, y = make(random_state=_SEED)
-    return Dataset(
+    return Dataset.from_frame(
+        pandas.DataFrame(X, columns=["x1", "x2"]),
+        pandas.Series(y, name="class"),
+        ["x1", "x2"],
         name=name,
         title=title,
-        X=pandas.DataFrame(X, columns=["x1", "x2"]),
-        y=pandas.Series(y, name="class"),
-        continuous=("x1", "x2"),
-        categorical=(),
         description=str(make.__doc__).partition("\n")[0],
         creators="mixkern",
         source=f"drawn by mixkern.datasets.{make.__name__}(random_state={_SEED})",
