@@ -13,14 +13,14 @@ from mixkern.advice.suggest import (
     similarity,
     suggested_rows,
 )
-from mixkern.density import Mixture, Rows
+from mixkern.density import Rows
 from mixkern.encoding import Labels
 from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
 from mixkern.imports import optional
 from mixkern.kernels import BlendKernel
-from mixkern.typing import Floats, Ints, Positions, RandomState
+from mixkern.typing import Ints, Positions, RandomState
 from mixkern.wording import counted, percent
 
 BLOCK = 4_096  # rows compared at a time
@@ -67,7 +67,7 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
     picks = suggested_rows(rows, estimator.mixture_, n, labels.codes, random_state)
-    columns = _density_columns(rows, estimator.mixture_, picks, labels, check_random_state(random_state))
+    columns = _density_columns(Rows(rows, estimator.mixture_), picks, labels, check_random_state(random_state))
     if labels.n_classes > 1:
         if estimator is not model:
             estimator = estimator.set_params(probability=True).train(rows, labels.codes)
@@ -78,27 +78,27 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     return table
 
 
-def _density_columns(
-    rows: Floats, mixture: Mixture, picks: Positions, labels: Labels, random: RandomState
-) -> dict[str, NDArray[Any]]:
+def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: RandomState) -> dict[str, NDArray[Any]]:
     """Compute the columns that depend on the density alone."""
-    kernel = similarity(rows, mixture, random)
+    assert rows.mixture is not None
+    kernel = similarity(rows.values, rows.mixture, random)
     leaders = np.append(picks, np.flatnonzero(labels.is_labelled))
-    stands_for = _followers(kernel, rows, leaders)[: len(picks)]
+    stands_for = _followers(kernel, rows, rows[leaders])[: len(picks)]
+    chosen = rows[picks]
     return {
         "position": picks,
-        "component": mixture.responsibilities(rows[picks]).argmax(axis=1),
+        "component": chosen.responsibilities.argmax(axis=1),
         "stands_for": stands_for,
         "share": stands_for / len(rows),
-        "novelty": Novelty.of(Rows(rows, mixture), random).share_denser(Rows(rows[picks], mixture)),
+        "novelty": Novelty.of(rows, random).share_denser(chosen),
     }
 
 
-def _followers(kernel: BlendKernel, rows: Floats, leaders: Positions) -> Ints:
+def _followers(kernel: BlendKernel, rows: Rows, leaders: Rows) -> Ints:
     """Count, for each leader, the rows that are more similar to it than to any other leader."""
     counts = np.zeros(len(leaders), dtype=np.intp)
     for start in range(0, len(rows), BLOCK):
-        nearest = kernel(rows[start : start + BLOCK], rows[leaders]).argmax(axis=1)
+        nearest = kernel(rows[start : start + BLOCK], leaders).argmax(axis=1)
         counts += np.bincount(nearest, minlength=len(leaders))
     return counts
 
