@@ -1,1 +1,1 @@
-"""Speed, as ratios against a peer in the same run. `make bench` runs all of it."""
+"""Speed, as ratios against a peer in the same run. `make bench` runs all of them."""

@@ -1,7 +1,24 @@
-"""Run every benchmark."""
+"""Run benchmarks: `python -m benchmarks [--tiny] [NAME ...]`; without names, all that measure speed."""
 
-from benchmarks import density, kernel, laplacian, predict, search, table
+import argparse
+from importlib import import_module
 
-# The kernel first: it measures memory, of which the others leave their mark on the process.
-for each in (kernel, table, density, laplacian, search, predict):
-    each.run()
+# The kernel first: it measures the memory of the process, which the others raise.
+SPEED = ("kernel", "table", "density", "laplacian", "search", "predict")
+ACCURACY = ("evidence", "figures")  # take minutes
+
+
+def main() -> None:
+    """Run the benchmarks that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed, as ratios against a peer.")
+    parser.add_argument("name", nargs="*", help=f"one of {', '.join(SPEED + ACCURACY)}")
+    parser.add_argument("--tiny", action="store_true", help="run at a tiny size, to see that everything works")
+    options = parser.parse_args()
+    if unknown := set(options.name) - {*SPEED, *ACCURACY}:
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
+    for name in options.name or (SPEED + ACCURACY if options.tiny else SPEED):
+        import_module(f"benchmarks.{name}").run(tiny=options.tiny)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +19,8 @@ from mixkern.density.covariance import FullPrecision
 from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.posterior import Posterior, Prior
 
-K = 30
+K = 30  # components at first
+ROOT = Path(__file__).parents[1]
 
 
 def rows(n: int, d: int, k: int = 8, seed: int = 0) -> np.ndarray:
@@ -26,15 +28,15 @@ def rows(n: int, d: int, k: int = 8, seed: int = 0) -> np.ndarray:
     random = np.random.RandomState(seed)
     means = 3 * random.standard_normal((k, d))
     shapes = random.standard_normal((k, d, d)) / np.sqrt(d)
-    owner = random.randint(k, size=n)
-    X = means[owner]
+    component = random.randint(k, size=n)
+    X = means[component]
     for j in range(k):
-        X[owner == j] += random.standard_normal((np.sum(owner == j), d)) @ shapes[j].T
+        X[component == j] += random.standard_normal((np.sum(component == j), d)) @ shapes[j].T
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def peer(d: int, max_iter: int) -> BayesianGaussianMixture:
-    """Give scikit-learn's machine with our priors."""
+    """Make scikit-learn's estimator with our priors."""
     return BayesianGaussianMixture(
         n_components=K,
         weight_concentration_prior_type="dirichlet_distribution",
@@ -49,12 +51,12 @@ def peer(d: int, max_iter: int) -> BayesianGaussianMixture:
 
 
 def ours(d: int) -> VBMixture:
-    """Give our machine: W0 is the inverse of scikit-learn's covariance_prior."""
+    """Make our estimator: W0 is the inverse of scikit-learn's covariance_prior."""
     return VBMixture(K, precision_prior=1 / d, random_state=0)
 
 
 def bound_of(model: BayesianGaussianMixture, X: np.ndarray) -> float:
-    """Evidence bound of scikit-learn's posterior, constants included, as ours is computed."""
+    """Compute the evidence bound of scikit-learn's posterior like ours, with all constants."""
     d = X.shape[1]
     precision = FullPrecision()
     prior = Prior(precision, 1 / K, X.mean(axis=0), 1.0, float(d), d * np.eye(d), 1.0)
@@ -74,14 +76,14 @@ def bound_of(model: BayesianGaussianMixture, X: np.ndarray) -> float:
 
 
 def compare(n: int, d: int, max_iter: int | None = None, n_iter: int = 0) -> int:
-    """Print how much faster we reach which bound; with ``max_iter``, the peer is extrapolated to ``n_iter``."""
+    """Print times and bounds of both; with ``max_iter``, the peer's time is extrapolated to ``n_iter``."""
     X = rows(n, d)
     mine, theirs = ours(d), peer(d, max_iter or 1000)
-    mine.fit(X[:1000])  # first use of threads and libraries belongs to neither
+    mine.fit(X[:1000])  # the first use of threads and libraries is not counted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = seconds(lambda: peer(d, 1).fit(X)) if max_iter else 0.0
-        repeats = 5 if n <= 5_000 else 1  # what takes milliseconds is measured more than once, in turns
+        repeats = 5 if n <= 5_000 else 1  # short times are measured more than once, alternating
         times = [(seconds(lambda: mine.fit(X)), seconds(lambda: theirs.fit(X))) for _ in range(repeats)]
         t_ours, t_theirs = (statistics.median(each) for each in zip(*times, strict=True))
     note = f"{theirs.n_iter_} iterations"
@@ -95,7 +97,7 @@ def compare(n: int, d: int, max_iter: int | None = None, n_iter: int = 0) -> int
 
 
 def iteration_cost(n: int, d: int) -> None:
-    """Print what one E- and M-step costs, against the two matrix products that it consists of."""
+    """Print the time of one E- and M-step, relative to the two matrix products in it."""
     X = rows(n, d)
     fitted = VBMixture(K, precision_prior=1 / d, prune=False, merge=False, max_iter=2, random_state=0).fit(X)
     posterior = fitted._ascent.posterior  # noqa: SLF001
@@ -109,29 +111,32 @@ def iteration_cost(n: int, d: int) -> None:
     print(f"  {n:>7} x {d:>2}: {step / product:.1f} times the two dgemm in it ({1e3 * step:.1f} ms)", flush=True)
 
 
-def stream(n: int = 1_000_000, d: int = 10, size: int = 50_000) -> None:
-    """Learn from blocks, and print the time and the memory that this process took."""
+def stream(n: int, d: int = 10) -> None:
+    """Fit n rows in blocks, and print time and memory of this process."""
+    size = n // 20
     density = VBMixture(K, random_state=0)
     block = rows(size, d)
     random = np.random.RandomState(1)
 
-    def learn() -> None:
-        for _ in range(n // size):  # every block is new: the rows in another order, with other noise
+    def fit() -> None:
+        for _ in range(n // size):  # every block has another order and other noise
             density.partial_fit(block[random.permutation(size)] + 0.01 * random.standard_normal(block.shape))
 
-    took = seconds(learn)
+    took = seconds(fit)
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"  {n} x {d} by partial_fit: {took:.1f} s, {gigabytes:.2f} GB at most, {density.n_components_} components")
 
 
-def run() -> None:
+def run(*, tiny: bool = False) -> None:
     """Print every figure."""
+    n = 500 if tiny else 50_000
     print("VBMixture.fit, start included: BayesianGaussianMixture's time over ours")
-    n_iter = {(n, d): compare(n, d) for n, d in ((5_000, 5), (5_000, 20), (50_000, 5), (50_000, 20))}
-    compare(500_000, 5, max_iter=4, n_iter=n_iter[50_000, 5])  # as many as on a tenth of the rows
+    n_iter = {(m, d): compare(m, d) for m, d in ((n // 10, 5), (n // 10, 20), (n, 5), (n, 20))}
+    compare(10 * n, 5, max_iter=4, n_iter=n_iter[n, 5])  # as many as on a tenth of the rows
     print("One iteration, all components kept")
-    for n, d in ((50_000, 5), (50_000, 20)):
+    for d in (5, 20):
         iteration_cost(n, d)
-    print("Blocks")
-    # In a process of its own, whose memory nobody else has used
-    subprocess.run([sys.executable, "-c", "from benchmarks.density import stream; stream()"], check=True)
+    print("Blocks", flush=True)
+    # In a process of its own, for the memory
+    code = f"from benchmarks.density import stream; stream({20 * n})"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)  # noqa: S603

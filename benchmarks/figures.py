@@ -1,6 +1,6 @@
-"""The numbers in the captions of the paper's figures: means over many draws, which no test has the time for.
+"""The numbers in the captions of the paper's figures: means over many draws.
 
-`python -m benchmarks.figures`; takes minutes, and is not part of `make bench`, which measures speed.
+`python -m benchmarks figures`; takes minutes, and is not part of `make bench`, which measures speed.
 """
 
 import numpy as np
@@ -23,11 +23,11 @@ def lowest_correlation(mixtures: list[Mixture], rows: np.ndarray) -> float:
     return float(spearmanr(np.transpose(distances))[0][np.triu_indices(len(mixtures), 1)].min())
 
 
-def five_processes() -> None:
-    """Components, correlations and accuracies with too many and too few components."""
+def five_processes(n_draws: int = N_DRAWS) -> None:
+    """Print components, correlations and accuracies with too many and too few components."""
     counts, usual, correlations = [], [], []
     accuracies: dict[str, list[list[float]]] = {"local": [], "scale": []}
-    for seed in range(N_DRAWS):
+    for seed in range(n_draws):
         X, truth = datasets.make_five_processes(600, random_state=seed)
         other, other_truth = datasets.make_five_processes(10_000, random_state=100 + seed)
         random = np.random.RandomState(seed)
@@ -40,14 +40,14 @@ def five_processes() -> None:
         many = [VBMixture(20, precision_prior=w0, random_state=0, **FIVE).fit(rows).mixture_ for w0 in W0]
         few = [VBMixture(k, precision_prior=W0[-1], random_state=0, **FIVE).fit(rows).mixture_ for k in FEW]
         counts.append([mixture.n_components for mixture in many])
-        plain = [VBMixture(precision_prior=w0, merge=False, random_state=0).fit(rows) for w0 in W0]
-        usual.append([density.n_components_ for density in plain])
+        default = [VBMixture(precision_prior=w0, merge=False, random_state=0).fit(rows) for w0 in W0]
+        usual.append([density.n_components_ for density in default])
         correlations.append(lowest_correlation(many, rows))
         for gamma, found in accuracies.items():
-            machines = [MixtureSVC("rwm", density=mixture) for mixture in (*many, *few)]
-            machines.append(MixtureSVC("rbf", density=many[0]))
+            models = [MixtureSVC("rwm", density=mixture) for mixture in (*many, *few)]
+            models.append(MixtureSVC("rbf", density=many[0]))
             settings = {"C": 10.0, "gamma": gamma, "probability": False, "random_state": 0}
-            found.append([100 * m.set_params(**settings).fit(rows, y).score(test, other_truth) for m in machines])
+            found.append([100 * m.set_params(**settings).fit(rows, y).score(test, other_truth) for m in models])
     print(f"Components for w0 = {W0}: {np.mean(counts, axis=0)}, by default {np.mean(usual, axis=0)}")
     print(f"Lowest rank correlation in any draw: {min(correlations):.2f}")
     for gamma, found in accuracies.items():
@@ -55,7 +55,7 @@ def five_processes() -> None:
 
 
 def phoneme_subsets() -> None:
-    """Components and correlations of densities of three disjoint parts."""
+    """Print components and correlations of densities of three disjoint parts."""
     X = datasets.load("phoneme").X.to_numpy()
     X = PCA(2, svd_solver="full").fit_transform((X - X.mean(axis=0)) / X.std(axis=0))
     order = np.random.RandomState(0).permutation(len(X))
@@ -64,10 +64,10 @@ def phoneme_subsets() -> None:
     print(f"Phoneme: components {components}, lowest rank correlation {lowest_correlation(mixtures, X):.2f}")
 
 
-def comparison() -> None:
-    """Mean accuracies of the comparison, and how far each draw is from them."""
-    table = np.empty((N_COMPARISONS, len(best_case.SETS), len(best_case.KERNELS)))
-    for seed in range(N_COMPARISONS):
+def comparison(n_draws: int = N_COMPARISONS) -> None:
+    """Print mean accuracies of the comparison, and the distance of each draw from them."""
+    table = np.empty((n_draws, len(best_case.SETS), len(best_case.KERNELS)))
+    for seed in range(n_draws):
         for i, (make, n) in enumerate(best_case.SETS.values()):
             random = np.random.RandomState(seed)
             task = best_case.Task.of(*make(n, random_state=random), random)
@@ -79,7 +79,8 @@ def comparison() -> None:
     print(f"Mean distance of each draw from the means: {far.round(2)}")
 
 
-if __name__ == "__main__":
-    five_processes()
+def run(*, tiny: bool = False) -> None:
+    """Print all numbers."""
+    five_processes(1 if tiny else N_DRAWS)
     phoneme_subsets()
-    comparison()
+    comparison(1 if tiny else N_COMPARISONS)

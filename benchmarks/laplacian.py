@@ -1,4 +1,4 @@
-"""LaplacianKernel on four fifths of two tables: one setting and seventeen ratios, as a search asks for them."""
+"""LaplacianKernel on four fifths of two tables: the matrices of a search, for one and for seventeen ratios."""
 
 import numpy as np
 
@@ -9,21 +9,24 @@ from mixkern.search.gram_cache import LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint
 
 RATIOS = np.logspace(-8, 8, 17)
-N_LABELLED, N_OTHERS = 400, 2_000
+SIZES = 400, 2_000  # labelled rows, other rows
+TINY_SIZES = 20, 50
 
 
-def run() -> None:
-    """Print seconds, and times of one numpy.linalg.solve of as many rows."""
-    print(f"LaplacianKernel among {N_LABELLED} rows and {N_OTHERS:,} others: seconds (over numpy.linalg.solve)")
+def run(*, tiny: bool = False) -> None:
+    """Print seconds, and their ratio to numpy.linalg.solve with as many rows."""
+    n_labelled, n_others = TINY_SIZES if tiny else SIZES
+    print(f"LaplacianKernel among {n_labelled} rows and {n_others:,} others: seconds (over numpy.linalg.solve)")
     for name in ("satimage", "phoneme"):
-        X = _rows(name)
+        X = _rows(name)[: 150 if tiny else None]
+        parts = X[:n_labelled], X[n_labelled : n_labelled + n_others]
         system = RBFKernel(1.0)(X) + np.eye(len(X))
         peer = seconds(lambda system=system: np.linalg.solve(system, np.eye(len(system))))
         print(f"  {name}, {len(X):,} rows: numpy.linalg.solve {peer:.1f}", flush=True)
         for gamma in (1.0, 0.1):
-            one = seconds(lambda X=X, gamma=gamma: _walk(X, gamma, RATIOS[8:9]))
+            one = seconds(lambda X=X, parts=parts, gamma=gamma: _matrices(X, *parts, gamma, RATIOS[8:9]))
             print(f"    gamma {gamma}, one ratio {one:.1f} ({one / peer:.2f})   target 5.0", flush=True)
-            all_ratios = seconds(lambda X=X, gamma=gamma: _walk(X, gamma, RATIOS))
+            all_ratios = seconds(lambda X=X, parts=parts, gamma=gamma: _matrices(X, *parts, gamma, RATIOS))
             print(f"    gamma {gamma}, {len(RATIOS)} ratios {all_ratios:.1f} ({all_ratios / peer:.2f})   target 30.0")
 
 
@@ -34,14 +37,9 @@ def _rows(name: str) -> np.ndarray:
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def _walk(X: np.ndarray, gamma: float, ratios: np.ndarray) -> None:
+def _matrices(X: np.ndarray, labelled: np.ndarray, others: np.ndarray, gamma: float, ratios: np.ndarray) -> None:
     """Compute all matrices of a search, from scratch."""
-    others = X[N_LABELLED : N_LABELLED + N_OTHERS]
-    matrices = LaplacianGramCache(LaplacianKernels(LaplacianKernel(RBFKernel(gamma), X)), X[:N_LABELLED], others)
+    matrices = LaplacianGramCache(LaplacianKernels(LaplacianKernel(RBFKernel(gamma), X)), labelled, others)
     for ratio in ratios:
         matrices.among(KernelPoint(gamma, ratio=float(ratio)))
         matrices.towards(KernelPoint(gamma, ratio=float(ratio)))
-
-
-if __name__ == "__main__":
-    run()

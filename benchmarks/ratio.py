@@ -1,4 +1,4 @@
-"""How long we take, as a share of what a peer takes."""
+"""Times, and ratios of times."""
 
 import statistics
 import time
@@ -13,6 +13,6 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def ratio(ours: Callable[[], object], peer: Callable[[], object], repeats: int = 5) -> float:
-    """Give the median of our time over the peer's, in interleaved repeats, so that a busy machine slows both."""
-    ours(), peer()  # first touch of memory and caches belongs to neither
+    """Give the median of our time over the peer's, in alternating repeats, so that other load slows both."""
+    ours(), peer()  # the first use of memory and caches is not counted
     return statistics.median(seconds(ours) / seconds(peer) for _ in range(repeats))

@@ -8,6 +8,9 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 from benchmarks.ratio import ratio
 from mixkern import TableEncoder
 
+SHAPES = ((1_000, 10, 5), (200_000, 10, 0), (200_000, 0, 5), (200, 5_000, 0))  # rows, numbers, texts
+TINY_SHAPES = ((50, 2, 1), (50, 0, 2), (20, 30, 0))
+
 
 def frame(n: int, n_numbers: int, n_texts: int) -> pd.DataFrame:
     """Draw a table with 5 % gaps."""
@@ -17,10 +20,10 @@ def frame(n: int, n_numbers: int, n_texts: int) -> pd.DataFrame:
     return pd.DataFrame(columns).mask(random.uniform(size=(n, n_numbers + n_texts)) < 0.05)
 
 
-def run() -> None:
+def run(*, tiny: bool = False) -> None:
     """Print one line per shape."""
     print("TableEncoder.fit_transform: time as a share of ColumnTransformer(StandardScaler, OrdinalEncoder)")
-    for n, n_numbers, n_texts in ((1_000, 10, 5), (200_000, 10, 0), (200_000, 0, 5), (200, 5_000, 0)):
+    for n, n_numbers, n_texts in TINY_SHAPES if tiny else SHAPES:
         table = frame(n, n_numbers, n_texts)
         numbers, texts = list(table.columns[:n_numbers]), list(table.columns[n_numbers:])
         peer = ColumnTransformer([("numbers", StandardScaler(), numbers), ("texts", OrdinalEncoder(), texts)])
