@@ -1,4 +1,4 @@
-"""Threads: how many to use, a pool of them, and linear algebra that keeps to one."""
+"""Threads: their number, a pool of them, and linear algebra in a single thread."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,7 +12,9 @@ from threadpoolctl import ThreadpoolController
 
 
 def available_threads() -> int:
-    """Give the smallest of the processors granted, ``OMP_NUM_THREADS`` and threadpoolctl's limits.
+    """Return the number of threads to use.
+
+    It is the smallest of the processors of this process, ``OMP_NUM_THREADS`` and the limits set by threadpoolctl.
 
     >>> available_threads() >= 1
     True
@@ -27,15 +29,15 @@ def available_threads() -> int:
 
 @contextmanager
 def thread_pool() -> Iterator[ThreadPoolExecutor]:
-    """Give a pool of as many threads as are available; while it is open, linear algebra keeps to one thread."""
-    n_threads = available_threads()  # before the limit on linear algebra is set, which would count
+    """Open a pool of all available threads; while it is open, linear algebra uses one thread."""
+    n_threads = available_threads()  # before the limit on linear algebra, which would lower it
     with single_threaded_algebra(), ThreadPoolExecutor(n_threads) as pool:
         yield pool
 
 
 @contextmanager
 def single_threaded_algebra() -> Iterator[None]:
-    """Keep linear algebra to one thread.
+    """Limit linear algebra to one thread.
 
     The limit holds for the whole process: of several contexts open at the same time, the first one sets it and the last
     one lifts it.
