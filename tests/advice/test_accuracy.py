@@ -55,7 +55,7 @@ def test_the_density_of_a_fitted_model_is_used_as_it_is(model, y, monkeypatch):
     assert np.array_equal(model.predict_proba(HEART.X), before)
 
 
-def test_without_a_model_the_same_is_found(model, y):
+def test_without_a_model_the_estimate_is_the_same(model, y):
     assert estimated_accuracy(None, HEART.X, y) == estimated_accuracy(model, HEART.X, y)
     assert estimated_accuracy(MixtureSVC(random_state=0), HEART.X, y) == estimated_accuracy(model, HEART.X, y)
 
@@ -109,7 +109,7 @@ def test_the_text():
     )
 
 
-def test_bent_kernels_are_judged_too(y):
+def test_laplacian_kernels(y):
     model = LaplacianSVC(random_state=0).fit(HEART.X, y)
     assert estimated_accuracy(model, HEART.X, y).value > 0.5
 

@@ -23,7 +23,7 @@ def variance_given(K, known):
     return K - K[:, known] @ inner @ K[known]
 
 
-def test_each_pick_takes_most_uncertainty_times_worth(rows):
+def test_each_pick_reduces_the_variances_most(rows):
     K, rng = gaussian(rows, rows), np.random.RandomState(1)
     counts, worth = rng.randint(1, 4, size=30).astype(float), rng.uniform(0.5, 1, size=30)
     before = []
@@ -53,7 +53,7 @@ def test_picks_move_to_the_middle_of_their_groups():
     assert moved([0.0, 1.0, 2.0, 20.0, 21.0, 22.0], [2, 3]) == [1, 4]
 
 
-def test_rows_that_count_more_pull_the_middle():
+def test_rows_that_count_more_move_the_middle():
     assert moved([0.0, 1.0, 2.0], [2], counts=[10.0, 1.0, 1.0]) == [0]
 
 
@@ -61,7 +61,7 @@ def test_worth_moves_a_pick_within_its_group():
     assert moved([0.0, 1.0, 2.0], [2], worth=[0.5, 0.5, 1.0]) == [2]
 
 
-def test_rows_that_are_like_known_ones_do_not_pull():
+def test_rows_near_labelled_ones_do_not_move_the_middle():
     assert moved([0.0, 1.0, 2.0, 2.5, 3.0], [4], known=[0.2, 0.8]) == [3]
 
 
@@ -94,6 +94,6 @@ def test_one_class_leaves_all_rows_alike():
     assert uncertain([[0.0], [9.0]], [4, 4, 4]).tolist() == [1, 1]
 
 
-def test_codes_are_names_only():
+def test_codes_may_be_any_numbers():
     rows = [[0.3], [1.2], [3.1]]
     np.testing.assert_array_equal(uncertain(rows, [0, 1, 0]), uncertain(rows, [7, 3, 7]))

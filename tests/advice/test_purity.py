@@ -65,6 +65,6 @@ def test_unrelated_labels_have_the_purity_of_chance(n_labels):
     assert abs(np.mean(differences)) < 4 * np.std(differences) / 20
 
 
-def test_a_single_label_says_nothing():
+def test_a_single_label_has_the_purity_of_chance():
     found = purity(np.eye(2), np.array([0, -1]))
     assert (found.pairs, found.overall, found.lift) == (0.0, 1.0, 0.0)

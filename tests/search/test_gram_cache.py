@@ -90,7 +90,7 @@ def test_distances_are_computed_once(name, monkeypatch):
     assert len(calls) == 2
 
 
-def test_a_matrix_may_be_changed_by_who_gets_it():
+def test_a_returned_matrix_may_be_changed():
     kernel, rows, _ = bound("rwm", "mixed")
     matrices = gram_cache(kernel, rows, None)
     for point in (POINTS[0], LINEAR):
@@ -137,7 +137,7 @@ def test_without_gamma_it_is_scalar_products_about_the_mean(name, kind, alpha):
 @pytest.mark.parametrize(
     "point", [KernelPoint(None), KernelPoint(None, 0.5, 0.1), KernelPoint(None, 0.0, 1.0)], ids=str
 )
-def test_with_categories_it_is_minus_half_of_what_is_centred(name, point):
+def test_with_categories_it_is_minus_half_the_centred_squares(name, point):
     """-1/2 J D^2 J, where D^2 counts numbers and categories; J takes out the mean of the labelled rows."""
     kernel, rows, mixture = bound(name, "mixed")
     numbers = mixture.conditional_mean(rows)[:, :2]
@@ -152,7 +152,7 @@ def test_with_categories_it_is_minus_half_of_what_is_centred(name, point):
 @pytest.mark.parametrize("remedy", ["auto", "none", "clip", "flip", "shift"])
 @pytest.mark.parametrize("kind", ["numbers", "gaps"])
 @pytest.mark.parametrize("name", ["rbf", "rwm"])
-def test_no_repair_changes_the_linear_machine(name, kind, remedy):
+def test_no_repair_changes_the_linear_kernel(name, kind, remedy):
     kernel, rows, mixture = bound(name, kind)
     numbers = mixture.conditional_mean(rows)[:, :2]
     y, point = np.arange(20) % 2, KernelPoint(None, 1.0, 0.0)
@@ -165,7 +165,7 @@ def test_no_repair_changes_the_linear_machine(name, kind, remedy):
         assert ours.change < 1e-12
 
 
-def test_the_linear_machine_sees_one_category_as_columns_of_ones():
+def test_one_category_is_one_hot_in_the_linear_kernel():
     """Rows of different categories are 1 apart here, and 2 on one-hot columns: these are scaled by a half."""
     random = np.random.RandomState(1)
     X, codes, y = random.standard_normal((40, 2)), random.randint(0, 3, 40), np.arange(40) % 2
@@ -181,7 +181,7 @@ def test_the_linear_machine_sees_one_category_as_columns_of_ones():
     )
 
 
-def test_a_small_gamma_is_the_linear_machine():
+def test_a_small_gamma_is_the_linear_kernel():
     """What the line rests on: exp(-gamma D^2) with C is linear with 2 gamma C, for ever smaller gamma."""
     _, rows, _ = bound("rbf", "numbers")
     y = np.arange(20) % 2
@@ -221,7 +221,7 @@ def differing(codes):
     return np.sqrt(kernel.pair_terms(rows).sq_count)
 
 
-def test_a_row_says_nothing_of_its_distance_to_itself():
+def test_distances_of_rows_to_themselves_do_not_count():
     """Two pairs of equal rows: a third of the pairs, and half of the cells of the matrix."""
     mixture = Mixture([0.5, 0.5], [[0.0], [5.0]], [[[4.0]], [[4.0]]])
     rows = np.array([[0.0], [0.0], [5.0], [5.0]])
@@ -252,7 +252,7 @@ def test_rows_that_are_mostly_equal_have_no_unit(rows):
 
 @pytest.mark.parametrize("kind", LEARNED)
 @pytest.mark.parametrize("name", ["rbf", "rwm"])
-def test_bent_matrices_are_those_of_the_kernel(name, kind):
+def test_laplacian_matrices_are_those_of_the_kernel(name, kind):
     base, rows, _ = bound(name, kind)
     labelled, others = rows[:20], rows[20:]
     matrices = gram_cache(LaplacianKernel(base, rows, n_neighbors=5, ratio=3.0), labelled, others)
@@ -294,7 +294,7 @@ def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
     ],
     ids=str,
 )
-def test_kernels_without_settings_of_their_own(kernel, name):
+def test_kernels_without_gamma_are_refused(kernel, name):
     why = (
         rf"^A search needs a kernel with gamma, alpha and beta, but {name} has none\. Use scikit-learn's GridSearchCV "
     )
@@ -302,7 +302,7 @@ def test_kernels_without_settings_of_their_own(kernel, name):
         gram_cache(kernel, np.zeros((3, 2)), None)
 
 
-def test_machines_bind_what_is_searched():
+def test_the_bound_kernel_of_an_estimator_is_searched():
     estimator = MixtureSVC(random_state=0)
     rows = estimator.learn_structure(table("gaps"))
     matrices = gram_cache(estimator.kernel_, rows[:9], None)

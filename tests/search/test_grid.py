@@ -76,13 +76,13 @@ def test_without_categories_there_is_one_point_for_each_gamma():
     assert [p.gamma for p in kernel_points(DECADES, [1.0], [1.0], [None])] == DECADES
 
 
-def test_weights_of_nothing_leave_no_point():
+def test_weights_of_zero_leave_no_point():
     with pytest.raises(OptionError, match=r"^alpha and beta are both 0, so all rows would be equal\.$"):
         kernel_points(DECADES, [0.0], [0.0], [None])
     assert [(p.alpha, p.beta) for p in kernel_points([1.0], [0.0, 1.0], [0.0], [None])] == [(1.0, 0.0)]
 
 
-def test_a_linear_point_is_no_other():
+def test_a_linear_point_has_a_key_of_its_own():
     assert KernelPoint(None, 1.0, 1.0).key != KernelPoint(1.0, 1.0, 1.0).key
     assert KernelPoint(None, 1.0, 0.5).key != KernelPoint(None, 1.0, 1.0).key
 
@@ -111,7 +111,7 @@ def test_the_line_against_its_formula(best):
 
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.floats(-4, 4), st.lists(st.integers(-6, 6), min_size=1, max_size=6, unique=True), st.integers(1, 5))
-def test_every_point_of_the_line_is_the_same_linear_machine(log_best, logs, n):
+def test_every_point_of_the_line_is_the_same_linear_svm(log_best, logs, n):
     """2 gamma C is the linear SVM's C, whatever the units; slope minus one in the logarithms."""
     best, C, gamma = 10**log_best, [10 ** (each / 2) for each in logs], np.geomspace(1e-2, 1e1, n).tolist()
     points = line(best, C, gamma)

@@ -175,7 +175,7 @@ def test_rows_of_almost_no_weight_are_almost_not_there():
     assert unweighted.log_loss > alone.log_loss + 0.1
 
 
-def test_the_unit_of_weights_matters_for_optimism_alone():
+def test_the_unit_of_weights_matters_for_the_optimistic_rating_alone():
     K, towards, codes, other_codes = situation((8, 9))
     folds, weights = label_folds(codes, 3, 0), np.random.RandomState(0).uniform(0.1, 3, 17)
     for rating in Rating:

@@ -107,7 +107,7 @@ def test_every_class_is_in_every_training_part(y, split):
 
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(few_labels, splits)
-def test_as_many_folds_as_it_says(y, split):
+def test_get_n_splits_is_the_number_of_folds(y, split):
     n = len(list(split.split(rows_of(y), y)))
     assert split.get_n_splits(rows_of(y), y) == split.get_n_splits(y=y) == n
     counts = np.bincount(y[y >= 0])
@@ -140,7 +140,7 @@ def test_words_and_gaps_split_like_numbers(y, split):
     numbers_of_folds,
     st.booleans(),
 )
-def test_numbers_to_follow_are_dealt_out_evenly(targets, n_folds, transductive):
+def test_folds_of_a_regression_are_equally_large(targets, n_folds, transductive):
     """Fractions or whole numbers; -1 is one of them."""
     y = np.array([*[np.nan if t is None else t for t in targets], 1.0, 2.0, -1.0])
     split = SemiSupervisedSplit(n_folds, regression=True, transductive=transductive)
@@ -158,7 +158,7 @@ def test_numbers_to_follow_are_dealt_out_evenly(targets, n_folds, transductive):
 # ---------------------------------------------------------------- why it is there
 
 
-def test_scikit_learn_alone_calls_minus_one_a_class():
+def test_splitters_of_scikit_learn_count_unlabelled_rows_as_wrong():
     """The classifier is right everywhere, and its score is the share of the rows that have a label."""
     X, y, few = blobs(gap=6.0)
     classifier = clone(CLASSIFIER).set_params(gamma=0.02)
@@ -220,7 +220,7 @@ def test_a_grid_finds_what_a_loop_finds():
     assert len(search.best_estimator_.support_) <= (few >= 0).sum()
 
 
-def test_predictions_of_rows_that_are_never_tested_cannot_be_had():
+def test_cross_val_predict_is_refused():
     with pytest.raises(ValueError, match="cross_val_predict only works for partitions"):
         cross_val_predict(CLASSIFIER, X, FEW, cv=SemiSupervisedSplit(3))
 
@@ -250,7 +250,7 @@ def test_whole_numbers_are_classes_unless_it_is_a_regression():
     assert SemiSupervisedSplit(5).get_n_splits(y=y) == 2
 
 
-def test_numbers_to_follow_with_a_splitter():
+def test_regression_with_a_splitter():
     y = np.where(FEW >= 0, np.rint(X[:, 0]) - 1, np.nan)
     split = SemiSupervisedSplit(KFold(3), regression=True)
     assert [test.tolist() for _, test in split.split(X, y)] == [[*range(4)], [*range(4, 8)], [*range(8, 12)]]
@@ -309,7 +309,7 @@ def test_as_many_folds_as_a_splitter_makes_of_the_labelled_groups(splitter, n, k
     assert split.get_n_splits(X, FEW, groups) == len(list(split.split(X, FEW, groups))) == n
 
 
-def test_a_splitter_without_labels_says_what_it_can():
+def test_the_number_of_folds_of_a_splitter_without_labels():
     assert SemiSupervisedSplit(KFold(4)).get_n_splits() == 4
     assert SemiSupervisedSplit(LeaveOneOut()).get_n_splits(X) == 60
 
@@ -349,7 +349,7 @@ PAIRS = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
     [1, 0, -3, True, np.int64(1), None, 2.5, 3.0, "3", "kfold", PAIRS, iter(PAIRS)],
     ids=lambda cv: type(cv).__name__,
 )
-def test_what_makes_no_folds(cv):
+def test_wrong_values_of_cv(cv):
     why = f"cv must be 2 or more, or a splitter, but it is {cv!r}."
     for call in (
         lambda split: list(split.split(X, FEW)),
@@ -377,21 +377,21 @@ def test_without_labels():
         list(SemiSupervisedSplit(2).split(X, None))
 
 
-def test_labels_that_are_none():
+def test_labels_of_wrong_types_or_length():
     with pytest.raises(LabelTypeError, match="y mixes labels of several types: number, text"):
         list(SemiSupervisedSplit(2).split(rows_of([1] * 4), [1, "a", 1, "a"]))
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[5, 60\]"):
         list(SemiSupervisedSplit(2).split(X[:5], FEW))
 
 
-def test_numbers_to_follow_must_be_asked_for():
+def test_continuous_targets_need_regression():
     y = np.where(FEW >= 0, X[:, 0], np.nan)
     for call in (lambda split: list(split.split(X, y)), lambda split: split.get_n_splits(y=y)):
         with pytest.raises(LabelTypeError, match="continuous values, not classes"):
             call(SemiSupervisedSplit(2))
 
 
-def test_numbers_that_nobody_can_follow():
+def test_targets_of_wrong_types():
     with pytest.raises(NoLabelsError, match=r"^None of the 60 rows has a target\."):
         list(SemiSupervisedSplit(2, regression=True).split(X, np.full(60, np.nan)))
     with pytest.raises(LabelTypeError, match=r"^y must hold numbers, None or NaN where there is none, but it holds"):
@@ -400,7 +400,7 @@ def test_numbers_that_nobody_can_follow():
         list(SemiSupervisedSplit(2, regression=True).split(rows_of([1] * 3), [None, 0.5, None]))
 
 
-def test_it_says_what_it_is():
+def test_repr():
     assert repr(SemiSupervisedSplit(4)) == "SemiSupervisedSplit(4, regression=False, transductive=True, random_state=0)"
     other = SemiSupervisedSplit(LeaveOneOut(), regression=True, transductive=False, random_state=None)
     assert repr(other) == "SemiSupervisedSplit(LeaveOneOut(), regression=True, transductive=False, random_state=None)"

@@ -313,7 +313,7 @@ def test_a_line_is_a_third_of_a_grid(kernel):
     assert 7 <= len(search.trials_) <= 12
 
 
-def test_points_on_the_line_are_judged_like_those_of_a_grid():
+def test_points_on_the_line_are_scored_like_those_of_a_grid():
     line = SVCSearch(mixture_svc(), strategy="line", rating="expected_error", random_state=0).fit(X, FEW)
     for trial in line.trials_[6:]:
         how = {"C": [trial.C], "gamma": [trial.gamma], "rating": "expected_error"}
@@ -373,7 +373,7 @@ def test_a_line_loses_at_most_a_point_to_a_grid():
 # ---------------------------------------------------------------- ratings, and labels of unlabelled rows
 
 
-def test_optimism_reads_hidden_labels_for_its_error_alone():
+def test_the_optimistic_rating_uses_hidden_labels_for_its_error_alone():
     how = {"rating": "optimistic", **SOME, "random_state": 0}
     search = SVCSearch(mixture_svc(), **how).fit(X, FEW, optimistic_labels=TRUE)
     shuffled = TRUE.copy()
@@ -421,7 +421,7 @@ def test_labels_of_other_rows_do_not_matter_at_all():
     assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
 
 
-def test_optimism_with_words_and_a_class_that_nobody_has_labelled():
+def test_optimistic_labels_with_a_class_that_y_does_not_have():
     truth = NAMES[TRUE].astype(object)
     a = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=truth)
     b = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
@@ -433,7 +433,7 @@ def test_optimism_with_words_and_a_class_that_nobody_has_labelled():
     assert c.classes_.tolist() == NAMES.tolist()
 
 
-def test_further_rows_have_no_labels_to_be_optimistic_about():
+def test_further_rows_have_no_optimistic_labels():
     search = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
     search.fit(X[:50], FEW[:50], X_unlabelled=X[50:], optimistic_labels=TRUE[:50])
     again = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
@@ -441,7 +441,7 @@ def test_further_rows_have_no_labels_to_be_optimistic_about():
     assert [t.error for t in search.trials_] == [t.error for t in again.trials_]
 
 
-def test_both_or_neither():
+def test_optimistic_labels_and_rating_go_together():
     why = r"^optimistic_labels and rating='optimistic' go together: give both, or neither\.$"
     with pytest.raises(LabelError, match=why):
         SVCSearch(mixture_svc(), rating="optimistic").fit(X, FEW)
@@ -759,7 +759,7 @@ class Recorder:
 
 
 @pytest.mark.parametrize("how", [SOME, {"strategy": "line"}], ids=["grid", "line"])
-def test_callbacks_hear_of_every_trial(how):
+def test_callbacks_are_called_for_every_trial(how):
     recorder = Recorder()
     assert isinstance(recorder, FitCallback)
     search = SVCSearch(mixture_svc(), **how, random_state=0).set_callbacks(recorder).fit(X, FEW)
@@ -885,7 +885,7 @@ def test_single_labels_cannot_be_left_out():
 
 @pytest.mark.parametrize("strategy", ["grid", "line"])
 @pytest.mark.parametrize("table", [mixed, words], ids=["mixed", "words"])
-def test_weights_of_nothing(table, strategy):
+def test_weights_that_are_all_zero(table, strategy):
     frame, *_, few = table()
     how = {"strategy": strategy, "alpha": [0.0], "beta": [0.0]}
     with pytest.raises(OptionError, match=r"^alpha and beta are both 0, so all rows would be equal\.$"):
@@ -908,7 +908,7 @@ def test_rows_without_a_label_are_not_scored():
         search.score(X, FEW)
 
 
-def test_a_blend_is_trained_as_it_was_judged():
+def test_a_blend_is_trained_with_the_kernel_of_its_trial():
     iris = datasets.load("iris")
     search = SVCSearch(C=[1, 10], gamma=[0.1, 1], cv=2, random_state=0).fit(iris.X, iris.few_labels(random_state=0))
     assert search.best_estimator_.kernel_.share == search.best_params_["kernel"].share == 0.6

@@ -56,7 +56,7 @@ def test_a_label_that_counts_twice_has_half_the_noise():
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_matrix_that_is_too_indefinite_has_none():
+def test_the_evidence_of_an_indefinite_matrix_is_minus_infinity():
     assert log_evidence(np.ones((3, 3)) - 3 * np.eye(3), np.array([0, 1, 1])) == -np.inf
 
 
@@ -69,11 +69,11 @@ def test_the_share_follows_bayes_rule():
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_certainty_is_not_moved(share):
+def test_shares_of_zero_and_one_do_not_change(share):
     assert evidence_share(share, K, np.eye(len(CODES)), CODES) == share
 
 
-def test_where_there_is_no_evidence():
+def test_indefinite_matrices_have_no_evidence():
     bad = K - 9 * np.eye(len(K))
     assert evidence_share(0.6, K, bad, CODES) == pytest.approx(0.0, abs=1e-300)
     assert evidence_share(0.6, bad, K, CODES) == pytest.approx(1.0)
@@ -100,7 +100,7 @@ def test_the_cost_is_the_best_by_evidence_and_prior(codes):
     assert evidence_C(K, codes) == pytest.approx(max(scores, key=scores.get))
 
 
-def test_noisy_labels_cost_less():
+def test_noisy_labels_have_a_smaller_cost():
     random = np.random.RandomState(1)
     rows = random.standard_normal((80, 2))
     matrix = RBFKernel(0.5)(rows)
@@ -113,11 +113,11 @@ def test_few_labels_leave_the_usual_cost():
     assert 0.3 * USUAL_C < evidence_C(RBFKernel(5.0)(X[:3]), np.array([0, 1, 0])) < 3 * USUAL_C
 
 
-def test_a_smaller_kernel_costs_more():
+def test_a_smaller_kernel_has_a_larger_cost():
     assert evidence_C(K / 100, CODES) == pytest.approx(100 * evidence_C(K, CODES))
 
 
-def test_a_hopeless_matrix_has_the_usual_cost():
+def test_an_indefinite_matrix_has_the_usual_cost():
     assert evidence_C(np.full((3, 3), -9.0), np.array([0, 1, 1])) == USUAL_C
     assert evidence_C(np.ones((3, 3)) - 50 * np.eye(3) + 50 * np.ones((3, 3)), np.array([0, 1, 1])) > 0
 
