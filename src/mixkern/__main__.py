@@ -1,8 +1,17 @@
-"""``python -m mixkern`` and the command ``mixkern``."""
+"""``python -m mixkern`` and the command ``mixkern``.
 
+Exit codes::
+
+    0    success
+    1    an error in a file or in the data, or an extra that is not installed
+    2    an error in the command, such as an unknown option
+    130  stopped by Ctrl-C, as in shells
+"""
+
+import signal
 import sys
 
-STOPPED = 130  # exit code after Ctrl-C, as in shells: 128 and the number of the signal
+STOPPED = 128 + signal.SIGINT
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The group of all commands: imported when used, extended by other packages; an error is printed as one message."""
 
 import io
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,7 +13,7 @@ import click
 from mixkern.errors import MixkernError
 
 ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
-STOPPED = 130  # exit code after Ctrl-C, as in shells: 128 and the number of the signal
+STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
 STUDY = "For mixkern paper and mixkern study: pip install mixkern-study"
 
 
