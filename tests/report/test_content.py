@@ -193,10 +193,12 @@ CASES = {
     "one label each": (table(50, x=lambda n: RANDOM.normal(size=n) + 5 * (np.arange(n) % 2)), 2, 0.0),
 }
 
-PICTURED = ("one column", "one category", "twenty classes")
+PICTURED = ("one column", "twenty classes")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "twenty classes" else ()) for name in CASES]
+)
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
 def test_tables_of_all_kinds(name, tmp_path, outline_of):
     X, n_classes, share = CASES[name]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mixkern import MixtureSVC
 from mixkern.errors import OptionError
 from mixkern.report.facts import ModelFacts
 
@@ -32,6 +33,17 @@ def test_labels_that_the_model_does_not_know(plain):
     assert found.classes == ("high", "low", "huge")
     assert found.label_counts.tolist() == [4, 5, 2]
     assert set(found.estimate.per_class) == {"high", "low", "huge"}
+
+
+@pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf", "lap"])
+def test_labelled_rows_with_gaps(plain, kernel):
+    _, X, y = plain
+    gappy = X.assign(size=X["size"].where(np.arange(120) % 4 > 0))
+    model = MixtureSVC(kernel, random_state=0).fit(gappy, y)
+    found = ModelFacts.of(model, gappy, y, "level")
+    assert found.gain is not None
+    assert found.estimate.value is not None
+    assert np.isfinite(found.novelty).all()
 
 
 def test_one_class_only_is_no_error(plain):

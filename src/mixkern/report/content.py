@@ -214,7 +214,7 @@ def _most_novel(facts: ModelFacts) -> Ints:
     n = min(N_UNUSUAL, facts.n_rows)
     limit = np.partition(facts.novelty, facts.n_rows - n)[facts.n_rows - n]
     some = np.flatnonzero(facts.novelty >= limit)
-    order = np.lexsort((facts.model.mixture_.log_density(facts.rows[some]), -facts.novelty[some]))
+    order = np.lexsort((facts.table[some].log_density, -facts.novelty[some]))
     return some[order][:n]
 
 

@@ -36,8 +36,8 @@ class ModelFacts:
         The same model for encoded rows: a large table is encoded once.
     settings : MixtureSVC
         The model as the user passed it.
-    rows : ndarray of shape (n, d + e)
-        The encoded table.
+    table : Rows
+        The encoded table, with responsibilities and densities computed once.
     y : list
         Labels, ``None`` where there is none.
     classes : tuple of str
@@ -52,7 +52,7 @@ class ModelFacts:
 
     model: MixtureSVC
     settings: MixtureSVC
-    rows: Floats
+    table: Rows
     y: list[Any]
     classes: tuple[str, ...]
     codes: Ints
@@ -69,12 +69,11 @@ class ModelFacts:
         own = model.classes_.tolist()
         classes = [*own, *(label for label in labels.classes.tolist() if label not in own)]
         positions = np.array([*(classes.index(label) for label in labels.classes.tolist()), -1], dtype=np.intp)
-        rows = np.asarray(X, dtype=float) if model.encoder_ is None else model.encoder_.transform(X)
         cells = [*labels.classes.tolist(), None]  # a code of -1 finds the last
         return cls(
             model=_without_encoder(model),
             settings=model,
-            rows=rows,
+            table=model.rows_of(X),
             y=[cells[code] for code in labels.codes],
             classes=tuple(map(str, classes)),
             codes=positions[labels.codes],
@@ -85,9 +84,14 @@ class ModelFacts:
     # ---------------------------------------------------------------- labels
 
     @property
+    def rows(self) -> Floats:  # (n, d + e)
+        """Encoded values."""
+        return self.table.values
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.rows)
+        return len(self.table)
 
     @property
     def n_labels(self) -> int:
@@ -116,14 +120,15 @@ class ModelFacts:
     @cached_property
     def probabilities(self) -> Floats | None:  # (n, c)
         """Probability of each class; None where the model was fitted without probabilities."""
-        return self.model.predict_proba(self.rows) if self.model.probability and self.model.slope_ is not None else None
+        has_probabilities = self.model.probability and self.model.slope_ is not None
+        return self.model.predict_proba(self.table) if has_probabilities else None
 
     @cached_property
     def predicted(self) -> Ints:  # (n,)
         """Predicted class of each row."""
         if self.probabilities is not None:
             return self.probabilities.argmax(axis=1)
-        scores = self.model.decision_function(self.rows)
+        scores = self.model.decision_function(self.table)
         return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
     @cached_property
@@ -134,13 +139,9 @@ class ModelFacts:
     # ---------------------------------------------------------------- the density
 
     @cached_property
-    def _responsibilities(self) -> Floats:  # (n, k)
-        return self.model.responsibilities(self.rows)
-
-    @cached_property
     def components(self) -> Ints:  # (n,)
         """Component with the largest responsibility for each row."""
-        return self._responsibilities.argmax(axis=1)
+        return self.table.responsibilities.argmax(axis=1)
 
     @cached_property
     def sizes(self) -> Ints:  # (k,)
@@ -150,7 +151,7 @@ class ModelFacts:
     @cached_property
     def novelty(self) -> Floats:  # (n,)
         """Novelty of each row: the share of rows in denser places."""
-        return self.model.novelty(self.rows)
+        return self.model.novelty(self.table)
 
     # ---------------------------------------------------------------- advice
 
@@ -180,7 +181,7 @@ class ModelFacts:
             return None
         trainer = copy(self.model).set_params(probability=False)
         trainer.read_labels(self.rows, self.y, None)
-        rows = Rows(self.rows[labelled], trainer.mixture_)
+        rows = self.table[labelled]
         numbers = one_hot_rows(trainer.mixture_, rows.values)
         return cross_validated_gain(trainer, rows, numbers, codes, check_random_state(0), CONFIDENCE)
 
@@ -192,7 +193,7 @@ class ModelFacts:
     @cached_property
     def purity(self) -> Purity | None:
         """Purity of the components; None without labels."""
-        return purity(self._responsibilities, self.codes) if self.n_labels else None
+        return purity(self.table.responsibilities, self.codes) if self.n_labels else None
 
     def suggestions(self, n: int) -> Any:
         """Return at most n rows to label next; None where every row has a label."""
