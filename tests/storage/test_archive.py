@@ -1,18 +1,32 @@
 """Containers that are no models: one error each, with the reason, and nothing unpacked that is too large."""
 
+import io
 import json
 import struct
 import tracemalloc
 import warnings
 from pathlib import Path
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_STORED
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_STORED, ZipFile
 
+import numpy as np
 import pytest
+import skops.io
 
 import mixkern
 from mixkern.errors import ModelFileError
 from mixkern.storage import load, read_model
-from mixkern.storage.archive import FORMAT, HEADER, PAYLOAD, header_of, packed, unpacked
+from mixkern.storage.archive import (
+    FORMAT,
+    HEADER,
+    PAYLOAD,
+    archive_bytes,
+    payload_of,
+    read_archive,
+    read_header,
+    read_payload,
+)
+from mixkern.storage.state import state_of
+from mixkern.storage.trust import TYPES
 
 from .damage import members, sealed, zipped
 
@@ -27,9 +41,9 @@ def refusal(content, folder):
 
 
 def test_packed_and_unpacked(content):
-    header, payload = unpacked(content, "0")
-    assert unpacked(packed(header, payload), "0") == (header, payload)
-    assert packed(header, payload) == packed(header, payload) == content
+    header, payload = read_archive(content, "0")
+    assert read_archive(archive_bytes(header, payload), "0") == (header, payload)
+    assert archive_bytes(header, payload) == archive_bytes(header, payload) == content
 
 
 @pytest.mark.parametrize(
@@ -161,7 +175,44 @@ def test_a_model_of_another_class_than_it_says(content, tmp_path):
 
 
 def test_headers_are_read_as_they_were_written(content):
-    header, _ = unpacked(content, "0")
-    assert header_of(header.to_json().encode(), "0") == header
+    header, _ = read_archive(content, "0")
+    assert read_header(header.to_json().encode(), "0") == header
     assert json.loads(members(content)[HEADER])["format"] == 1
     assert zipped(members(content), ZIP_DEFLATED) != content  # the time of day is in there, and not in ours
+
+
+def test_bytes_do_not_depend_on_places_in_memory(models):
+    one = payload_of(state_of(models["svc"]))
+    kept = [np.array(models["svc"].dual_coef_) for _ in range(50)]  # other places are taken now
+    assert payload_of(state_of(models["svc"])) == one
+    assert kept
+
+
+def test_equal_arrays_are_kept_once():
+    one, other = np.arange(1000.0), np.arange(1000.0)
+    payload = payload_of([one, other, one, -one])
+    with ZipFile(io.BytesIO(payload)) as archive:
+        assert sorted(archive.namelist()) == ["1.npy", "2.npy", "schema.json"]
+        assert all(info.compress_type == ZIP_STORED for info in archive.infolist())
+    a, b, c, d = read_payload(payload)
+    assert a is b is c
+    assert np.array_equal(a, one)
+    assert np.array_equal(d, -one)
+
+
+def test_only_arrays_are_numbered(models):
+    with ZipFile(io.BytesIO(payload_of(state_of(models["svc"])))) as archive:
+        schema = archive.read("schema.json").decode()
+        assert schema.count("__id__") == schema.count('"file"')
+        assert json.loads(schema)["protocol"] >= 2
+
+
+def test_skops_can_read_it_too(models):
+    shell = skops.io.loads(payload_of(state_of(models["svc"])), trusted=TYPES)
+    assert type(shell) is type(models["svc"])
+    assert shell.mixture_ == models["svc"].mixture_
+
+
+def test_the_order_of_memory_is_kept():
+    columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    assert read_payload(payload_of([columns]))[0].flags.f_contiguous

@@ -114,7 +114,7 @@ found = {{p.stem: answers(load(p), numbers() if p.stem == "density" else table()
 
 @pytest.mark.parametrize("name", ["svc", "laplacian", "transductive", "s3vc", "svr", "oneclass", "encoder", "density"])
 def test_every_learned_attribute_is_there(models, name, tmp_path):
-    """A new attribute that predictions need must be named in mixkern.storage.state.LEARNED, with a rule."""
+    """A new attribute that predictions need must be named in mixkern.storage.state.FITTED, with a rule."""
     dropped = {"_ascent", "_coordinates", "_early", "_n_seen", "_n_slots", "_precision", "_structure"}
     found = again(models[name], tmp_path)
     assert set(vars(found)) == set(vars(models[name])) - dropped
@@ -232,7 +232,7 @@ def test_a_failure_leaves_the_old_file_as_it_was(models, tmp_path, monkeypatch):
     old = path.read_bytes()
     with pytest.raises(ModelFileError):
         save(models["encoder"], path, notes={"a": object()})
-    monkeypatch.setattr(model, "check_sound", lambda _: 1 / 0)  # what was written cannot be read back
+    monkeypatch.setattr(model, "check_model", lambda _: 1 / 0)  # what was written cannot be read back
     with pytest.raises(ModelFileError, match="cannot be saved: its model cannot be used"):
         save(models["encoder"], path)
     assert path.read_bytes() == old

@@ -7,34 +7,34 @@ from mixkern import MixtureSVC, VBMixture
 from mixkern.density import CovarianceType
 from mixkern.errors import ModelFileError
 from mixkern.kernels import LaplacianKernel, RBFKernel
-from mixkern.storage.state import bare, type_name
+from mixkern.storage.state import state_of, type_name
 
 from .example import answers, numbers, table
 
 
 def test_plain_values_stay():
     for value in (None, True, 3, 0.5, "text", [1, "a"], (1.0, None)):
-        assert bare(value) == value
-        assert type(bare(value)) is type(value)
+        assert state_of(value) == value
+        assert type(state_of(value)) is type(value)
 
 
 def test_numbers_of_numpy_become_pythons():
-    assert [type(bare(value)) for value in (np.int64(1), np.float32(0.5), np.bool_(True))] == [int, float, bool]
+    assert [type(state_of(value)) for value in (np.int64(1), np.float32(0.5), np.bool_(True))] == [int, float, bool]
 
 
 def test_keys_keep_their_types():
-    assert bare({False: 1, 2: 0.5, "a": None}) == [(False, 1), (2, 0.5), ("a", None)]
+    assert state_of({False: 1, 2: 0.5, "a": None}) == [(False, 1), (2, 0.5), ("a", None)]
 
 
 def test_what_only_a_fit_needs_is_left_out(models):
     answers(models["svc"], table())
-    shell = bare(models["svc"])
+    shell = state_of(models["svc"])
     assert type(shell) is MixtureSVC
     assert set(vars(vars(shell)["_decision"])) == {"support", "coefficients"}  # its kernel is kernel_
     assert not {"_ascent", "_early"} & set(vars(shell.density_))
     assert models["svc"].density_.__dict__.keys() >= {"_ascent", "_early"}  # the model itself keeps it
     density = VBMixture(callback=print, covariance_type=CovarianceType.DIAG)
-    assert bare(density).callback is None
+    assert state_of(density).callback is None
     assert density.callback is print
 
 
@@ -42,7 +42,7 @@ def test_caches_are_left_out():
     kernel = LaplacianKernel(RBFKernel(), numbers().tolist())
     kernel(numbers())
     assert {"graph", "deformation"} <= set(vars(kernel))
-    shell = bare(kernel)
+    shell = state_of(kernel)
     assert set(vars(shell)) == set(kernel.get_params(deep=False))
     assert shell.rows.dtype == float
 
@@ -50,5 +50,5 @@ def test_caches_are_left_out():
 @pytest.mark.parametrize("thing", [object(), {1, 2}, b"bytes", print, np.random.default_rng(0), 1j])
 def test_other_things_are_refused_by_name(thing):
     with pytest.raises(ModelFileError, match="the model holds a ") as caught:
-        bare(thing)
+        state_of(thing)
     assert type_name(thing) in str(caught.value)

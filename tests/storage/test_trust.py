@@ -15,8 +15,8 @@ from mixkern import kernels
 from mixkern.encoding import CategoricalColumn, Kind, TableEncoder
 from mixkern.errors import ModelFileError
 from mixkern.storage import load
-from mixkern.storage.payload import written
-from mixkern.storage.state import bare
+from mixkern.storage.archive import payload_of
+from mixkern.storage.state import state_of
 from mixkern.storage.trust import (
     DEEPEST,
     ESTIMATORS,
@@ -26,7 +26,7 @@ from mixkern.storage.trust import (
     MOST_NODES,
     TYPES,
     check_payload,
-    walked,
+    walk_nodes,
 )
 
 from .damage import inside, members, sealed, with_inside, zipped
@@ -98,7 +98,7 @@ def test_what_is_no_array(content, tmp_path):
 
 
 def first_array(schema):
-    return next(node for node in walked(schema) if node["__loader__"] == "NdArrayNode" and "file" in node)
+    return next(node for node in walk_nodes(schema) if node["__loader__"] == "NdArrayNode" and "file" in node)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_large_tables_are_well_within_the_limits(n_columns, n_categories):
     columns = tuple(CategoricalColumn(f"the column {i}", Kind.TEXT, categories) for i in range(n_columns))
     encoder = TableEncoder()
     encoder.columns_ = columns
-    schema = json.loads(members(written(bare(encoder)))["schema.json"])
-    assert sum(1 for _ in walked(schema)) < MOST_NODES / 4
+    schema = json.loads(members(payload_of(state_of(encoder)))["schema.json"])
+    assert sum(1 for _ in walk_nodes(schema)) < MOST_NODES / 4
     assert len(json.dumps(schema)) < LARGEST_SCHEMA / 4
 
 
@@ -246,4 +246,4 @@ def test_schemas_that_are_none(text, content, tmp_path):
 
 def test_all_nodes_are_walked(content):
     schema, _ = inside(content)
-    assert len(list(walked(schema))) == json.dumps(schema).count("__loader__")
+    assert len(list(walk_nodes(schema))) == json.dumps(schema).count("__loader__")

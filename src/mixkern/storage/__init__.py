@@ -1,4 +1,4 @@
-"""Models in files: written whole, read with suspicion."""
+"""Save fitted models to files, and load them without running code from the file."""
 
 from mixkern.storage.model import ModelFile, load, read_model, save
 

@@ -1,7 +1,7 @@
-"""The container of a model: a zip of two members, one that says what is inside, and the model itself.
+"""The model file: a zip archive of a header in JSON and a payload, the model as skops writes it.
 
-Whoever made a file may have meant harm, or the file may have lost a part on its way. So sizes are read before
-anything is unpacked, and nothing is used before its checksum is right.
+A file may be damaged, or made to do harm. So sizes are checked before anything is unpacked, and nothing is used before
+its checksum has been verified.
 """
 
 import hashlib
@@ -13,25 +13,27 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from mixkern.errors import ModelFileError, hint
+from mixkern.imports import optional
+from mixkern.storage.trust import SCHEMA, TYPES, check_payload, walk_nodes
 from mixkern.wording import shortened
 
-FORMAT = 1  # of the files that are written; one more whenever an older mixkern could not read them
+FORMAT = 2  # of the files that are written; one more whenever another version of mixkern could not read them
 HEADER, PAYLOAD = "mixkern.json", "model.skops"
 
 LARGEST = 4 * 2**30  # bytes, of a file or of what it unpacks to
 LARGEST_HEADER = 16 * 2**20
-MOST_UNPACKED = 200  # times the size of a file: real models have 2 to 50, the most where columns are many
+MOST_UNPACKED = 200  # times the size of a file: models have 2 to 50, more with many columns
 SMALL = 2**24  # bytes that may be unpacked from any file
 
 SAVE_CODE, FIT = "mixkern.save(model, path)", "mixkern fit TABLE --target COLUMN -o MODEL"
 SAVE = hint(python=f"Save the model again: {SAVE_CODE}.", cli=f"Write it again: {FIT}")
 
-_YEAR_ONE = (1980, 1, 1, 0, 0, 0)  # of zip: equal models make equal files, whenever they are written
+_YEAR_ONE = (1980, 1, 1, 0, 0, 0)  # the first of zip: equal models give equal files, whenever they are written
 
 
 @dataclass(frozen=True)
-class Header:
-    """What a file says about itself."""
+class ArchiveHeader:
+    """Version, type, notes and checksum of a model."""
 
     format: int
     version: str  # of mixkern
@@ -43,7 +45,7 @@ class Header:
     n_bytes: int  # of the payload
 
     def to_json(self) -> str:
-        """Write it down."""
+        """Return the header as JSON."""
         facts = {
             "format": self.format,
             "mixkern": self.version,
@@ -57,29 +59,29 @@ class Header:
 
 
 def checksum(payload: bytes) -> str:
-    """Give the SHA-256 of a payload."""
+    """Return the SHA-256 of a payload."""
     return hashlib.sha256(payload).hexdigest()
 
 
 def zipped(members: dict[str, bytes], compression: int) -> bytes:
-    """Make a zip that depends on its members and on nothing else."""
+    """Return a zip archive that depends only on its members."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w") as archive:
         for name, content in members.items():
             info = ZipInfo(name, _YEAR_ONE)
             info.compress_type = compression
-            info.create_system = 3  # whatever the system: equal files everywhere
+            info.create_system = 3  # the same on all systems
             archive.writestr(info, content)
     return buffer.getvalue()
 
 
-def packed(header: Header, payload: bytes) -> bytes:
-    """Give the bytes of a file."""
+def archive_bytes(header: ArchiveHeader, payload: bytes) -> bytes:
+    """Return the bytes of a model file."""
     return zipped({HEADER: header.to_json().encode(), PAYLOAD: payload}, ZIP_DEFLATED)
 
 
 def file_bytes(path: Path) -> bytes:
-    """Read a file that may be anything."""
+    """Return the bytes of a file."""
     try:
         if not path.exists():
             step = hint(python="mixkern.save(model, path) writes one.", cli=f"This writes one: {FIT}")
@@ -92,21 +94,21 @@ def file_bytes(path: Path) -> bytes:
             )
             raise ModelFileError(f"it is {kind}.", hint=step)
         if path.stat().st_size > LARGEST:
-            raise ModelFileError(f"the file is larger than {LARGEST / 2**30:g} GB, as no model is.")
+            raise ModelFileError(f"the file is larger than {LARGEST / 2**30:g} GB, and models are smaller.")
         return path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"the file cannot be read: {error.strerror or error}.") from error
 
 
-def unpacked(content: bytes, ours: str) -> tuple[Header, bytes]:
-    """Read the container, and give what it says and what it holds.
+def read_archive(content: bytes, own_version: str) -> tuple[ArchiveHeader, bytes]:
+    """Return the header and the payload of a model file.
 
     Parameters
     ----------
     content : bytes
-        Of the file.
-    ours : str
-        Version of this mixkern, for a file from a newer one.
+        Content of the file.
+    own_version : str
+        Version of this mixkern, for messages.
     """
     if not content:
         raise ModelFileError("the file is empty.", hint=SAVE)
@@ -118,11 +120,11 @@ def unpacked(content: bytes, ours: str) -> tuple[Header, bytes]:
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             infos = _members(archive, len(content))
-            header = header_of(archive.read(infos[HEADER]), ours)
+            header = read_header(archive.read(infos[HEADER]), own_version)
             payload = archive.read(infos[PAYLOAD])
     except ModelFileError:
         raise
-    except Exception as error:  # zipfile, zlib and struct each have their own
+    except Exception as error:  # zipfile, zlib and struct have different ones
         raise ModelFileError(
             f"it is no model, or damaged: no zip that can be read ({shortened(str(error), 80)}). Copy it again.",
             hint=hint(python=f"Or save it again: {SAVE_CODE}.", cli=f"Or write it again: {FIT}"),
@@ -133,24 +135,24 @@ def unpacked(content: bytes, ours: str) -> tuple[Header, bytes]:
 
 
 def _members(archive: ZipFile, n_bytes: int) -> dict[str, ZipInfo]:
-    """Look at the members before any is read."""
+    """Return the members by name, after their names, sizes and compression have been checked."""
     infos = archive.infolist()
     names = sorted(info.filename for info in infos)
     if names != sorted((HEADER, PAYLOAD)):
         found = ", ".join(repr(shortened(name)) for name in names[:5]) or "nothing"
-        raise ModelFileError(f"a model's file holds {HEADER} and {PAYLOAD}, each once, but this one holds {found}.")
+        raise ModelFileError(f"expected {HEADER} and {PAYLOAD}, each once, but it holds {found}.")
     for info in infos:
         limit = LARGEST_HEADER if info.filename == HEADER else LARGEST
         most = min(limit, max(SMALL, MOST_UNPACKED * n_bytes))
         if info.file_size > most or info.compress_size > n_bytes:
-            raise ModelFileError(f"{info.filename} would take {info.file_size} bytes, as that of no model does.")
+            raise ModelFileError(f"{info.filename} would take {info.file_size} bytes, more than that of any model.")
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise ModelFileError(f"{info.filename} is compressed in a way that mixkern never writes.")
     return {info.filename: info for info in infos}
 
 
-def header_of(text: bytes, ours: str) -> Header:
-    """Read what a file says about itself, and refuse one from the future."""
+def read_header(text: bytes, own_version: str) -> ArchiveHeader:
+    """Return the header of a file; a file of another format is an error."""
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -159,13 +161,16 @@ def header_of(text: bytes, ours: str) -> Header:
     version = _fact(facts, "mixkern", str)
     if number > FORMAT:
         raise ModelFileError(
-            f"it was written by mixkern {shortened(version, 20)}, which is newer than this one ({ours}). Update it: "
-            "pip install --upgrade mixkern"
+            f"it was written by mixkern {shortened(version, 20)}, which is newer than this one ({own_version}). "
+            "Update it: pip install --upgrade mixkern"
         )
-    if number < 1:
-        raise ModelFileError(f"its {HEADER} has format {number}, and formats begin with 1.")
+    if number < FORMAT:
+        raise ModelFileError(
+            f"it was written by mixkern {shortened(version, 20)}, whose files this one ({own_version}) cannot read.",
+            hint=SAVE,
+        )
     payload, versions = _fact(facts, "payload", dict), _fact(facts, "versions", dict)
-    return Header(
+    return ArchiveHeader(
         format=number,
         version=version,
         versions={name: _fact(versions, name, str) for name in versions},
@@ -178,7 +183,48 @@ def header_of(text: bytes, ours: str) -> Header:
 
 
 def _fact(facts: Any, name: str, kind: type) -> Any:
-    """Give one fact; a number that comes as a text is damage, not a number."""
+    """Return one entry of the header, which must have the right type."""
     if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
         raise ModelFileError(f"its {HEADER} has no {name!r} of type {kind.__name__}.", hint=SAVE)
     return facts[name]
+
+
+def payload_of(state: Any) -> bytes:
+    """Return the payload of a model, given by :func:`mixkern.storage.state.state_of`.
+
+    skops numbers objects by their address in memory. Here only arrays are numbered, by their order, equal arrays alike,
+    so that equal models give equal bytes. Members are not compressed, because the archive compresses them together.
+    """
+    skops = optional("skops.io", purpose="mixkern.save")
+    with ZipFile(io.BytesIO(skops.dumps(state))) as archive:
+        schema = json.loads(archive.read(SCHEMA))
+        files = {name: archive.read(name) for name in archive.namelist() if name != SCHEMA}
+    members: dict[str, bytes] = {}
+    numbers: dict[str, int] = {}
+    for node in walk_nodes(_without_numbers(schema)):
+        if node["__loader__"] == "NdArrayNode" and "file" in node:
+            content = files[node["file"]]
+            number = numbers.setdefault(checksum(content), len(numbers) + 1)
+            node["__id__"], node["file"] = number, f"{number}.npy"
+            members[node["file"]] = content
+    return zipped({SCHEMA: json.dumps(schema, separators=(",", ":")).encode(), **members}, ZIP_STORED)
+
+
+def _without_numbers(tree: Any) -> Any:
+    """Remove the numbers of all nodes, in place."""
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            part.pop("__id__", None)
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return tree
+
+
+def read_payload(payload: bytes) -> Any:
+    """Return the objects of a payload, after its types have been checked."""
+    skops = optional("skops.io", purpose="mixkern.load")
+    check_payload(payload)
+    return skops.loads(payload, trusted=list(TYPES))

@@ -1,4 +1,4 @@
-"""Saving a fitted model, and loading one that a stranger may have made."""
+"""Save fitted models to files, and load them."""
 
 import json
 import platform
@@ -17,12 +17,20 @@ from sklearn.base import BaseEstimator
 from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.writer import write_whole
 from mixkern.search import SVCSearch
-from mixkern.storage.archive import FORMAT, SAVE, Header, checksum, file_bytes, packed, unpacked
-from mixkern.storage.payload import read, written
-from mixkern.storage.restore import model_of
-from mixkern.storage.state import bare, type_name
+from mixkern.storage.archive import (
+    FORMAT,
+    SAVE,
+    ArchiveHeader,
+    archive_bytes,
+    checksum,
+    file_bytes,
+    payload_of,
+    read_archive,
+    read_payload,
+)
+from mixkern.storage.restore import check_model, restore_model
+from mixkern.storage.state import state_of, type_name
 from mixkern.storage.trust import ESTIMATORS
-from mixkern.storage.verify import check_sound
 from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
@@ -30,22 +38,22 @@ LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model, and what its file says about it.
+    """A model, and the header of its file.
 
     Attributes
     ----------
     model : estimator
-        As it was saved.
+        The saved model.
     notes : dict
-        What was kept beside it.
+        Notes that were saved with it.
     version : str
-        Of the mixkern that wrote the file.
+        Version of mixkern that wrote the file.
     format : int
-        Of the file.
+        Format of the file.
     created : str
-        When it was written: UTC, ISO 8601.
+        Time at which it was written: UTC, ISO 8601.
     versions : dict of str
-        Of Python and the libraries that the model was saved with.
+        Versions of Python and of libraries that wrote it.
     checksum : str
         SHA-256 of the model.
     n_bytes : int
@@ -59,7 +67,7 @@ class ModelFile:
     ...     path = storage.save(TableEncoder().fit([[1.5], [2.5]]), f"{folder}/encoder.mixkern", notes={"rows": 2})
     ...     file = storage.read_model(path)
     >>> file.notes, file.format
-    ({'rows': 2}, 1)
+    ({'rows': 2}, 2)
     """
 
     model: Any
@@ -73,34 +81,34 @@ class ModelFile:
 
 
 def save(model: Any, path: str | PathLike[str], *, notes: Mapping[str, Any] | None = None) -> Path:
-    """Write a fitted model to a file, from which :func:`load` makes the same model anywhere.
+    """Save a fitted model to a file, to be loaded by :func:`load`.
 
-    The file holds settings and what was learned, no code and no pickle. It appears once it is whole and has been read
-    back; a failure leaves an older file as it was.
+    The file holds parameters and fitted attributes, no code and no pickle. It appears when it is complete and has been
+    read back; an error leaves an older file as it was.
 
     Parameters
     ----------
     model : MixtureSVC, LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC, MixtureSVR, MixtureOneClassSVM, VBMixture or \
 TableEncoder
-        Fitted. Of a search, save what it has found: ``search.best_estimator_``.
+        A fitted model. Of a search, save ``search.best_estimator_``.
     path : str or Path
-        Where to; ``.mixkern`` is a good ending.
+        Path of the file, by convention with the ending ``.mixkern``.
     notes : dict, default=None
-        Anything that JSON can hold, kept beside the model: the target's name, the estimated accuracy.
+        Values that JSON can hold, saved with the model, such as the name of the target.
 
     Returns
     -------
     Path
-        Where it is.
+        Path of the file.
 
     Raises
     ------
     ModelFileError
-        For a model that is not fitted, or that holds what a file may not: a kernel of your own, for one.
+        If the model is not fitted, or holds an object that cannot be saved, such as a kernel of another library.
 
     Notes
     -----
-    What only a further fit needs is left out: rows that :meth:`VBMixture.partial_fit` would go on from, and callbacks.
+    Rows that :meth:`VBMixture.partial_fit` would continue from, and callbacks, are not saved.
 
     Examples
     --------
@@ -118,8 +126,8 @@ TableEncoder
     target = Path(fspath(path))
     _check_model(model)
     try:
-        payload = written(bare(model))
-        content = packed(_header(model, payload, _plain_notes(notes)), payload)
+        payload = payload_of(state_of(model))
+        content = archive_bytes(_header(model, payload, _plain_notes(notes)), payload)
         _opened(content)
     except ModelFileError as error:
         raise error.prefixed(f"This {type(model).__name__} cannot be saved: ") from error
@@ -130,29 +138,28 @@ TableEncoder
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a model that :func:`save` has written, whoever sent it.
+    """Load a model that :func:`save` has written; files from unknown sources are safe.
 
-    A file can hold models of mixkern and nothing else: whatever is in it, no code of its own is run, and nothing that
-    it describes is called before it has been checked.
+    A file can hold only models of mixkern: no code from it is run, and its content is checked before it is used.
 
     Parameters
     ----------
     path : str or Path
-        Of the file.
+        Path of the file.
 
     Returns
     -------
     estimator
-        Fitted; it predicts what the saved one did, bit for bit on the same machine.
+        The fitted model. On the same computer its predictions are equal bit for bit to those of the saved one.
 
     Raises
     ------
     ModelFileError
-        Where the file is not there, is no model, is damaged, comes from a newer mixkern, or holds anything else.
+        If the file does not exist, is no model, is damaged, or was written by an incompatible version.
 
     See Also
     --------
-    mixkern.storage.read_model : the model with its notes and versions.
+    mixkern.storage.read_model : Load a model with its notes and versions.
 
     Examples
     --------
@@ -169,7 +176,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def read_model(path: str | PathLike[str]) -> ModelFile:
-    """Read a model together with its notes, and with what its file says about its making.
+    """Load a model with its notes, versions and the time at which it was saved.
 
     Returns
     -------
@@ -188,14 +195,14 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
 
 
 def _check_model(model: Any) -> None:
-    """Refuse what is no fitted model of mixkern, and say what to do."""
+    """Raise an error for anything but a fitted model of mixkern."""
     kind = model.__name__ if isinstance(model, type) else type(model).__name__
     if isinstance(model, SVCSearch):
         step = hint(python="Save what it has found: save(search.best_estimator_, path).")
         raise ModelFileError("A search is no model.", hint=step)
     if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:
         known = ", ".join(name.rpartition(".")[2] for name in ESTIMATORS)
-        raise ModelFileError(f"mixkern.save takes a fitted estimator of mixkern ({known}), but this is a {kind}.")
+        raise ModelFileError(f"Only a fitted estimator of mixkern ({known}) can be saved, but this is a {kind}.")
     if not (hasattr(model, "mixture_") or hasattr(model, "columns_")):
         raise ModelFileError(
             f"This {kind} is not fitted, so there is nothing to save.",
@@ -204,7 +211,7 @@ def _check_model(model: Any) -> None:
 
 
 def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Give notes as JSON gives them back."""
+    """Return notes after a conversion to JSON and back."""
     if notes is not None and not isinstance(notes, Mapping):
         raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
     try:
@@ -221,8 +228,8 @@ def _item(value: Any) -> Any:
     raise TypeError(f"they hold a {type(value).__name__}")
 
 
-def _header(model: Any, payload: bytes, notes: dict[str, Any]) -> Header:
-    return Header(
+def _header(model: Any, payload: bytes, notes: dict[str, Any]) -> ArchiveHeader:
+    return ArchiveHeader(
         format=FORMAT,
         version=version("mixkern"),
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
@@ -235,24 +242,24 @@ def _header(model: Any, payload: bytes, notes: dict[str, Any]) -> Header:
 
 
 def _opened(content: bytes) -> ModelFile:
-    """Read the bytes of a file.
+    """Return the model file for the bytes of a file.
 
-    Once the checksum is right, whatever still goes wrong has one cause: somebody has made the file by hand. skops,
-    NumPy, json and the model's own parts each have their word for it; here it is always a ModelFileError.
+    After the checksum has been verified, an error of skops, NumPy, json or a constructor means that the file was not
+    written by mixkern; it is converted to a ModelFileError.
     """
-    header, payload = unpacked(content, version("mixkern"))
+    header, payload = read_archive(content, version("mixkern"))
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # strange numbers make errors, or nothing
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # invalid numbers raise errors or are unused
             warnings.simplefilter("ignore")
-            model = model_of(read(payload))
-            check_sound(model)
+            model = restore_model(read_payload(payload))
+            check_model(model)
     except (ModelFileError, MissingExtraError):
         raise
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}", 120)
         raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
     if type_name(model) != header.type:
-        raise ModelFileError(f"it says that it holds a {shortened(header.type, 80)}, but holds a {type_name(model)}.")
+        raise ModelFileError(f"its header names a {shortened(header.type, 80)}, but it holds a {type_name(model)}.")
     return ModelFile(
         model,
         header.notes,

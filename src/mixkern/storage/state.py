@@ -1,4 +1,4 @@
-"""What of a model goes into a file: settings and what was learned, without caches, rows to go on from and callbacks."""
+"""The state of a model that is saved: parameters and fitted attributes, without caches and callbacks."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -15,8 +15,8 @@ from mixkern.estimators.novelty import Novelty
 from mixkern.storage.trust import ESTIMATORS, KERNELS
 from mixkern.svm import DecisionFunction
 
-# What fit has learned and predictions need; _decision has the kernel kernel_, and the codes of _labels are empty.
-LEARNED = (
+# Fitted attributes that predictions need; the kernel of _decision is kernel_, and the codes of _labels are empty.
+FITTED = (
     "C_",
     "_decision",
     "_labels",
@@ -49,64 +49,64 @@ LEARNED = (
 
 
 def type_name(thing: object) -> str:
-    """Name the type of an object as a file does."""
+    """Return the name of an object's type, as in a file."""
     return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
-def bare(thing: Any) -> Any:
-    """Give a model, or a part of one, as it goes into a file.
+def state_of(thing: Any) -> Any:
+    """Return a model, or a part of one, as it is saved.
 
-    >>> bare(np.float64(0.5)), bare({"yes": 2})
+    >>> state_of(np.float64(0.5)), state_of({"yes": 2})
     (0.5, [('yes', 2)])
     """
     if isinstance(thing, (BaseEstimator, Kernel)):
-        return _shell(thing)
+        return _estimator_state(thing)
     if isinstance(thing, Labels):
         return _category_type(thing.dtype)
     if isinstance(thing, DecisionFunction):
-        return _emptied(thing, {"support": thing.support, "coefficients": thing.coefficients})
+        return _with_attributes(thing, {"support": thing.support, "coefficients": thing.coefficients})
     if isinstance(thing, (Novelty, ContinuousColumn, CategoricalColumn)):
-        return _emptied(thing, {field.name: bare(getattr(thing, field.name)) for field in fields(thing)})
+        return _with_attributes(thing, {field.name: state_of(getattr(thing, field.name)) for field in fields(thing)})
     if isinstance(thing, np.generic):
         return thing.item()
-    if isinstance(thing, Mapping):  # skops makes texts of keys, and a False would come back as True
-        return [(bare(key), bare(value)) for key, value in thing.items()]
+    if isinstance(thing, Mapping):  # skops converts keys to texts: False would become True
+        return [(state_of(key), state_of(value)) for key, value in thing.items()]
     if isinstance(thing, (list, tuple)):
-        return type(thing)(bare(each) for each in thing)
+        return type(thing)(state_of(each) for each in thing)
     if thing is None or isinstance(thing, (bool, int, float, str, np.ndarray, np.random.RandomState, Mixture)):
         return thing
     raise ModelFileError(
-        f"the model holds a {type_name(thing)}, and a file may hold numbers, texts, arrays and types of mixkern only. "
+        f"the model holds a {type_name(thing)}, and only numbers, texts, arrays and types of mixkern can be saved. "
         "Set it to something else, and fit again."
     )
 
 
-def _shell(thing: Any) -> Any:
-    """Give an estimator or a kernel that has what goes into a file, and nothing else."""
+def _estimator_state(thing: Any) -> Any:
+    """Return a copy of an estimator or a kernel with the attributes that are saved."""
     if type_name(thing) not in (*ESTIMATORS, *KERNELS):
         raise ModelFileError(
-            f"the model holds a {type_name(thing)}, and a file may hold estimators of mixkern and kernels of mixkern "
-            "and scikit-learn only. Fit it with one of those."
+            f"the model holds a {type_name(thing)}, and only estimators of mixkern and kernels of mixkern and "
+            "scikit-learn can be saved. Fit it with one of those."
         )
     parts = thing.get_params(deep=False)
     if isinstance(thing, VBMixture):
-        parts["callback"] = None  # it watches a fit, and is no part of what was learned
+        parts["callback"] = None  # for fit only
     if getattr(thing, "rows", None) is not None:  # of a graph
         parts["rows"] = np.asarray(thing.rows, dtype=float)
-    parts |= {name: vars(thing)[name] for name in LEARNED if name in vars(thing)}
-    return _emptied(thing, {name: bare(part) for name, part in parts.items()})
+    parts |= {name: vars(thing)[name] for name in FITTED if name in vars(thing)}
+    return _with_attributes(thing, {name: state_of(part) for name, part in parts.items()})
 
 
-def _emptied(thing: Any, parts: dict[str, Any]) -> Any:
-    """Give an object of the same type with these attributes alone."""
+def _with_attributes(thing: Any, parts: dict[str, Any]) -> Any:
+    """Return an object of the same type with only these attributes."""
     shell = object.__new__(type(thing))
     vars(shell).update(parts)
     return shell
 
 
 def _category_type(dtype: Any) -> Any:
-    """Give the type of pandas categories as plain values; None for labels of other types."""
+    """Return a pandas type of categories as plain values; None for labels of other types."""
     if dtype is None:
         return None
     kind = {"categories": dtype.categories.tolist(), "ordered": bool(dtype.ordered), "of": str(dtype.categories.dtype)}
-    return bare(kind)
+    return state_of(kind)

@@ -1,14 +1,14 @@
-"""Which types a file may hold, checked before anything is made of it.
+"""Check the types in a payload before any object is made.
 
-A skops file is a tree of nodes in JSON: each names a type and a way to build it. skops itself refuses types that nobody
-has trusted, but trusts on its own all estimators of scikit-learn and functions of NumPy and SciPy, and has several ways
-to call things. A model of mixkern needs none of that. So the tree is walked first: a node must be one of a few kinds,
-its type one of those that belong to this kind, and its place one where a model has such a node. The place matters, as
-some nodes use what is below them: a dict calls the types of its keys, so that these must be ``str``; a random state, a
-mixture and an array of texts read what they are given, which must be plain values and arrays. What is left to skops is
-to fill the attributes of trusted types; no object that a file describes is called.
+A skops file is a tree of nodes in JSON; each names a type and a way to build it. skops loads only trusted types, but
+trusts all estimators of scikit-learn and functions of NumPy and SciPy by default, and some nodes call functions. A
+model of mixkern needs none of these. So the whole tree is checked first: a node must be one of a few kinds, its type
+one of those that belong to this kind, and its place one where a model has such a node. The place matters, because
+some nodes use the nodes below them: a dict calls the types of its keys, so these must be ``str``; a random state, a
+mixture and an array of texts must hold plain values and arrays. Then skops only sets the attributes of trusted types,
+and calls no object from the file.
 
-Work is bounded too: nodes are small in a file and large in memory, so that there is a limit to their number.
+The number of nodes is limited, because nodes are small in a file and large in memory.
 """
 
 import io
@@ -25,11 +25,11 @@ from mixkern.errors import ModelFileError
 from mixkern.wording import shortened
 
 SCHEMA = "schema.json"
-OLDEST_PROTOCOL = 2  # of skops: earlier ones have looser nodes, which a file could ask for
-DEEPEST = 120  # nodes within nodes: real models have about ten, and some for each kernel within a kernel
+OLDEST_PROTOCOL = 2  # of skops: nodes of earlier ones are less strict
+DEEPEST = 120  # nodes within nodes: models have about ten, and some for each kernel within a kernel
 LARGEST_SCHEMA = 64 * 2**20  # bytes: 3,000 columns of names take 6 million, 100,000 categories 13 million
 MOST_NODES = 500_000  # 3,000 columns of 20 categories have 105,017; one has 0.1 to 0.2 kB here, and 1 kB in memory
-MOST_BRACKETS = 4 * MOST_NODES  # real schemas have one or two for each node, and some in the names of categories
+MOST_BRACKETS = 4 * MOST_NODES  # schemas have one or two for each node, and some in the names of categories
 PLAIN_KINDS = "biufU"  # NumPy's letters: booleans, integers, floats, text
 
 ESTIMATORS = (
@@ -67,7 +67,7 @@ KERNELS = (
     "sklearn.gaussian_process.kernels.Sum",
     "sklearn.gaussian_process.kernels.WhiteKernel",
 )
-TYPES = (*ESTIMATORS, *VALUES, *KERNELS)  # what skops is told to trust
+TYPES = (*ESTIMATORS, *VALUES, *KERNELS)  # trusted by skops
 
 _TYPES_OF_NODE = {
     "ObjectNode": TYPES,
@@ -97,13 +97,13 @@ Node = dict[str, Any]
 
 
 def check_payload(payload: bytes) -> None:
-    """Refuse a skops file that holds more than a model of mixkern does, or something else."""
+    """Raise an error for a payload that holds anything but a model of mixkern."""
     with ZipFile(io.BytesIO(payload)) as archive:
         sizes = _stored_sizes(archive, len(payload))
         schema = _parsed(archive.read(SCHEMA))
         _check_protocol(schema)
         ids: dict[str, int] = {}
-        for node in list(walked(schema)):  # all types before anything else: a hostile one is named
+        for node in list(walk_nodes(schema)):  # all types first, so that the error names a hostile one
             _check_number(node)
             if node["__loader__"] == "NdArrayNode" and node.get("type") == "numpy":
                 _check_file(node, sizes, ids)
@@ -113,7 +113,7 @@ def check_payload(payload: bytes) -> None:
 
 
 def _stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
-    """Give the sizes of the members, which are stored as they are: none unfolds, and none is there twice."""
+    """Return the sizes of the members, which must be uncompressed and have different names."""
     infos = archive.infolist()
     sizes = {info.filename: info.file_size for info in infos}
     if SCHEMA not in sizes or len(sizes) != len(infos):
@@ -127,7 +127,7 @@ def _stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
 
 
 def _parsed(text: bytes) -> Any:
-    """Read the tree, unless it has so many parts that reading alone would fill the memory."""
+    """Parse the tree; one with too many parts, which could fill the memory, is an error."""
     n = text.count(b"{") + text.count(b"[")
     if n > MOST_BRACKETS:
         raise _too_large(f"{SCHEMA} has {n:,} brackets, and {MOST_BRACKETS:,} are the most")
@@ -144,11 +144,11 @@ def _too_large(reason: str) -> ModelFileError:
 def _check_protocol(schema: Any) -> None:
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
-        raise ModelFileError(f"its model has the skops protocol {shortened(repr(protocol))}, which is not one of ours.")
+        raise ModelFileError(f"its model has the skops protocol {shortened(repr(protocol))}, which is not supported.")
 
 
-def walked(schema: Any) -> Iterator[Node]:
-    """Visit all nodes of a tree, refusing the first that no model has."""
+def walk_nodes(schema: Any) -> Iterator[Node]:
+    """Yield all nodes of a tree; a node that no model has is an error."""
     waiting, n = [(schema, "value", 1)], 0
     while waiting:
         node, place, depth = waiting.pop()
@@ -167,12 +167,12 @@ def _check_node(node: Any, depth: int) -> None:
     if not isinstance(node, dict) or not all(isinstance(node.get(name), str) for name in named):
         raise ModelFileError("a node of its model has no type.")
     if depth > DEEPEST:
-        raise ModelFileError(f"its model is nested more than {DEEPEST} deep, as none is.")
+        raise ModelFileError(f"its model is nested more than {DEEPEST} deep, more than any model.")
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
     if name not in _TYPES_OF_NODE.get(loader, ()):
         raise ModelFileError(
-            f"it holds {shortened(name, 100)} (by way of {shortened(loader)}), which no model of mixkern needs. The "
-            "file was made by somebody else, or to do harm; nothing of it was run."
+            f"it holds {shortened(name, 100)} (by way of {shortened(loader)}), which no model of mixkern needs. "
+            "The file was not written by mixkern, and may be harmful; no code from it was run."
         )
 
 
@@ -181,7 +181,7 @@ def _check_place(node: Node, place: str) -> None:
         name = f"{node['__module__']}.{node['__class__']}"
         raise ModelFileError(
             f"it holds {shortened(name, 100)} (by way of {node['__loader__']}) as a {place}, where no model of mixkern "
-            "has it. The file was made by somebody else, or to do harm; nothing of it was run."
+            "has it. The file was not written by mixkern, and may be harmful; no code from it was run."
         )
 
 
@@ -192,7 +192,7 @@ def _check_number(node: Node) -> None:
 
 
 def _children(node: Node, place: str) -> list[tuple[Any, str]]:
-    """Give the nodes below a node, each with its place."""
+    """Return the nodes below a node, each with its place."""
     loader, content = node["__loader__"], node.get("content")
     if loader == "TypeNode":
         return []
@@ -210,13 +210,13 @@ def _children(node: Node, place: str) -> list[tuple[Any, str]]:
 
 
 def _check_scalar(content: Any) -> None:
-    """Demand one number, text or None: what a list or a dict in JSON would unfold to is not walked."""
+    """Raise an error for anything but one number, text or None, because nested JSON is not checked further."""
     if not isinstance(content, str) or content.lstrip()[:1] in ("[", "{"):
         raise ModelFileError("a value of its model is not written as JSON of one number or text.")
 
 
 def _entries(node: Node, below: str) -> list[tuple[Any, str]]:
-    """Give the types of the keys of a dict, one for each, and its values."""
+    """Return the types of the keys of a dict, one for each, and its values."""
     keys, values = _of(node, "key_types", dict), _of(node, "content", dict)
     types = keys.get("content")
     if isinstance(types, list) and len(types) != len(values):
@@ -235,7 +235,7 @@ def _of(node: Node, name: str, kind: type) -> Any:
 
 
 def _check_file(node: Node, sizes: dict[str, int], ids: dict[str, int]) -> None:
-    """Make sure that an array is there, and that no file is read as two arrays: many would fill the memory."""
+    """Check that an array is in the file, and is read only once: many copies could fill the memory."""
     name = node.get("file")
     if not isinstance(name, str) or name not in sizes or name == SCHEMA:
         raise ModelFileError("an array of its model is not in the file.")
@@ -245,7 +245,7 @@ def _check_file(node: Node, sizes: dict[str, int], ids: dict[str, int]) -> None:
 
 
 def _check_array(name: str, content: bytes) -> None:
-    """Compare the size that an array claims with the bytes that are there."""
+    """Compare the size in an array's header with its bytes."""
     buffer = io.BytesIO(content)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     shape, _, dtype = readers[npy.read_magic(buffer)](buffer)
