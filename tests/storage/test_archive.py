@@ -52,7 +52,7 @@ def test_packed_and_unpacked(content):
         (b"", "the file is empty"),
         (b"hello", "no zip that can be read"),
         (b"\x80\x04N.", "looks like a pickle, and reading a pickle may run any code"),
-        (b"PK\x05\x06" + bytes(18), "but this one holds nothing"),
+        (b"PK\x05\x06" + bytes(18), "but it holds nothing"),
         (b"PK\x03\x04" + bytes(100), "no zip that can be read"),
     ],
 )
@@ -92,7 +92,7 @@ def test_members_must_be_the_two(content, tmp_path):
         ]
         wrong = [zipped(case) for case in cases]
     for each in wrong:
-        assert "each once, but this one holds" in refusal(each, tmp_path)
+        assert "each once, but it holds" in refusal(each, tmp_path)
 
 
 def test_a_zip_in_a_zip_is_no_model(content, tmp_path):
@@ -170,14 +170,14 @@ def test_facts_of_another_type(name, wrong, content, tmp_path):
 def test_a_model_of_another_class_than_it_says(content, tmp_path):
     message = refusal(sealed(content, facts={"class": "mixkern.density.vb.VBMixture"}), tmp_path)
     assert (
-        "it says that it holds a mixkern.density.vb.VBMixture, but holds a mixkern.estimators.svc.MixtureSVC" in message
+        "its header names a mixkern.density.vb.VBMixture, but it holds a mixkern.estimators.svc.MixtureSVC" in message
     )
 
 
 def test_headers_are_read_as_they_were_written(content):
     header, _ = read_archive(content, "0")
     assert read_header(header.to_json().encode(), "0") == header
-    assert json.loads(members(content)[HEADER])["format"] == 1
+    assert json.loads(members(content)[HEADER])["format"] == FORMAT
     assert zipped(members(content), ZIP_DEFLATED) != content  # the time of day is in there, and not in ours
 
 

@@ -19,6 +19,7 @@ from mixkern import DensitySearch, Mixture, MixtureSVC, SVCSearch, TableEncoder,
 from mixkern.errors import MixtureError, ModelFileError
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.storage import ModelFile, load, model, read_model, save
+from mixkern.storage.archive import FORMAT
 
 from .example import answers, assert_same, density, fitted, labels, numbers, table
 
@@ -158,7 +159,7 @@ def test_a_file_says_what_it_is(models, tmp_path):
     file = read_model(path)
     assert isinstance(file, ModelFile)
     assert file.notes == {**notes, "rows": 90}
-    assert (file.version, file.format) == (mixkern.__version__, 1)
+    assert (file.version, file.format) == (mixkern.__version__, FORMAT)
     assert set(file.versions) == {"python", "numpy", "scikit-learn", "scipy", "skops"}
     assert file.versions["numpy"] == np.__version__
     assert pd.Timestamp(file.created).utcoffset().total_seconds() == 0
@@ -175,7 +176,7 @@ def test_a_loaded_machine_can_be_fitted_again(models, tmp_path):
 
 def test_a_loaded_density_does_not_go_on_by_mistake(models, tmp_path):
     found = again(models["density"], tmp_path)
-    with pytest.raises(MixtureError, match=r"Begin anew: clone\(density\)"):
+    with pytest.raises(MixtureError, match=r"Start again: clone\(density\)"):
         found.partial_fit(numbers(), labels())
     assert not found.classes_.flags.writeable
 
@@ -206,7 +207,7 @@ def test_what_is_no_fitted_model_is_refused(models, tmp_path):
     for thing in (MixtureSVC(), TableEncoder(), VBMixture()):
         assert "is not fitted, so there is nothing to save. Fit it first" in refused(thing, path)
     for thing in (LogisticRegression(), make_pipeline(models["svc"]), MixtureSVC, None, "text", DensitySearch()):
-        assert "takes a fitted estimator of mixkern (VBMixture," in refused(thing, path)
+        assert "Only a fitted estimator of mixkern (VBMixture," in refused(thing, path)
     assert "this is a OwnMachine" in refused(fitted(OwnMachine(density=density())), path)
     assert "save(search.best_estimator_, path)" in refused(SVCSearch(), path)
 

@@ -93,7 +93,7 @@ def test_parts_of_another_kind_are_refused(state, name, wrong):
     ],
 )
 def test_settings_that_fit_would_refuse_are_refused(state, name, wrong):
-    with pytest.raises(ModelFileError, match=f"one of its settings cannot be: .*{name}"):
+    with pytest.raises(ModelFileError, match=f"one of its parameters is invalid: .*{name}"):
         restore_model(changed(state, **{name: wrong}))
 
 

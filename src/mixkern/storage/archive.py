@@ -17,7 +17,7 @@ from mixkern.imports import optional
 from mixkern.storage.trust import SCHEMA, TYPES, check_payload, walk_nodes
 from mixkern.wording import shortened
 
-FORMAT = 2  # of the files that are written; one more whenever another version of mixkern could not read them
+FORMAT = 2  # of the files that are written; one more whenever an older mixkern could not read them
 HEADER, PAYLOAD = "mixkern.json", "model.skops"
 
 LARGEST = 4 * 2**30  # bytes, of a file or of what it unpacks to
@@ -164,11 +164,8 @@ def read_header(text: bytes, own_version: str) -> ArchiveHeader:
             f"it was written by mixkern {shortened(version, 20)}, which is newer than this one ({own_version}). "
             "Update it: pip install --upgrade mixkern"
         )
-    if number < FORMAT:
-        raise ModelFileError(
-            f"it was written by mixkern {shortened(version, 20)}, whose files this one ({own_version}) cannot read.",
-            hint=SAVE,
-        )
+    if number < 1:
+        raise ModelFileError(f"its {HEADER} has format {number}, and formats begin with 1.")
     payload, versions = _fact(facts, "payload", dict), _fact(facts, "versions", dict)
     return ArchiveHeader(
         format=number,
