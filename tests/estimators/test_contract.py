@@ -1,4 +1,4 @@
-"""Every machine is an estimator of scikit-learn."""
+"""scikit-learn's checks for estimators: quick variants always, the defaults among the slow tests."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -11,9 +11,21 @@ from mixkern import (
     QuasiNewtonS3VC,
     SVCSearch,
     TransductiveSVC,
+    VBMixture,
 )
 
-MACHINES = [
+SMALL = VBMixture(n_components=3, covariance_type="diag", tol=0.1)
+QUICK = [
+    MixtureSVC(density=SMALL),
+    MixtureSVC("rbf", density=SMALL, probability=False),
+    LaplacianSVC(density=SMALL, probability=False),
+    TransductiveSVC(density=SMALL),
+    QuasiNewtonS3VC(density=SMALL),
+    MixtureSVR(density=SMALL),
+    MixtureOneClassSVM(density=SMALL),
+    SVCSearch(MixtureSVC(density=SMALL, probability=False), C=[1], gamma=[0.1, 1], cv=2),
+]
+DEFAULTS = [
     MixtureSVC(),
     MixtureSVC(kernel="rbf"),
     LaplacianSVC(),
@@ -23,17 +35,27 @@ MACHINES = [
     MixtureOneClassSVM(),
     SVCSearch(C=[1, 100], gamma=[0.1, 1], cv=2),
 ]
+allowed = pytest.mark.filterwarnings(
+    "ignore::mixkern.errors.ColumnChoiceWarning", "ignore::mixkern.errors.DensityChoiceWarning"
+)
 
 
 def exceptions(estimator):
-    """What cannot hold, and why."""
+    """Checks that cannot pass, and why."""
     return {
         "check_classifiers_classes": "-1 means unlabelled, but the check has it as a class",
         "check_sample_weight_equivalence_on_dense_data": "weights are those of labels; every row counts in the density",
     }
 
 
-@pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning", "ignore::mixkern.errors.DensityChoiceWarning")
-@parametrize_with_checks(MACHINES, expected_failed_checks=exceptions)
-def test_keeps_scikit_learns_contract(estimator, check):
+@allowed
+@parametrize_with_checks(QUICK, expected_failed_checks=exceptions)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@allowed
+@parametrize_with_checks(DEFAULTS, expected_failed_checks=exceptions)
+def test_scikit_learns_checks_with_defaults(estimator, check):
     check(estimator)

@@ -16,7 +16,7 @@ from mixkern.svm.transductive import (
     MAX_ROUNDS,
     TRANSDUCTIVE_LEVELS,
     _levels,
-    _Machine,
+    _Trainer,
     _n_positive,
     _ranked,
     _switches,
@@ -86,14 +86,14 @@ def decisions(K, signs, **settings):
 @pytest.fixture
 def record(monkeypatch):
     """All that is trained, in order: labels, costs and the dual."""
-    seen, trained = [], _Machine.trained
+    seen, trained = [], _Trainer.trained
 
     def recorded(self, signs, costs):
         result = trained(self, signs, costs)
         seen.append((signs.copy(), costs.copy(), result[0]))
         return result
 
-    monkeypatch.setattr(_Machine, "trained", recorded)
+    monkeypatch.setattr(_Trainer, "trained", recorded)
     return seen
 
 
@@ -282,14 +282,14 @@ def test_interrupted_after_a_level(record, last):
 
 def test_interrupted_within_a_level(record, monkeypatch):
     K, _, signs = moons()
-    trained = _Machine.trained
+    trained = _Trainer.trained
 
     def interrupted(self, *arguments):
         if len(record) == 2:
             raise KeyboardInterrupt
         return trained(self, *arguments)
 
-    monkeypatch.setattr(_Machine, "trained", interrupted)
+    monkeypatch.setattr(_Trainer, "trained", interrupted)
     with pytest.warns(InterruptedWarning):
         dual = transductive(K, signs)
     assert dual.is_interrupted
@@ -300,7 +300,7 @@ def test_nothing_to_return_before_the_first_machine(monkeypatch):
     def interrupted(self, *arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_Machine, "trained", interrupted)
+    monkeypatch.setattr(_Trainer, "trained", interrupted)
     K, _, signs = moons()
     with pytest.raises(KeyboardInterrupt):
         transductive(K, signs)
