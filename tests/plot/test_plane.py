@@ -116,7 +116,7 @@ def test_grey_components_have_one_label():
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (np.ones((9, 1)), r"two continuous columns, but X has 1\. Fit the model on two of them\.$"),
+        (np.ones((9, 1)), r"two continuous columns, but X has 1\. Fit the model on two columns\.$"),
         (np.ones((9, 3)), r"two continuous columns, but X has 3\. Fit the model on two of them: X\[:, \[0, 1\]\]\.$"),
         (
             pd.DataFrame(np.ones((9, 3)), columns=["a", "b", "c"]),

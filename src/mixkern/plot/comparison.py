@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, hint
 from mixkern.kernels import RWMKernel
 from mixkern.plot.decision import IN_LEGEND, decision
 from mixkern.plot.figure import MOST_OBLONG, check_names, draw_legend, name_outer_axes, new_panels
@@ -67,7 +67,9 @@ def compare_decisions(
     """
     models = check_names(models, "models", "{'RWM': MixtureSVC().fit(X, y)}")
     if test is not None and (not isinstance(test, Sequence) or len(test) != 2):
-        raise OptionError("test must be a pair of a table and its labels. Pass test=(X_test, y_test).")
+        raise OptionError(
+            "test must be a pair of a table and its labels.", hint=hint(python="Pass test=(X_test, y_test).")
+        )
     figure, panels = new_panels(len(models), _shape(next(iter(models.values())), X))
     for panel, (name, model) in zip(panels, models.items(), strict=True):
         decision(model, X, y, truth=truth, components=components, resolution=resolution, ax=panel, title=name)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED as NO_CLASS
 from mixkern.encoding import Kind, Labels
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import MARGIN, axes_or_new, fit_figure, units
 from mixkern.plot.plane import Plane, grey_components, row_labels
@@ -142,8 +142,8 @@ def _check_model(model: Any, margins: bool) -> None:
     if margins and (n_classes != 2 or not hasattr(model, "decision_function")):
         found = "no decision function" if n_classes == 2 else f"{n_classes} classes"
         raise OptionError(
-            f"Margins are those of a boundary between two classes, but this {type(model).__name__} has {found}. "
-            "Leave out margins=True."
+            f"Margins are those of a boundary between two classes, but this {type(model).__name__} has {found}.",
+            hint=hint(python="Leave out margins=True."),
         )
 
 
@@ -225,7 +225,8 @@ def _shows_components(model: Any, components: bool | None) -> bool:
     has_mixture = isinstance(getattr(model, "mixture_", None), Mixture)
     if components and not has_mixture:
         raise OptionError(
-            f"{type(model).__name__} has no mixture to draw the components of. Leave out components=True."
+            f"{type(model).__name__} has no mixture to draw the components of.",
+            hint=hint(python="Leave out components=True."),
         )
     return has_mixture and (_has_mixture(getattr(model, "kernel_", None)) if components is None else components)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
 from mixkern.encoding import encode_labels
-from mixkern.errors import MixtureError
+from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new, fit_figure, units
 from mixkern.plot.plane import CENTRES, around_centres, ellipses
@@ -144,8 +144,8 @@ def _names(mixture: Mixture, names: Sequence[str] | None) -> list[str]:
     found = [str(name) for name in names]
     if len(found) not in (d, mixture.n_features):
         raise MixtureError(
-            f"names has {len(found)} names, but the mixture has {mixture.n_features} columns. "
-            "Use names=encoder.get_feature_names_out()."
+            f"names has {len(found)} names, but the mixture has {mixture.n_features} columns.",
+            hint=hint(python="Use names=encoder.get_feature_names_out()."),
         )
     return found[:d]
 
@@ -155,14 +155,14 @@ def _pair(mixture: Mixture, columns: Sequence[int | str] | None, names: Sequence
     d = mixture.n_continuous
     if d < 2:
         raise MixtureError(
-            f"A picture in the plane needs two continuous columns, but the mixture has {d}. "
-            "Fit the density on a table with more of them."
+            f"A picture in the plane needs two continuous columns, but the mixture has {d}.",
+            hint=hint(python="Fit the density on a table with more of them."),
         )
     if columns is None:
         if d > 2:
             raise MixtureError(
-                f"A picture in the plane shows two continuous columns, but the mixture has {d}. "
-                "Choose two, the others are integrated out: columns=(0, 1)."
+                f"A picture in the plane shows two continuous columns, but the mixture has {d}.",
+                hint=hint(python="Choose two, the others are integrated out: columns=(0, 1)."),
             )
         return [0, 1]
     pair = [_position(column, names) for column in columns]
@@ -175,8 +175,8 @@ def _position(column: int | str, names: Sequence[str]) -> int:
     if isinstance(column, str):
         if column not in names:
             raise MixtureError(
-                f"There is no continuous column {column!r}.{nearest(column, names)} "
-                "Names are those of names=encoder.get_feature_names_out()."
+                f"There is no continuous column {column!r}.{nearest(column, names)}",
+                hint=hint(python="Names are those of names=encoder.get_feature_names_out()."),
             )
         return list(names).index(column)
     if not 0 <= column < len(names):
@@ -188,8 +188,8 @@ def _rows(mixture: Mixture, X: ArrayLike) -> Floats:
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != mixture.n_features:
         raise MixtureError(
-            f"X has shape {rows.shape}, but the mixture has {mixture.n_features} columns. "
-            "Pass the rows that it was fitted on, with all their columns."
+            f"X has shape {rows.shape}, but the mixture has {mixture.n_features} columns.",
+            hint=hint(python="Pass the rows that it was fitted on, with all their columns."),
         )
     return rows
 
@@ -298,7 +298,8 @@ def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
     if bounds.ndim != 1 or len(bounds) == 0:
         raise MixtureError(
             "Expected a fitted VBMixture, its bound_trace_, or a list of the arguments of its callback, "
-            f"but found {given!r}. Fit the density first: plot.bound_trace(VBMixture().fit(X))."
+            f"but found {given!r}.",
+            hint=hint(python="Fit the density first: plot.bound_trace(VBMixture().fit(X))."),
         )
     return np.arange(1.0, len(bounds) + 1), bounds, None
 

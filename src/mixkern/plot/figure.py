@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, hint
 from mixkern.imports import optional
 
 WIDTH = 5.2  # inches, of a figure with one panel
@@ -72,7 +72,9 @@ def check_names(things: Any, what: str, example: str) -> Mapping[str, Any]:
     """Return a dict of what is compared; raise an error for anything else, and for an empty one."""
     if not isinstance(things, Mapping) or not things:
         came = "empty" if isinstance(things, Mapping) else f"a {type(things).__name__}"
-        raise OptionError(f"{what} must be a dict of names and {what}, but it is {came}. Pass {example}.")
+        raise OptionError(
+            f"{what} must be a dict of names and {what}, but it is {came}.", hint=hint(python=f"Pass {example}.")
+        )
     return things
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
 from mixkern.encoding import Labels
-from mixkern.errors import KernelError, LabelError, MixtureError, OptionError
+from mixkern.errors import KernelError, LabelError, MixtureError, OptionError, hint
 from mixkern.imports import optional
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
 from mixkern.plot.figure import MARGIN, axes_or_new, draw_legend, fit_figure, name_outer_axes, new_panels
@@ -167,8 +167,8 @@ def paper_levels(which: str) -> Any:
     ['Euclidean', 'GMM', 'RWM']
     """
     if which not in PAPER_LEVELS:
-        known = ", ".join(map(repr, PAPER_LEVELS))
-        raise OptionError(f"which must be one of {known}, but it is {which!r}.{nearest(which, PAPER_LEVELS)}")
+        names = ", ".join(map(repr, PAPER_LEVELS))
+        raise OptionError(f"which must be one of {names}, but it is {which!r}.{nearest(which, PAPER_LEVELS)}")
     point, contents = PAPER_LEVELS[which]
     mixtures = [Mixture(**parameters) for _, _, parameters in contents]
     return draw_scenes(
@@ -189,7 +189,10 @@ def _point(point: Any) -> Floats:
         found = np.empty(0)
     if found.shape != (2,) or not np.isfinite(found).all():
         came = f"an array of shape {point.shape}" if getattr(point, "size", 0) > 2 else repr(point)
-        raise KernelError(f"point must be two numbers, but it is {came}. Pass a pair, such as (-1, -0.5), or X[0].")
+        raise KernelError(
+            f"point must be two numbers, but it is {came}.",
+            hint=hint(python="Pass a pair, such as (-1, -0.5), or X[0]."),
+        )
     return found
 
 
@@ -208,8 +211,8 @@ def _plane(mixture: Any) -> Mixture:
     if mixture.n_continuous != 2 or mixture.n_features != 2:
         kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical"
         raise MixtureError(
-            f"Level curves need a mixture of two continuous columns, but it has {kinds}. "
-            "Integrate the others out: RWMKernel(mixture.marginal([0, 1]))."
+            f"Level curves need a mixture of two continuous columns, but it has {kinds}.",
+            hint=hint(python="Integrate the others out: RWMKernel(mixture.marginal([0, 1]))."),
         )
     return mixture
 
@@ -218,7 +221,10 @@ def _rows(X: ArrayLike, y: Any) -> tuple[Floats, Labels]:
     """Return the rows without gaps, and their labels."""
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise KernelError(f"X must have two columns, but its shape is {rows.shape}. Pass two of them: X[:, [0, 1]].")
+        raise KernelError(
+            f"X must have two columns, but its shape is {rows.shape}.",
+            hint=hint(python="Pass two of them: X[:, [0, 1]]."),
+        )
     labels = row_labels(y, len(rows))
     is_there = np.isfinite(rows).all(axis=1)
     return rows[is_there], Labels(labels.codes[is_there], labels.classes)
@@ -252,10 +258,11 @@ class Scene:
         """Check the arguments of :func:`level_curves`."""
         if not hasattr(kernel, "distance"):
             raise KernelError(
-                f"kernel must have a distance, but a {type(kernel).__name__} has none. Use RWMKernel(density.mixture_)."
+                f"kernel must have a distance, but a {type(kernel).__name__} has none.",
+                hint=hint(python="Use RWMKernel(density.mixture_)."),
             )
         if X is None and y is not None:
-            raise LabelError("y gives rows their colours, but there are no rows. Pass X, too.")
+            raise LabelError("y gives rows their colours, but there are no rows.", hint=hint(python="Pass X, too."))
         start, heights = _point(point), _heights(levels)
         shown = getattr(kernel, "mixture", None) if mixture is None else mixture
         rows, labels = (None, None) if X is None else _rows(X, y)

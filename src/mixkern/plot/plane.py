@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, ContinuousColumn, Kind, Labels, encode_labels
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
-from mixkern.errors import LabelError, TableError
+from mixkern.errors import LabelError, TableError, hint
 from mixkern.imports import optional
 from mixkern.plot.style import GREY
 from mixkern.typing import Floats
@@ -85,12 +85,14 @@ def _check_columns(model: Any, raws: Sequence[RawColumn]) -> None:
     names = [raw.name for raw in raws]
     if len(raws) != 2:
         choice = "X[:, [0, 1]]" if raws[0].place.startswith("X[:") else f"X[{names[:2]}]"
-        hint = f": {choice}" if len(raws) > 2 else ""
-        raise TableError(f"{need} X has {len(raws)}. Fit the model on two of them{hint}.")
+        step = f"Fit the model on two of them: {choice}." if len(raws) > 2 else "Fit the model on two columns."
+        raise TableError(f"{need} X has {len(raws)}.", hint=hint(python=step))
     wrong = _not_continuous(model, raws)
     if wrong:
         are = "is" if len(wrong) == 1 else "are"
-        raise TableError(f"{need} {listing(wrong)} {are} not continuous. Fit the model on other columns.")
+        raise TableError(
+            f"{need} {listing(wrong)} {are} not continuous.", hint=hint(python="Fit the model on other columns.")
+        )
 
 
 def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:

@@ -37,7 +37,7 @@ class Projection:
     ----------
     mixture : Mixture
         The density of the rows.
-    axes : ndarray of shape (2, number of plain columns)
+    axes : ndarray of shape (2, number of one-hot columns)
         Directions; the second is zero for a table of one column.
     centre : ndarray
         Origin of the plane.
@@ -56,11 +56,11 @@ class Projection:
         values = np.asarray(rows, dtype=float)
         random = check_random_state(random_state)
         some = values if len(values) <= MOST_ROWS else values[random.choice(len(values), MOST_ROWS, replace=False)]
-        plain = np.nan_to_num(one_hot_rows(mixture, np.repeat(some, 2, axis=0) if len(some) == 1 else some))
-        n_axes = min(2, plain.shape[1])
+        numbers = np.nan_to_num(one_hot_rows(mixture, np.repeat(some, 2, axis=0) if len(some) == 1 else some))
+        n_axes = min(2, numbers.shape[1])
         # Equal rows have no principal component; a little noise gives them one.
-        pca = PCA(n_axes, random_state=random).fit(plain + 1e-9 * random.normal(size=plain.shape))
-        axes = np.zeros((2, plain.shape[1]))
+        pca = PCA(n_axes, random_state=random).fit(numbers + 1e-9 * random.normal(size=numbers.shape))
+        axes = np.zeros((2, numbers.shape[1]))
         axes[:n_axes] = pca.components_
         first, second = [*pca.explained_variance_ratio_, 0.0][:2]
         return cls(mixture, axes, pca.mean_, (float(first), float(second)))
@@ -72,16 +72,16 @@ class Projection:
 
     def places(self, rows: ArrayLike, random: np.random.RandomState) -> Floats:  # (n, 2)
         """Return the places of encoded rows in the plane."""
-        plain = np.nan_to_num(one_hot_rows(self.mixture, np.asarray(rows, dtype=float)))
-        places = (plain - self.centre) @ self.axes.T
+        numbers = np.nan_to_num(one_hot_rows(self.mixture, np.asarray(rows, dtype=float)))
+        places = (numbers - self.centre) @ self.axes.T
         if self.is_line:
             places[:, 1] = JITTER * random.normal(size=len(places))
         return np.asarray(places, dtype=float)
 
     def centres(self) -> Floats:  # (k, 2)
         """Return the places of the components' centres: means, and probabilities of categories."""
-        plain = np.hstack([self.mixture.means, *self.mixture.categories])
-        return np.asarray((plain - self.centre) @ self.axes.T, dtype=float)
+        numbers = np.hstack([self.mixture.means, *self.mixture.categories])
+        return np.asarray((numbers - self.centre) @ self.axes.T, dtype=float)
 
 
 def projection(
