@@ -202,6 +202,15 @@ def refused(thing, path, **kwargs):
     return str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["svc", "laplacian"])
+def test_files_of_format_1_are_read(name):
+    file = read_model(Path(__file__).parent / "data" / f"format_1_{name}.mixkern")
+    assert file.format == 1
+    rows = pd.DataFrame({"age": np.array(file.notes["age"], dtype=float), "town": file.notes["town"]})
+    np.testing.assert_allclose(file.model.decision_function(rows), file.notes["decision"], rtol=1e-10)
+    np.testing.assert_allclose(file.model.novelty(rows), file.notes["novelty"], rtol=1e-10)
+
+
 def test_what_is_no_fitted_model_is_refused(models, tmp_path):
     path = tmp_path / "a.mixkern"
     for thing in (MixtureSVC(), TableEncoder(), VBMixture()):

@@ -7,6 +7,7 @@ its checksum has been verified.
 import hashlib
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from mixkern.errors import ModelFileError, hint
 from mixkern.imports import optional
-from mixkern.storage.trust import SCHEMA, TYPES, check_payload, walk_nodes
+from mixkern.storage.trust import MOVED_MODULES, SCHEMA, TYPES, check_payload, parsed_schema, stored_sizes, walk_nodes
 from mixkern.wording import shortened
 
 FORMAT = 2  # of the files that are written; one more whenever an older mixkern could not read them
@@ -198,7 +199,9 @@ def payload_of(state: Any) -> bytes:
         files = {name: archive.read(name) for name in archive.namelist() if name != SCHEMA}
     members: dict[str, bytes] = {}
     numbers: dict[str, int] = {}
-    for node in walk_nodes(_without_numbers(schema)):
+    for part in _dicts(schema):
+        part.pop("__id__", None)
+    for node in walk_nodes(schema):
         if node["__loader__"] == "NdArrayNode" and "file" in node:
             content = files[node["file"]]
             number = numbers.setdefault(checksum(content), len(numbers) + 1)
@@ -207,21 +210,34 @@ def payload_of(state: Any) -> bytes:
     return zipped({SCHEMA: json.dumps(schema, separators=(",", ":")).encode(), **members}, ZIP_STORED)
 
 
-def _without_numbers(tree: Any) -> Any:
-    """Remove the numbers of all nodes, in place."""
+def _dicts(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield all dicts of a tree, before what is below them."""
     waiting = [tree]
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            part.pop("__id__", None)
+            yield part
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-    return tree
 
 
-def read_payload(payload: bytes) -> Any:
+def read_payload(payload: bytes, format: int = FORMAT) -> Any:  # noqa: A002
     """Return the objects of a payload, after its types have been checked."""
     skops = optional("skops.io", purpose="mixkern.load")
+    if format < FORMAT:
+        payload = _with_current_modules(payload)
     check_payload(payload)
     return skops.loads(payload, trusted=list(TYPES))
+
+
+def _with_current_modules(payload: bytes) -> bytes:
+    """Return a payload of an older format with the modules that its types are in now."""
+    with ZipFile(io.BytesIO(payload)) as archive:
+        sizes = stored_sizes(archive, len(payload))
+        schema = parsed_schema(archive.read(SCHEMA))
+        members = {name: archive.read(name) for name in sizes if name != SCHEMA}
+    for part in _dicts(schema):
+        if isinstance(part.get("__module__"), str):
+            part["__module__"] = MOVED_MODULES.get(part["__module__"], part["__module__"])
+    return zipped({SCHEMA: json.dumps(schema).encode(), **members}, ZIP_STORED)

@@ -30,7 +30,7 @@ from mixkern.storage.archive import (
 )
 from mixkern.storage.restore import check_model, restore_model
 from mixkern.storage.state import state_of, type_name
-from mixkern.storage.trust import ESTIMATORS
+from mixkern.storage.trust import ESTIMATORS, MOVED_MODULES
 from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
@@ -251,14 +251,15 @@ def _opened(content: bytes) -> ModelFile:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):  # invalid numbers raise errors or are unused
             warnings.simplefilter("ignore")
-            model = restore_model(read_payload(payload))
+            model = restore_model(read_payload(payload, header.format))
             check_model(model)
     except (ModelFileError, MissingExtraError):
         raise
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}", 120)
         raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
-    if type_name(model) != header.type:
+    module, _, name = header.type.rpartition(".")
+    if type_name(model) != f"{MOVED_MODULES.get(module, module)}.{name}":
         raise ModelFileError(f"its header names a {shortened(header.type, 80)}, but it holds a {type_name(model)}.")
     return ModelFile(
         model,

@@ -56,7 +56,7 @@ class _Builder:
         self._mixtures: dict[str, Mixture] = {}
 
     def estimator(self, state: Any) -> Any:
-        given, model = vars(state), type(state)()
+        given, model = _current_attributes(vars(state)), type(state)()
         names = [name for name in model.get_params(deep=False) if name in given]
         model.set_params(**{name: self.parameter(name, given[name]) for name in names})
         _check_rules(model)
@@ -117,6 +117,15 @@ class _Builder:
     def _one(self, value: Any, kind: type) -> Any:
         _require(value is None or type(value) is kind, kind.__name__)
         return None if value is None else self.estimator(value)
+
+
+def _current_attributes(given: dict[str, Any]) -> dict[str, Any]:
+    """Return saved attributes under their present names; in format 1, the decision function was two arrays."""
+    if "_sum_rows" not in given or "_decision" in given:
+        return given
+    decision = object.__new__(DecisionFunction)
+    vars(decision).update(support=given["_sum_rows"], coefficients=given.get("_sum_coefficients"))
+    return {**given, "_decision": decision}
 
 
 def _require(is_so: object, what: str) -> None:
@@ -241,7 +250,7 @@ def _decision(state: Any, kernel: Any, intercepts: Any) -> DecisionFunction:
 
 def _novelty(state: Any) -> Novelty:
     _require(type(state) is Novelty, "novelty")
-    rows, sampled = vars(state).get("rows"), vars(state).get("sampled")
+    rows, sampled = vars(state).get("rows"), vars(state).get("sampled", vars(state).get("drawn"))  # "drawn" in format 1
     _require(_is_rows(rows) and _is_rows(sampled) and len(rows), "novelty")
     return Novelty(_own(rows), _own(sampled))
 

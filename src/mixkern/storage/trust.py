@@ -69,6 +69,13 @@ KERNELS = (
 )
 TYPES = (*ESTIMATORS, *VALUES, *KERNELS)  # trusted by skops
 
+MOVED_MODULES = {  # since format 1
+    "mixkern.table.column": "mixkern.encoding.column",
+    "mixkern.table.encoder": "mixkern.encoding.encoder",
+    "mixkern.kernels.gmm": "mixkern.kernels.mixture",
+    "mixkern.kernels.rwm": "mixkern.kernels.mixture",
+}
+
 _TYPES_OF_NODE = {
     "ObjectNode": TYPES,
     "DictNode": ("builtins.dict",),
@@ -99,8 +106,8 @@ Node = dict[str, Any]
 def check_payload(payload: bytes) -> None:
     """Raise an error for a payload that holds anything but a model of mixkern."""
     with ZipFile(io.BytesIO(payload)) as archive:
-        sizes = _stored_sizes(archive, len(payload))
-        schema = _parsed(archive.read(SCHEMA))
+        sizes = stored_sizes(archive, len(payload))
+        schema = parsed_schema(archive.read(SCHEMA))
         _check_protocol(schema)
         ids: dict[str, int] = {}
         for node in list(walk_nodes(schema)):  # all types first, so that the error names a hostile one
@@ -112,7 +119,7 @@ def check_payload(payload: bytes) -> None:
                 _check_array(name, file.read())
 
 
-def _stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
+def stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
     """Return the sizes of the members, which must be uncompressed and have different names."""
     infos = archive.infolist()
     sizes = {info.filename: info.file_size for info in infos}
@@ -126,7 +133,7 @@ def _stored_sizes(archive: ZipFile, n_bytes: int) -> dict[str, int]:
     return sizes
 
 
-def _parsed(text: bytes) -> Any:
+def parsed_schema(text: bytes) -> Any:
     """Parse the tree; one with too many parts, which could fill the memory, is an error."""
     n = text.count(b"{") + text.count(b"[")
     if n > MOST_BRACKETS:
