@@ -215,7 +215,7 @@ def test_run_times_of_a_fold(tmp_path):
         ({"kernels": ["rvm"]}, "There is no kernel 'rvm'. Did you mean 'rwm'?"),
         ({"baselines": ["forrest"]}, "There is no baseline 'forrest'. Did you mean 'forest'?"),
         ({"data_sets": ["irsi"]}, "There is no data set 'irsi'. Did you mean 'iris'?"),
-        ({"folds": [7], "data_sets": ["iris"]}, "from 0 to 1, but fold 7"),
+        ({"folds": [7], "data_sets": ["iris"]}, "from 0 to 1, but the fold is 7"),
         ({"n_jobs": 0, "data_sets": ["iris"]}, "n_jobs must be a number of processes"),
     ],
 )

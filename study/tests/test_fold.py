@@ -9,7 +9,7 @@ from mixkern import VBMixture, datasets
 from mixkern.density import Mixture
 from mixkern.errors import StudyError
 from mixkern_study import Experiment, Protocol, study_fold
-from mixkern_study.fold import density_names, drawn_from_components, fitted_density, labelled_rows
+from mixkern_study.fold import dense_rows, density_names, fitted_density, labelled_rows
 
 PROTOCOL = Protocol(priors=(0.1, 1.0))
 
@@ -38,7 +38,7 @@ def test_both_kinds_of_columns():
 
 
 def test_a_fold_that_is_not_there():
-    with pytest.raises(StudyError, match="from 0 to 4, but fold 5"):
+    with pytest.raises(StudyError, match="from 0 to 4, but the fold is 5"):
         study_fold(datasets.load("iris"), 5, PROTOCOL)
 
 
@@ -109,7 +109,7 @@ def test_labels_lie_in_the_denser_half_of_their_component():
     mixture = VBMixture(random_state=0).fit(X).mixture_
     component, density = mixture.responsibilities(X).argmax(axis=1), mixture.log_density(X)
     for seed in range(5):
-        for row in drawn_from_components(X, mixture, 16, np.random.RandomState(seed)):
+        for row in dense_rows(X, mixture, 16, np.random.RandomState(seed)):
             own = np.sort(density[component == component[row]])
             assert density[row] >= own[(len(own) - 1) // 2] - 1e-12
 
@@ -122,7 +122,7 @@ def test_components_get_their_share():
     shares = np.bincount(component, minlength=mixture.n_components) / len(X)
     counts = np.zeros(mixture.n_components)
     for seed in range(400):
-        drawn = drawn_from_components(X, mixture, 8, np.random.RandomState(seed))
+        drawn = dense_rows(X, mixture, 8, np.random.RandomState(seed))
         assert len(np.unique(drawn)) == 8
         here = np.bincount(component[drawn], minlength=mixture.n_components)
         assert (abs(here - 8 * shares) < 1 + 1e-9).all()
@@ -133,7 +133,7 @@ def test_components_get_their_share():
 def test_all_rows_can_be_drawn():
     X, _ = datasets.make_ripley(n=40, random_state=0)
     mixture = VBMixture(random_state=0).fit(X).mixture_
-    assert sorted(drawn_from_components(X, mixture, 40, np.random.RandomState(0))) == list(range(40))
+    assert sorted(dense_rows(X, mixture, 40, np.random.RandomState(0))) == list(range(40))
 
 
 def test_a_single_class_teaches_nothing(iris):

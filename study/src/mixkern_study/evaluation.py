@@ -171,13 +171,13 @@ class Evaluation:
 
     def _tested(self, draw: Draw, found: list[Candidate]) -> Iterator[Result]:
         """Train with the chosen settings on all labelled rows, and test; equal choices once."""
-        known: dict[tuple[Any, ...], Result] = {}
+        tested: dict[tuple[Any, ...], Result] = {}
         for reading in RATED:
             best = self._best(found, reading)
             choice = (best.density, best.trial.point.key, best.trial.C)
-            if choice not in known:
-                known[choice] = self._test(draw, best)
-            yield replace(known[choice], reading=str(reading), rated_error=best.trial.error_by(_rating(reading)))
+            if choice not in tested:
+                tested[choice] = self._test(draw, best)
+            yield replace(tested[choice], reading=str(reading), rated_error=best.trial.error_by(_rating(reading)))
 
     def _test(self, draw: Draw, best: Candidate) -> Result:
         rows, trial = self._rows[best.density], best.trial

@@ -1,4 +1,4 @@
-"""A fold of the outer cross-validation: rows to learn from, rows to test on, and which of the first have labels."""
+"""A fold of the outer cross-validation: training rows, test rows, densities, and the rows that are labelled."""
 
 import warnings
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ MOST_DRAWS = 100  # of labels, until two classes are among them
 
 @dataclass(frozen=True, eq=False)
 class StudyFold:
-    """The training rows L and the test rows T of one round.
+    """Training rows and test rows of one fold.
 
     Attributes
     ----------
     data_set : str
-        Its name.
+        Name of the data set.
     number : int
-        Of the fold, from 0.
+        Number of the fold, from 0.
     train, test : ndarray of shape (n, d + e)
         Rows, z-scored by the training rows, category codes last.
     train_codes, test_codes : ndarray of int
         Classes.
     n_categorical, n_classes : int
-        Of the columns, and of the whole data set.
+        Categorical columns, and classes of the whole data set.
     """
 
     data_set: str
@@ -47,12 +47,12 @@ class StudyFold:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether there are columns of both kinds, so that they must be weighed."""
+        """Whether there are columns of both kinds, so that alpha and beta are searched."""
         return 0 < self.n_categorical < self.train.shape[1]
 
 
 def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
-    """Split a data set; everything that is learned about its columns is learned from the training rows.
+    """Return a fold of a data set, encoded by its training rows.
 
     >>> from mixkern import datasets
     >>> fold = study_fold(datasets.load("iris"), 0, Protocol())
@@ -60,7 +60,7 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
     ((120, 4), (30, 4))
     """
     if data.y.isna().any():
-        raise StudyError(f"{data.name!r} has rows without a label, and nothing can be tested on them. Leave them out.")
+        raise StudyError(f"{data.name!r} has rows without a label, which cannot be tested. Leave them out.")
     classes, codes = np.unique(np.asarray(data.y).astype(str), return_inverse=True)
     if len(classes) < 2 or np.bincount(codes).max() < protocol.n_folds:
         raise StudyError(
@@ -68,7 +68,7 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
             f"largest of {len(classes)} has {np.bincount(codes).max()}."
         )
     if not 0 <= number < protocol.n_folds:
-        raise StudyError(f"Folds are numbered from 0 to {protocol.n_folds - 1}, but fold {number} was asked for.")
+        raise StudyError(f"Folds are numbered from 0 to {protocol.n_folds - 1}, but the fold is {number}.")
     splitter = StratifiedKFold(protocol.n_folds, shuffle=True, random_state=protocol.seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
@@ -90,12 +90,12 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
 
 
 def density_names(protocol: Protocol) -> list[str]:
-    """Name the densities of a fold: the one found without labels first, then those that the ceiling chooses from."""
+    """Return the names of a fold's densities: the one found without labels first, then those of the ceiling."""
     return [str(protocol.density), *(f"w0={prior!r}" for prior in protocol.priors)]
 
 
 def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
-    """Learn one of the densities of a fold from its training rows, without labels."""
+    """Return one of the densities of a fold, learned from its training rows without labels."""
     seed = protocol.seed_of(fold.data_set, fold.number, "density")
     rows = jitter(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
     density: Any = VBMixture(n_categorical=fold.n_categorical, random_state=seed)
@@ -111,10 +111,10 @@ def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
 
 
 def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, repeat: int, protocol: Protocol) -> Ints:
-    """Choose the training rows that have a label.
+    """Return the training rows that have a label.
 
     In experiment 1 they are drawn from dense regions; experiment 2 adds random ones to the same rows; in experiment 3
-    all have one. Draws without at least two classes, one of them twice, teach nothing and are drawn again.
+    all have one. Draws without at least two classes, one of them twice, are drawn again.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
     random = np.random.RandomState(protocol.seed_of(fold.data_set, fold.number, repeat, "labels"))
     n_first = min(protocol.labels_per_class * fold.n_classes, len(fold.train))
     for _ in range(MOST_DRAWS):
-        rows = drawn_from_components(fold.train, mixture, n_first, random)
+        rows = dense_rows(fold.train, mixture, n_first, random)
         counts = np.bincount(fold.train_codes[rows])
         if (counts > 0).sum() > 1 and counts.max() > 1:
             break
@@ -142,8 +142,8 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
     return np.sort(rows)
 
 
-def drawn_from_components(rows: Floats, mixture: Mixture, n: int, random: np.random.RandomState) -> Ints:
-    """Draw rows in dense regions: every component gets its share, and gives it from its denser half.
+def dense_rows(rows: Floats, mixture: Mixture, n: int, random: np.random.RandomState) -> Ints:
+    """Draw rows in dense regions: every component gets its share, from the denser half of its rows.
 
     Shares are rounded at random such that a component with a share of 0.4 rows is drawn from in four of ten draws.
 
@@ -152,7 +152,7 @@ def drawn_from_components(rows: Floats, mixture: Mixture, n: int, random: np.ran
     >>> from mixkern import VBMixture, datasets
     >>> X, _ = datasets.make_ripley(random_state=0)
     >>> mixture = VBMixture(random_state=0).fit(X).mixture_
-    >>> len(drawn_from_components(X, mixture, 8, np.random.RandomState(0)))
+    >>> len(dense_rows(X, mixture, 8, np.random.RandomState(0)))
     8
     """
     component = mixture.responsibilities(rows).argmax(axis=1)
@@ -160,10 +160,10 @@ def drawn_from_components(rows: Floats, mixture: Mixture, n: int, random: np.ran
     sizes = np.bincount(component, minlength=mixture.n_components)
     counts = np.diff(np.floor(np.append(0, np.cumsum(n * sizes / len(rows))) + random.uniform())).astype(int)
     counts[np.argmax(sizes)] += n - counts.sum()  # of rounding
-    drawn = []
+    chosen = []
     for k in np.flatnonzero(counts):
         members = np.flatnonzero(component == k)
         dense = members[np.argsort(-log_density[members], kind="stable")]
         n_dense = max((len(members) + 1) // 2, counts[k])
-        drawn.append(random.choice(dense[:n_dense], counts[k], replace=False))
-    return np.concatenate(drawn)
+        chosen.append(random.choice(dense[:n_dense], counts[k], replace=False))
+    return np.concatenate(chosen)

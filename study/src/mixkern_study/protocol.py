@@ -1,4 +1,4 @@
-"""The paper's experimental setup, as settings that a result can be traced back to."""
+"""The paper's experimental setup: settings that identify a result."""
 
 import hashlib
 import json
@@ -11,11 +11,11 @@ from mixkern.search.svc import DECADES
 from mixkern.validation import numbers_to_try, one_of
 
 KEY_LENGTH = 12
-REVISION = 2  # of what is done with the same settings; raised whenever that gives other results
+REVISION = 2  # raised when the same settings give other results
 
 
 class Experiment(IntEnum):
-    """How many labels there are."""
+    """Number of labels: one of the paper's three experiments."""
 
     FOUR_PER_CLASS = 1
     A_TENTH = 2  # of the training rows
@@ -23,27 +23,27 @@ class Experiment(IntEnum):
 
     @property
     def title(self) -> str:
-        """What the experiment is, in words."""
+        """Short description of the experiment."""
         return {1: "four labels per class", 2: "a tenth of the rows labelled", 3: "all rows labelled"}[self.value]
 
 
 class Reading(StrEnum):
-    """What the settings of a machine, and the prior of its density, were chosen by."""
+    """Criterion that the settings of a classifier, and the prior of its density, were chosen by."""
 
     EXPECTED_ERROR = "expected_error"  # no label outside the training labels is read
     OPTIMISTIC = "optimistic"  # C and gamma are rated on labels of unlabelled rows, the density has seen none
     CEILING = "ceiling"  # and so is the prior of the density: what the method could reach
-    DEFAULT = "default"  # nothing is chosen: an estimator as it is
+    DEFAULT = "default"  # nothing is chosen: default settings
 
 
 RATED = (Reading.EXPECTED_ERROR, Reading.OPTIMISTIC, Reading.CEILING)
 
 
 class DensityStrategy(StrEnum):
-    """How the density is found without labels."""
+    """How the density is chosen without labels."""
 
-    DEFAULT = "default"  # the project's own: the prior follows the components, kernels measure by steadied covariances
-    REPRESENTATIVITY = "representativity"  # the paper's: an exhaustive search by the divergence from a Parzen window
+    DEFAULT = "default"  # the project's own: default priors, and covariances shrunk towards their mean in kernels
+    REPRESENTATIVITY = "representativity"  # the paper's: a search over priors by the divergence from a Parzen window
 
 
 GRIDS = ("C", "gamma", "intrinsic", "ambient", "weights")
@@ -55,12 +55,13 @@ def _tens(low: int, high: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """All settings of a study; results of different ones are kept apart.
+    """All settings of a study; results of different protocols are kept apart.
 
     Attributes
     ----------
     n_folds, n_inner_folds : int
-        Of the outer cross-validation, whose test folds no choice sees, and of the inner one on the labelled rows.
+        Folds of the outer cross-validation, whose test rows are used for no choice, and of the inner one on the
+        labelled rows.
     labels_per_class : int
         Labels in experiment 1, times the number of classes.
     share : float
@@ -72,7 +73,7 @@ class Protocol:
     weights : tuple of float
         Values to try of alpha and beta, for tables with categories.
     density : {"default", "representativity"}
-        How the density is found without labels.
+        How the density is chosen without labels.
     priors : tuple of float
         Precision priors that the search by representativity, and the ceiling, choose from.
     max_graph_rows : int
@@ -84,7 +85,7 @@ class Protocol:
     max_iter : int
         Iterations of libsvm while settings are rated.
     seed : int
-        Of everything that is drawn.
+        Seed of all random draws.
     """
 
     n_folds: int = 5
@@ -114,14 +115,14 @@ class Protocol:
             raise StudyError(f"There must be two folds or more, but there are {self.n_folds} and {self.n_inner_folds}.")
 
     def to_json(self) -> str:
-        """Give all settings as text."""
+        """Return all settings as JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def key(self) -> str:
-        """A short name for these settings: others have another."""
+        """Short digest of these settings."""
         return hashlib.sha256(f"{REVISION} {self.to_json()}".encode()).hexdigest()[:KEY_LENGTH]
 
     def seed_of(self, *parts: object) -> int:
-        """Give a seed for one part of the study, the same in whichever order the parts are computed."""
+        """Return a seed for one part of the study, which does not depend on the order of computation."""
         return crc32("/".join(map(str, (self.seed, *parts))).encode()) % (2**31)

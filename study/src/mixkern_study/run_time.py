@@ -26,8 +26,8 @@ from mixkern_study.record import Timing
 from mixkern_study.result_table import IN_PARENTHESES, SECONDS, Cell, is_there
 from mixkern_study.store import Store
 
-RATIO = 1.0  # of the bent kernel: the time does not depend on it
-LEAST_S = 0.05  # what is quicker is repeated, and the quickest taken
+RATIO = 1.0  # of the Laplacian kernel: the time does not depend on it
+LEAST_S = 0.05  # shorter work is repeated
 MOST_TIMES = 20
 PARTS = ("building", "training", "testing")
 
@@ -36,7 +36,7 @@ PARTS = ("building", "training", "testing")
 
 
 def fold_timings(fold: StudyFold, mixture: Mixture, labelled: Ints, protocol: Protocol) -> list[Timing]:
-    """Measure one fold: kernels with gamma 1, machines with C 1."""
+    """Measure one fold: kernels with gamma 1, classifiers with C 1."""
     size: dict[str, Any] = {
         "data_set": fold.data_set,
         "fold": fold.number,
@@ -46,10 +46,10 @@ def fold_timings(fold: StudyFold, mixture: Mixture, labelled: Ints, protocol: Pr
     }
     estimation = quickest(lambda: fitted_density(fold, protocol.density, protocol))
     numbers = np.nan_to_num(mixture.conditional_mean(fold.train))  # a missing category is a number like any other
-    peer = quickest(lambda: rbf_kernel(numbers, gamma=1.0))
+    baseline_s = quickest(lambda: rbf_kernel(numbers, gamma=1.0))
     return [
         Timing(method="density", building_s=estimation, **size),
-        Timing(method="rbf_kernel", building_s=peer, **size),
+        Timing(method="rbf_kernel", building_s=baseline_s, **size),
         *(
             Timing(method=name, **size, **_kernel_times(fold, mixture, labelled, KernelName(name), protocol))
             for name in KERNELS
@@ -58,7 +58,7 @@ def fold_timings(fold: StudyFold, mixture: Mixture, labelled: Ints, protocol: Pr
 
 
 def quickest(work: Callable[[], object]) -> float:
-    """Give the seconds of some work; short ones are repeated, and the quickest counts."""
+    """Return the seconds that a function takes; a short one is repeated, and the smallest time counts."""
     taken: list[float] = []
     while not taken or (sum(taken) < LEAST_S and len(taken) < MOST_TIMES):
         start = perf_counter()
@@ -78,18 +78,18 @@ def _kernel_times(
     def kernel() -> Any:
         return LaplacianKernel(base, train, ratio=RATIO) if name is KernelName.LAP else base
 
-    # A bent kernel takes all rows into account, whichever it is asked for; those with a label are trained on.
-    asked = train[labelled] if name is KernelName.LAP else train
-    found = {"building_s": quickest(lambda: kernel()(asked))}
+    # A Laplacian kernel uses all rows whichever it is evaluated at; the labelled ones are needed for training.
+    evaluated = train[labelled] if name is KernelName.LAP else train
+    found = {"building_s": quickest(lambda: kernel()(evaluated))}
     if name is KernelName.LAP:
-        found["grid_s"] = quickest(lambda: _all_ratios(kernel(), asked, protocol))
+        found["grid_s"] = quickest(lambda: _all_ratios(kernel(), evaluated, protocol))
     K = kernel()(train[labelled])
     dual = classifier(K, codes)
     support = train[labelled][dual.support]
     found["training_s"] = quickest(lambda: classifier(K, codes))
-    known = kernel()
-    known(train[:1])  # what a deformed kernel computes once was counted as building
-    decision = DecisionFunction(known, support, dual.coefficients, dual.intercepts)
+    built = kernel()
+    built(train[:1])  # what a deformed kernel computes once was counted as building
+    decision = DecisionFunction(built, support, dual.coefficients, dual.intercepts)
     found["testing_s"] = quickest(lambda: decision(others))
     return found
 
@@ -104,7 +104,7 @@ def _all_ratios(kernel: LaplacianKernel, rows: Floats, protocol: Protocol) -> No
 
 
 def run_time_table(store: Store) -> TextTable:
-    """Put run-times in seconds beside the published ones, and beside scikit-learn's RBF kernel on the same rows.
+    """Return run-times beside the published ones, and beside scikit-learn's RBF kernel on the same rows.
 
     Examples
     --------
@@ -125,9 +125,9 @@ def run_time_table(store: Store) -> TextTable:
         name="run_times",
         title="Run-times in seconds",
         caption=(
-            f"Mean over folds: the density; the kernel matrix among all training rows; the machine on a tenth of the "
+            "Mean over folds: the density; the kernel matrix among all training rows; training on a tenth of the "
             f"labels; the predictions of all other training rows. {IN_PARENTHESES} Those were measured on another "
-            "machine, so compare them with each other and not with ours. rbf_kernel is scikit-learn's function on the "
+            "computer, so compare them with each other and not with ours. rbf_kernel is scikit-learn's function on the "
             "same rows, and RWM / rbf_kernel how many times as long RWM's matrix takes. LAP grid is LAP's matrix for "
             f"all ratios of the grid at one gamma. The mean is over {counted(len(done), 'data set')} of the paper that "
             "have all figures; its ratio is the mean of ratios."
@@ -142,7 +142,7 @@ _Time = tuple[str, Callable[[Mapping[str, float]], float], Callable[[RunTimes], 
 
 
 def _time_columns() -> list[_Time]:
-    """Give the heading of each column, what it is of our times, and of the published ones."""
+    """Return the heading of each column, and functions of our times and of the published ones."""
 
     def of_kernel(kernel: str, part: str) -> _Time:
         key = f"{kernel} {part}"

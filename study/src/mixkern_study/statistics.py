@@ -1,4 +1,4 @@
-"""Whether methods differ over several data sets, as Demsar (2006) recommends: ranks, Friedman, Nemenyi."""
+"""Tests whether methods differ over several data sets, as Demsar (2006) recommends, and pairwise tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mixkern.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class RankTest:
-    """Ranks of k methods on n data sets, and what they say.
+    """Ranks of k methods on n data sets, with Friedman's and Iman-Davenport's tests.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class RankTest:
     iman_davenport_p: float
 
     def critical_difference(self, alpha: float = 0.05) -> float:
-        """Give the difference of mean ranks from which two methods differ significantly, by Nemenyi's test."""
+        """Return the difference of mean ranks from which two methods differ significantly by Nemenyi's test."""
         k = len(self.methods)
         return critical_value(k, alpha) * float(np.sqrt(k * (k + 1) / (6 * self.n_data_sets)))
 
     def groups(self, alpha: float = 0.05, value: float | None = None) -> list[tuple[str, ...]]:
-        """Give the largest groups of methods that do not differ significantly, the best first.
+        """Return the largest groups of methods that do not differ significantly, the best first.
 
         ``value`` is the critical difference, where another than the exact one is to be used.
         """
@@ -73,7 +73,7 @@ def rank_test(scores: ArrayLike, methods: Sequence[str], *, ties: ArrayLike | No
     methods : sequence of str
         Names of the columns.
     ties : array-like of bool, shape (n, k), default=None
-        Scores that count as the best of their row, though they are not quite.
+        Scores that count as equal to the best of their row.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def rank_test(scores: ArrayLike, methods: Sequence[str], *, ties: ArrayLike | No
 
 
 def critical_value(n_methods: int, alpha: float = 0.05) -> float:
-    """Give the critical value of Nemenyi's test: that of the studentised range, over the square root of two.
+    """Return the critical value of Nemenyi's test: that of the studentised range, over the square root of two.
 
     >>> round(critical_value(4, 0.01), 3), round(critical_value(4, 0.1), 3)
     (3.113, 2.291)
@@ -128,7 +128,7 @@ def critical_value(n_methods: int, alpha: float = 0.05) -> float:
 
 
 def signed_rank_p(differences: ArrayLike) -> float:
-    """Give the p-value of Wilcoxon's signed-rank test, two-sided; 1 where nothing differs.
+    """Return the p-value of Wilcoxon's signed-rank test, two-sided; 1 where nothing differs.
 
     >>> round(signed_rank_p([1.0, 2.0, 3.0, -0.5, 4.0, 5.0]), 4)
     0.0625
@@ -138,7 +138,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
 
 
 def rank_biserial(differences: ArrayLike) -> float:
-    """Give the matched-pairs rank-biserial correlation: how far ranks of gains outweigh those of losses.
+    """Return the matched-pairs rank-biserial correlation: the ranks of gains against those of losses.
 
     Differences are ranked by their size, zeros left out. The ranks of positive ones, less those of negative ones, over
     all ranks: 1 where all are positive, -1 where all are negative (Kerby, 2014).

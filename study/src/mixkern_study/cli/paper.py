@@ -1,4 +1,4 @@
-"""``mixkern paper``: the paper in a box, its experiments, tables and figures beside the published ones."""
+"""``mixkern paper``: run the paper's experiments, and write its tables and figures beside the published ones."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,31 +22,31 @@ PICTURES = ("png", "svg", "pdf")
 
 
 def _store_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say which results are meant."""
+    """Add the options that identify results."""
     store = click.option(
         "--store",
         type=click.Path(dir_okay=False, path_type=Path),
         default=STORE,
         show_default=True,
-        help="The file that results are kept in.",
+        help="File of the results.",
     )
     density = click.option(
         "--density",
         type=click.Choice([str(each) for each in DensityStrategy]),
         default=str(DensityStrategy.DEFAULT),
         show_default=True,
-        help="How the density is found without labels.",
+        help="How the density is chosen without labels.",
     )
     n_folds = click.option(
         "--folds", "n_folds", type=click.IntRange(2), default=5, show_default=True, help="Outer folds."
     )
-    seed = click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Of everything drawn.")
+    seed = click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Seed of all draws.")
     return store(density(n_folds(seed(function))))
 
 
 @click.group("paper")
 def paper_group() -> None:
-    """Replay the paper: every table and figure, beside the published numbers."""
+    """Run the paper's experiments, beside the published figures."""
 
 
 paper_group.add_command(data_command)
@@ -150,12 +150,12 @@ def run_command(
 def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     """Draw the paper's figures."""
     optional("matplotlib", purpose="A picture")
-    known = paper_figures()
-    wanted = list(known) if only is None else only
+    drawings = paper_figures()
+    wanted = list(drawings) if only is None else only
     for name in wanted:
         path = folder / f"{name}.{suffix}"
-        write_picture(path, known[name].draw, dpi=130)
-        click.echo(f"{path}: {known[name].title}")
+        write_picture(path, drawings[name].draw, dpi=130)
+        click.echo(f"{path}: {drawings[name].title}")
 
 
 @paper_group.command()
@@ -170,7 +170,7 @@ def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     "--pages", type=click.Path(file_okay=False, path_type=Path), help="Write Markdown pages to this folder too."
 )
 @click.option(
-    "--figures/--no-figures", default=True, show_default=True, help="With the paper's figures, a minute's work."
+    "--figures/--no-figures", default=True, show_default=True, help="Draw the paper's figures, in about a minute."
 )
 @_store_option
 def report(output: Path, pages: Path | None, figures: bool, **store_options: Any) -> None:
@@ -189,7 +189,7 @@ def report(output: Path, pages: Path | None, figures: bool, **store_options: Any
 
 
 def _options(store: Path, density: str, n_folds: int, seed: int) -> str:
-    """Write the options that say which results are meant, where they are not the usual ones."""
+    """Return the options that identify results as text, those with default values left out."""
     usual = Protocol()
     given = {
         "--store": store if store != Path(STORE) else None,

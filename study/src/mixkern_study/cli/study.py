@@ -1,4 +1,4 @@
-"""``mixkern study``: mixkern beside others, on the same rows with the same labels."""
+"""``mixkern study``: compare mixkern with other methods."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ from mixkern_study.result_table import Cell, cells_of, to_csv
 
 STORE = "leaderboard.sqlite"
 GROUPS: Mapping[str, Callable[[], Sequence[str]]] = {"paper": names, "outside": lambda: list(OUTSIDE)}
-TOO_WIDE = "data_sets_"  # begins the names of tables with a column for each method: files have them, terminals do not
+TOO_WIDE = "data_sets_"  # name prefix of tables with a column for each method, which are written to files only
 
 
 def _numbers(ctx: Any, param: Any, value: str) -> list[int]:
@@ -36,7 +36,7 @@ def _numbers(ctx: Any, param: Any, value: str) -> list[int]:
 
 
 def _tables(ctx: Any, param: Any, value: Sequence[str]) -> list[Dataset]:
-    """Read tables of one's own, each a file or FILE:TARGET."""
+    """Read the user's tables, each FILE or FILE:TARGET."""
     found = []
     for each in value:
         file, colon, target = each.rpartition(":")
@@ -49,7 +49,7 @@ def _tables(ctx: Any, param: Any, value: Sequence[str]) -> list[Dataset]:
 
 @click.group("study")
 def study_group() -> None:
-    """Compare mixkern with others."""
+    """Compare mixkern with other methods."""
 
 
 @study_group.command("leaderboard")
@@ -76,9 +76,9 @@ def study_group() -> None:
     callback=name_list(lambda: [str(each) for each in Choice]),
     default=",".join(Choice),
     show_default=True,
-    help="Who chooses the rows that are labelled: chance, or mixkern.",
+    help="How labelled rows are chosen.",
 )
-@click.option("--draws", type=click.IntRange(1), default=N_DRAWS, show_default=True, help="Handfuls of labels of each.")
+@click.option("--draws", type=click.IntRange(1), default=N_DRAWS, show_default=True, help="Draws of labels of each.")
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -87,7 +87,7 @@ def study_group() -> None:
     help="The file that results are kept in.",
 )
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
-@click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Of everything drawn.")
+@click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Seed of all draws.")
 @click.option(
     "--csv",
     "tables",
@@ -102,7 +102,7 @@ def study_group() -> None:
     help="Write a page in Markdown, tables as CSV and a picture to this folder.",
 )
 @click.option("--picture/--no-picture", default=True, show_default=True, help="With a picture in that folder.")
-@click.option("--show-only", is_flag=True, help="Run nothing, show what the store has.")
+@click.option("--show-only", is_flag=True, help="Run nothing, show the results of the store.")
 def leaderboard_command(
     data_sets: list[str] | None,
     methods: list[str] | None,
@@ -117,7 +117,7 @@ def leaderboard_command(
     picture: bool,
     show_only: bool,
 ) -> None:
-    """Let mixkern's machines and others learn from a handful of labels, and rank them.
+    """Train and rank estimators of mixkern and others with few labels.
 
     Each method sees the labelled training rows and the features of all training rows, nothing else, and is tested on a
     fold of other rows. Stop it whenever you like: the same command goes on where it stopped.
@@ -134,8 +134,8 @@ def leaderboard_command(
     wanted = list(GROUPS) if data_sets is None and not tables else data_sets or []
     chosen: list[str | Dataset] = [name for each in wanted for name in (GROUPS[each]() if each in GROUPS else [each])]
     chosen += tables
-    competitors = list(leaderboard_methods()) if methods is None else methods
-    options = {"methods": competitors, "budgets": budgets, "choices": choices, "n_draws": draws}
+    chosen_methods = list(leaderboard_methods()) if methods is None else methods
+    options = {"methods": chosen_methods, "budgets": budgets, "choices": choices, "n_draws": draws}
     if not show_only:
         _run(kept, data_sets=chosen, n_jobs=jobs, **options)
     titles = [each if isinstance(each, str) else each.name for each in chosen]
@@ -143,7 +143,7 @@ def leaderboard_command(
         entry
         for entry in kept.entries()
         if entry.data_set in titles
-        and entry.method in competitors
+        and entry.method in chosen_methods
         and entry.budget in budgets
         and entry.choice in choices
         and entry.draw < draws
@@ -180,7 +180,7 @@ def _show(entries: Sequence[Entry], choices: Sequence[str]) -> None:
 
 
 def print_table(table: TextTable) -> None:
-    """Print a table of a study, the best of a column bold, as wide as it must be."""
+    """Print a table of a study with its full width, the best of a column in bold."""
     shown = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
     for i, column in enumerate(table.columns):
         shown.add_column(column, justify="right" if i else "left", no_wrap=True)
@@ -196,7 +196,7 @@ def _text(cell: Cell) -> str:
 
 
 def _write(entries: Sequence[Entry], choices: Sequence[str], folder: Path, *, picture: bool) -> None:
-    """Write the page, its tables and its picture, each whole or not at all."""
+    """Write the page, its tables and its picture."""
     n_sets = len({entry.data_set for entry in entries})
     parts = [f"# Leaderboard: {counted(n_sets, 'data set')}\n"]
     files: dict[str, str] = {}

@@ -87,7 +87,7 @@ def _beside(row: DatasetComparison, field: str, text: str) -> str:
 
 
 def print_accuracies(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> None:
-    """Print mean accuracies in percent, the published ones beside them, for data sets that have any.
+    """Print mean accuracies in percent beside the published ones, for data sets that have results.
 
     Four kernels fit into 80 characters.
     """
@@ -105,7 +105,7 @@ def print_accuracies(store: Store, experiment: int, reading: str = Reading.EXPEC
 
 
 def _table(table: Scores, methods: Sequence[str], experiment: int, n_folds: int) -> tuple[Table, list[str]]:
-    """Give the table, and what one has to know to read it."""
+    """Return the table, and notes below it."""
     published = published_accuracies(experiment)
     beside = {method: method in KERNELS and any(title in published for title in table) for method in methods}
     shown = Table(box=SIMPLE, show_edge=False, padding=0)

@@ -1,4 +1,4 @@
-"""What the entries say: scores, ranks, and whether others differ from the default."""
+"""Ranking of the methods of the leaderboard, and comparisons with the default MixtureSVC."""
 
 import math
 from collections import defaultdict
@@ -12,29 +12,29 @@ from mixkern_study.method import LABELS_ONLY, REFERENCE
 from mixkern_study.record import Entry
 from mixkern_study.statistics import RankTest, holm, rank_biserial, rank_test, signed_rank_p
 
-DIGITS = 9  # equal shares of right answers may differ in the last ones, by the order in which they were summed
+DIGITS = 9  # equal accuracies may differ in the last digits, by the order of summation
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a method stands.
+    """Accuracy, rank and seconds of a method.
 
     Attributes
     ----------
     method : str
-        Which.
+        Its name.
     accuracy, balanced_accuracy : float
         In percent, means over data sets; each data set is the mean of its draws.
     rank, wins : float
         Mean rank over data sets, 1 the best, and on how many it is best; shared ones count in parts. NaN where there
         is one data set or one method.
     worst : float
-        The largest loss of accuracy against a support vector machine that sees the labelled rows alone, in percentage
-        points over data sets: negative where there is a loss. NaN where that machine has not competed, and for itself.
+        The largest loss of accuracy against the labels-only baseline, in percentage
+        points over data sets: negative where there is a loss. NaN where the baseline has no entries, and for itself.
     worst_set : str
-        On which data set.
+        The data set of that loss.
     seconds : float
-        Mean seconds of one core for one fit from nothing: structure, fit and predict.
+        Mean seconds of one core for one whole fit: structure, fit and predict.
     n_failed : int
         Draws on which it has failed.
     """
@@ -57,7 +57,7 @@ class Comparison:
     Attributes
     ----------
     method : str
-        Which.
+        Its name.
     difference : float
         Mean accuracy of the default minus that of the method, in percentage points.
     effect : float
@@ -75,14 +75,14 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """How methods stand on the data sets that all of them have finished.
+    """Ranking of methods on the data sets that all of them have finished.
 
     Attributes
     ----------
     methods : tuple of str
         The best mean accuracy first.
     data_sets : tuple of str
-        Those that count.
+        Data sets that all methods have finished.
     left_out : tuple of str
         Those on which some method lacks draws that another has.
     accuracy, balanced_accuracy : ndarray of shape (n, k)
@@ -90,7 +90,7 @@ class Leaderboard:
     places : tuple of Place
         In the order of ``methods``.
     comparisons : tuple of Comparison
-        Of all others with the default; none where it has not competed.
+        All others with the default; empty where it has no entries.
     n_draws : int
         Draws behind each figure of a data set, at least.
     test : RankTest or None
@@ -116,14 +116,14 @@ def leaderboard(
     budgets: Sequence[int] | None = None,
     choices: Sequence[str] | None = None,
 ) -> Leaderboard:
-    """Summarise entries, all of them or those of some methods, data sets, budgets or choices.
+    """Rank methods by entries, all of them or those of some methods, data sets, budgets or choices.
 
     Parameters
     ----------
     entries : iterable of Entry
         From :meth:`Store.entries`.
     methods, data_sets, budgets, choices : sequence, default=None
-        What counts; ``None`` is everything.
+        Entries to use; ``None`` is all.
 
     Returns
     -------

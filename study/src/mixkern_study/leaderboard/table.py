@@ -1,4 +1,4 @@
-"""The leaderboard as tables: who stands where, on which data sets, with how many labels, and what advice is worth."""
+"""Tables of the leaderboard: ranking, pairwise tests, accuracies by budget and data set, gain of suggested rows."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,27 +13,27 @@ from mixkern_study.result_table import COUNT, PERCENT, RANK, SECONDS, SMALL, WIN
 
 POINTS = "+.2f"
 HONEST = (
-    "Each method has seen the labelled training rows and the features of all training rows, and is tested on a fold "
-    "of other rows. Methods that know no gaps and no categories get them filled and as columns of zeros and ones, and "
-    "are not charged for that. A method that fails is scored as the most frequent label."
+    "Each method has seen the labelled training rows and the features of all training rows, and is tested on a fold of "
+    "other rows. Methods without support for gaps and categories are given filled gaps and columns of zeros and ones, "
+    "and that time is not counted for them. A method that fails is scored as the most frequent label."
 )
 
 
 def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) -> list[TextTable]:
-    """Put entries of one choice of labels into tables.
+    """Return the tables of entries with one choice of labels.
 
     Parameters
     ----------
     entries : iterable of Entry
-        From :meth:`Store.entries`; those of the other choice say what advice is worth.
+        From :meth:`Store.entries`; those of the other choice are needed for the gain of suggested rows.
     choice : {"random", "suggested"}, default="random"
-        Who has chosen the rows that are labelled.
+        How the rows that are labelled were chosen.
 
     Returns
     -------
     list of TextTable
-        The standing; pairwise tests; accuracies by budget, by data set; and suggested against random rows. Those that
-        nothing is known for are left out.
+        The ranking; pairwise tests; accuracies by budget and by data set; the gain of suggested rows. Empty tables are
+        left out.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def leaderboard_tables(entries: Iterable[Entry], choice: str = Choice.RANDOM) ->
 
 
 def labels_words(budgets: Sequence[int]) -> str:
-    """Write budgets in words.
+    """Return budgets as text.
 
     >>> labels_words([4]), labels_words([2, 4, 8])
     ('4 labels per class', '2, 4 or 8 labels per class')
@@ -71,7 +71,7 @@ def labels_words(budgets: Sequence[int]) -> str:
 
 
 def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
-    """Say where each method stands, the best mean accuracy first."""
+    """Return the ranking of all methods, the best mean accuracy first."""
     best = {
         part: pick((getattr(place, part) for place in board.places if is_there(getattr(place, part))), default=None)
         for part, pick in (("accuracy", max), ("balanced_accuracy", max), ("rank", min), ("wins", max), ("worst", max))
@@ -100,7 +100,7 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
         caption=(
             f"Means over {counted(len(board.data_sets), 'data set')} of {counted(board.n_draws, 'draw')} or more each, "
             "in percent. Worst: the largest loss against SVC, which sees the labelled rows alone, in "
-            "percentage points. Seconds: of one core, for one fit from nothing and its predictions. "
+            "percentage points. Seconds: of one core, for one whole fit and its predictions. "
             f"{HONEST}{_friedman(board)}{_left_out(board)}"
         ),
         columns=("Method", "Accuracy", "Balanced", "Rank", "Wins", "Worst", "On", "Seconds", "Failed"),
@@ -109,7 +109,7 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
 
 
 def comparison_table(board: Leaderboard, name: str, words: str) -> TextTable:
-    """Compare the default machine with every other method."""
+    """Return the comparison of the default MixtureSVC with every other method."""
     rows = [
         (
             Cell(title_of_method(each.method)),
@@ -177,7 +177,7 @@ def _data_set_table(board: Leaderboard, choice: str, words: str) -> TextTable:
 
 
 def advice_table(entries: Sequence[Entry]) -> TextTable:
-    """Say what suggested rows gain over random ones, by labels per class."""
+    """Return the gain of suggested rows over random ones, by labels per class."""
     budgets = sorted({entry.budget for entry in entries})
     gains = [_gains(entries, [budget]) for budget in budgets]
     overall = _gains(entries, budgets)

@@ -1,7 +1,6 @@
-"""How far each kernel could go: four labels per class, and settings chosen by rows that nobody should look at.
+"""Figure of four kernels at their best: four labels per class, and settings chosen by the test rows.
 
-What is computed here reads test labels. It belongs to one picture, which shows what kernels are able to express, and to
-no comparison of accuracies.
+This module reads test labels. Its results show what kernels are able to express, and are not estimates of accuracy.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +85,7 @@ def comparison(
     resolution: int = 150,
     random_state: int = 0,
 ) -> Any:
-    """Draw what machines with four kernels decide on artificial sets, each with the settings that suit the test rows.
+    """Draw decisions of four kernels on artificial sets, each with the settings that are best on the test rows.
 
     This figure reads test labels: C, gamma and the ratio of the LAP kernel are those with the highest accuracy on the
     test rows, as in the paper, which did so in this one figure. Accuracies above the panels are what a kernel could
@@ -146,7 +145,7 @@ def best_model(kernel: str, task: Task, ratios: Sequence[float] = RATIOS) -> Mix
 
 
 def _trials(kernel: str, task: Task, ratios: Sequence[float]) -> Iterator[tuple[float, dict[str, float]]]:
-    """Give the accuracy on the test rows of every setting."""
+    """Yield the accuracy on the test rows of every setting."""
     codes = task.y[task.labelled]
     for settings, K, K_test in _matrices(kernel, task, ratios):
         for C in DECADES:
@@ -156,7 +155,7 @@ def _trials(kernel: str, task: Task, ratios: Sequence[float]) -> Iterator[tuple[
 
 
 def _matrices(kernel: str, task: Task, ratios: Sequence[float]) -> Iterable[tuple[dict[str, float], Floats, Floats]]:
-    """Give kernels among the labelled rows, and between test rows and them; distances and graphs are computed once."""
+    """Yield kernel matrices among labelled rows and from test rows to them; distances and graphs are computed once."""
     labelled = task.rows[task.labelled]
     if kernel != "lap":
         base = {"rwm": RWMKernel(task.mixture), "gmm": GMMKernel(task.mixture), "rbf": RBFKernel()}[kernel]
@@ -165,7 +164,7 @@ def _matrices(kernel: str, task: Task, ratios: Sequence[float]) -> Iterable[tupl
             yield {"gamma": gamma}, among.kernel(gamma), towards.kernel(gamma)
         return
     for gamma in DECADES:
-        bent = LaplacianKernel(RBFKernel(gamma), task.rows, n_neighbors=N_NEIGHBORS)
+        kernel_of_graph = LaplacianKernel(RBFKernel(gamma), task.rows, n_neighbors=N_NEIGHBORS)
         for ratio in ratios:
-            bent = bent.with_ratio(ratio)
-            yield {"gamma": gamma, "ratio": ratio}, bent(labelled), bent(task.test_rows, labelled)
+            kernel_of_graph = kernel_of_graph.with_ratio(ratio)
+            yield {"gamma": gamma, "ratio": ratio}, kernel_of_graph(labelled), kernel_of_graph(task.test_rows, labelled)

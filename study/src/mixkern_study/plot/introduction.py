@@ -1,4 +1,4 @@
-"""The paper's first figure: why it pays to know where the rows are before asking for labels."""
+"""The paper's first figure: two labels, with and without the structure of unlabelled rows."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ from mixkern.plot.level import level_curves
 from mixkern.plot.style import LARGE, halo, marker_style, outlined
 from mixkern.typing import Floats, Ints
 
-N_TEST = 10_000  # rows: the accuracy is known to half a per cent
+N_TEST = 10_000  # rows: the standard error of an accuracy is below half a per cent
 PANEL = 3.4  # inches
 METHODS = {"rbf": "Euclidean distance", "rwm": "RWM distance"}
 
 
 def introduction(*, n: int = 800, random_state: Any = 0) -> Any:
-    """Draw the paper's first figure: two labels, a Euclidean machine, and one that has seen the rows without labels.
+    """Draw the paper's first figure: two labels, and a classifier with and without the structure of unlabelled rows.
 
     Rows come from two processes with one centre, a narrow and a wide one. Two rows have a label: of the narrow process
     the row nearest to its mean, of the wide process the row at the median distance from its mean. Each line of panels

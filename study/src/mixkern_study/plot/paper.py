@@ -1,4 +1,4 @@
-"""The paper's figures, drawn anew: what they show, and where ours differ.
+"""The paper's figures, drawn again, with captions on what they show and where ours differ.
 
 Means over many draws in the captions come from ``benchmarks/figures.py``.
 """
@@ -31,7 +31,7 @@ from mixkern_study.published import PUBLISHED_STATISTICS
 from mixkern_study.ranking import published_test
 
 ORIGIN = (0.0, 0.0)
-N_TEST = 10_000  # rows: the accuracy is known to half a per cent
+N_TEST = 10_000  # rows: the standard error of an accuracy is below half a per cent
 W0 = (4.5, 2.25, 0.75)  # the paper's precision priors
 FEW = (4, 3, 1)  # the paper's limits on the number of components
 # Chosen to come near the paper's 12, 8 and 5 components. By default all but five or six would be pruned.
@@ -79,7 +79,7 @@ class PaperFigure:
 
 
 def paper_figures() -> dict[str, PaperFigure]:
-    """Give the paper's figures by their names, in the paper's order.
+    """Return the paper's figures by name, in the paper's order.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def robustness_prior(n: int = 600) -> Any:
 
 
 def components(mixtures: Callable[[FiveProcesses], Sequence[Mixture]], n: int = 600, resolution: int = 200) -> Any:
-    """Draw machines on densities with other numbers of components than there are processes, and tell RBF's accuracy."""
+    """Draw decisions with densities of more or fewer components than processes; the title has the accuracy of RBF."""
     five = FiveProcesses.of(n)
     models = {counted(mixture.n_components, "component"): five.model("rwm", mixture) for mixture in mixtures(five)}
     plain = five.model("rbf", next(iter(models.values())).mixture_)
@@ -214,10 +214,10 @@ def search_maps(names: Mapping[str, str] = MAPS, *, values: Sequence[float] = HA
     grid = figure.subplots(2, len(names), squeeze=False)
     for kernel, line in zip(("rbf", "rwm"), grid, strict=True):
         for (name, title), panel in zip(names.items(), line, strict=True):
-            machine, table = MixtureSVC(kernel, probability=False, random_state=0), datasets.load(name)
+            estimator, table = MixtureSVC(kernel, probability=False, random_state=0), datasets.load(name)
             settings: dict[str, Any] = {"C": values, "gamma": values, "cv": 5, "random_state": 0}
-            everywhere = SVCSearch(machine, **settings).fit(table.X, table.y)
-            along = SVCSearch(machine, strategy="line", **settings).fit(table.X, table.y)
+            everywhere = SVCSearch(estimator, **settings).fit(table.X, table.y)
+            along = SVCSearch(estimator, strategy="line", **settings).fit(table.X, table.y)
             search_map(along, surface=everywhere, ax=panel)
             panel.get_legend().remove()  # one for all panels, and what differs above them
             errors = f"error: grid {100 * everywhere.best_.error:.2f} %, line {100 * along.best_.error:.2f} %"
@@ -323,7 +323,7 @@ FIGURES = (
         "Five labels, one per process, and the same C and gamma everywhere, picked from six pairs with test rows in "
         "sight: 93.2, 95.1 and 96.0 % correct with 10, 8 "
         "and 5 components, and 93.8 % for RBF; on average over twenty draws 86.6, 88.7, 90.1 and 86.6 %. Components "
-        "beyond the fifth cost a little, as in the paper, whose RBF machine reaches 87.67 % on its own set.",
+        "beyond the fifth cost a little, as in the paper, whose RBF classifier reaches 87.67 % on its own set.",
         partial(components, many_components),
     ),
     PaperFigure(

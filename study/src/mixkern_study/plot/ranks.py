@@ -145,7 +145,7 @@ def _is_own(method: str) -> bool:
 
 def _line(ax: Any, y: int, place: Place, left: float, *, is_own: bool) -> None:
     look = OWN if is_own else OTHER
-    # dots that lead the eye, rather than bars: the scale does not begin at zero
+    # dotted lines rather than bars: the scale does not begin at zero
     ax.plot([left, place.accuracy], [y, y], color=GREY, lw=0.8, ls=":", zorder=1)
     ax.plot([place.accuracy], [y], **look)
     ax.text(place.accuracy, y, f"   {place.accuracy:.1f}", va="center", fontsize="small", color=INK)

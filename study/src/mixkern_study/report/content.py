@@ -1,4 +1,4 @@
-"""What stands in a report, chapter by chapter; how it is written is the business of others."""
+"""Sections of the report, independent of the format that they are written in."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from mixkern_study.tables import (
     statistics_table,
 )
 
-LEAST_LEAD = 0.5  # percentage points; a share of less says nothing
+LEAST_LEAD = 0.5  # percentage points; shares of a smaller lead are not reported
 HONEST, PUBLISHED = str(Reading.EXPECTED_ERROR), "published"
 WORDS = {
     PUBLISHED: "as published",
@@ -35,7 +35,7 @@ WORDS = {
 
 
 def sections(store: Store, *, figures: bool) -> list[Section]:
-    """Give the whole report: how to read it and the readings first, settings last."""
+    """Return all sections: how to read the report and the readings first, settings last."""
     found = {experiment.value: rankings(store, experiment) for experiment in Experiment}
     return [
         Section("index", "How to read this", (*text.INTRODUCTION, *text.HOW_TO_READ)),
@@ -117,7 +117,7 @@ def _figures() -> tuple[Block, ...]:
 
 
 def verdict(experiment: int, rankings: Mapping[str, Ranking]) -> str:
-    """Say how RWM and RBF stand by each reading, and what remains of RWM's lead when no label is peeked at.
+    """Return sentences on the accuracies of RWM and RBF by each reading, and on the lead of RWM.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report as pages of a documentation site: MyST Markdown, pictures, and every table as a file."""
+"""The report as one HTML file, or as MyST Markdown pages with pictures and every table as a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from mixkern_study.report.content import sections
 from mixkern_study.result_table import to_csv, to_latex
 from mixkern_study.store import Store
 
-FRONT = ("index", "readings")  # sections that stand on the first page
+FRONT = ("index", "readings")  # sections of the first page
 
 
 def write_report(store: Store, path: str | Path, *, figures: bool = True) -> Path:
@@ -112,7 +112,7 @@ def _block(block: Block, level: int) -> str:
 
 
 def _files(block: Block) -> Iterator[tuple[str, str | bytes]]:
-    """Give the files beside the pages that a block needs, each with its place."""
+    """Yield the path and content of each file that a block needs beside the pages."""
     if isinstance(block, Picture):
         yield f"images/{block.name}.png", png_of(block)
     elif isinstance(block, TextTable):

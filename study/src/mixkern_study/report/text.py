@@ -1,4 +1,4 @@
-"""What a report says in words; the numbers speak in tables."""
+"""Texts of the report that do not depend on results."""
 
 from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph
 
@@ -16,14 +16,15 @@ INTRODUCTION: tuple[Block, ...] = (
             "RWM weighs the Mahalanobis distances of a mixture's components by how responsible they are for both rows.",
             "GMM weighs the same distances by the components' shares of all rows.",
             "RBF uses the Euclidean distance.",
-            "LAP bends RBF along a graph of neighbours, unlabelled rows included.",
+            "LAP deforms RBF along a graph of neighbours, unlabelled rows included.",
         )
     ),
     Paragraph(
-        "Where the density is the project's own (`--density default`), RWM and GMM measure by covariances that lean on "
-        "their mean as far as a component has few rows: one of n rows whose covariance has m numbers borrows m / (n + "
-        "m) of it. The paper does not do that. The idea came from results on these data sets, and the rule has no "
-        "constant to tune; without it, RWM had 0.4 points less in experiments 1 and 2 by the optimistic reading."
+        "Where the density is the project's own (`--density default`), RWM and GMM use covariances that are shrunk "
+        "towards their mean, the more the fewer rows a component has: the mean has the share m / (n + m) for a "
+        "component of n rows whose covariance has m numbers. The paper does not do that. The idea came from results on "
+        "these data sets, and the rule has no constant to tune; without it, RWM had 0.4 points less in experiments 1 "
+        "and 2 by the optimistic reading."
     ),
     Paragraph(
         "LAP's settings are rated on rows of its graph (most of them, where the graph cannot hold all training rows), "
@@ -45,8 +46,8 @@ OPTIMISTIC = (
     "unlabelled rows, which a user does not have. The density has seen no label."
 )
 CEILING = (
-    "Ceiling (`ceiling`): the prior of the density is chosen in the same way. This is what the method could reach if "
-    "somebody told it the best density."
+    "Ceiling (`ceiling`): the prior of the density is chosen in the same way. This is what the method could reach with "
+    "the best density."
 )
 
 HOW_TO_READ: tuple[Block, ...] = (
@@ -78,16 +79,17 @@ STATISTICS: tuple[Block, ...] = (
 
 RUN_TIMES: tuple[Block, ...] = (
     Paragraph(
-        "The paper measures four things: the estimation of the density, the kernel matrix among all training rows, "
-        "the training of the machine and its predictions. Ours are measured one after the other, kernels with gamma 1 "
-        "and machines with C 1; short ones are repeated, and the quickest counts. LAP is built from all training rows, "
-        "their graph and their base kernel, and evaluated among the labelled ones, which is what its machine needs."
+        "The paper measures four things: the estimation of the density, the kernel matrix among all training rows, the "
+        "training of the classifier and its predictions. Ours are measured one after the other, kernels with gamma 1 "
+        "and classifiers with C 1; short ones are repeated, and the quickest counts. LAP is built from all training "
+        "rows, their graph and their base kernel, and evaluated among the labelled ones, which is what its classifier "
+        "needs."
     ),
 )
 
 DEFINITENESS: tuple[Block, ...] = (
     Paragraph(
-        "A kernel matrix with negative eigenvalues makes the machine's problem one that may have several solutions. "
+        "A kernel matrix with negative eigenvalues makes training a problem that may have several solutions. "
         "Nothing makes RWM positive semi-definite for every density and every gamma: it averages several metrics with "
         "weights that change from place to place. The paper tested the matrices of its experiments and found no "
         "negative eigenvalue. Here are those of ours."
@@ -95,7 +97,9 @@ DEFINITENESS: tuple[Block, ...] = (
 )
 
 SETTINGS: tuple[Block, ...] = (
-    Paragraph("Every result is kept with the settings that it was computed with, and with the versions and machine."),
+    Paragraph(
+        "Every result is kept with the settings that it was computed with, and with the versions and the computer."
+    ),
 )
 
 OWN_DATA = """\
@@ -109,7 +113,7 @@ OWN_METHOD = """\
 from mixkern_study import Store, labels_only, run
 from sklearn.naive_bayes import GaussianNB
 
-run(Store("paper.sqlite"), kernels=(), peers={"bayes": labels_only(GaussianNB())})
+run(Store("paper.sqlite"), kernels=(), baselines={"bayes": labels_only(GaussianNB())})
 """
 
 REPORT = """\
@@ -129,9 +133,9 @@ HOW_TO_ADD: tuple[Block, ...] = (
     Code(OWN_DATA),
     Heading("Adding a method"),
     Paragraph(
-        "A method is a function that gets the training rows, their classes (-1 where there is no label) and the test "
-        "rows, and gives the predicted classes. `labels_only` makes one of any classifier of scikit-learn, and "
-        "`all_rows` of one that takes -1 for unlabelled rows. It becomes one more column."
+        "A `Method` learns from the training rows and their classes (-1 where there is no label), and predicts the "
+        "classes of the test rows. `labels_only` makes one of any classifier of scikit-learn, and `all_rows` of one "
+        "that takes -1 for unlabelled rows. It becomes one more column."
     ),
     Code(OWN_METHOD),
     Heading("Writing this again"),

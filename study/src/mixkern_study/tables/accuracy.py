@@ -30,7 +30,7 @@ from mixkern_study.store import Store
 
 
 def accuracy_table(store: Store, experiment: int, reading: str = Reading.EXPECTED_ERROR) -> TextTable:
-    """Put the accuracies of an experiment beside the published ones.
+    """Return the accuracies of an experiment by one reading, beside the published ones.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _accuracy_row(
 def _accuracy_footer(
     table: Scores, experiment: int, peers: Sequence[str], headings: Sequence[tuple[str, str]]
 ) -> tuple[tuple[tuple[Cell, ...], ...], str]:
-    """Give mean, ranks and wins: kernels on the paper's data sets; then, where there is more, of all on all."""
+    """Return rows of means, ranks and wins: kernels on the paper's data sets, then all methods on all data sets."""
     published = published_accuracies(experiment)
     kernels = kernels_of(table)
     titles = [title for title in common_titles(table, kernels) if title in published]
@@ -109,10 +109,10 @@ def _accuracy_footer(
         f"{counted(len(titles), 'data set')} that all of them have; the published ones, from the published "
         "accuracies of the same sets with those in bold face as ties."
     )
-    everybody = [*kernels, *peers]
-    more = common_titles(table, everybody)
+    everything = [*kernels, *peers]
+    more = common_titles(table, everything)
     if peers or more != titles:
-        whole = ranking(table, everybody, more)
+        whole = ranking(table, everything, more)
         rows += _ranking_rows(whole, None, headings, suffix=", all")
         note += f' Rows with "all" compare all methods on {counted(len(more), "data set")}.'
     return tuple(rows), note
@@ -154,7 +154,7 @@ def _winner(each: Ranking, value: Callable[[Ranking, str], float], best: Callabl
 
 
 def _draws_note(table: Scores) -> str:
-    """Say how many draws of labels a fold's accuracy is the mean of."""
+    """Return a sentence on the number of draws of labels in a fold."""
     counts = {len(score.draws) / score.n_folds for row in table.values() for score in row.values()}
     low, high = min(counts, default=1), max(counts, default=1)
     if high == 1:
@@ -171,7 +171,7 @@ def _partial_note(table: Scores, n_folds: int) -> str:
 
 
 def readings_table(store: Store, experiment: int) -> TextTable:
-    """Put the readings of an experiment side by side: mean accuracies, ranks, and whether the kernels differ.
+    """Return mean accuracies, ranks and tests of an experiment by each reading, side by side.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from mixkern_study.store import Store
 
 
 def statistics_table() -> TextTable:
-    """Compute the paper's statistics again from its own accuracies, and its critical values exactly.
+    """Return the paper's statistics beside those computed from its accuracies, and exact critical values.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _statistics_rows(experiment: int) -> list[tuple[Cell, ...]]:
 
 
 def definiteness_table(store: Store) -> TextTable:
-    """Count RWM's kernel matrices that are not positive semi-definite.
+    """Return how many of RWM's kernel matrices are not positive semi-definite.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def definiteness_table(store: Store) -> TextTable:
     for experiment in Experiment:
         for reading in RATED:
             results = store.results(experiment=experiment.value, method="rwm", reading=str(reading))
-            known = [result for result in results if not math.isnan(result.smallest_eigenvalue)]
-            if known:
-                rows.append(_definiteness_row(f"{experiment.value}: {READING_TITLE[reading]}", known))
+            examined = [result for result in results if not math.isnan(result.smallest_eigenvalue)]
+            if examined:
+                rows.append(_definiteness_row(f"{experiment.value}: {READING_TITLE[reading]}", examined))
     return TextTable(
         name="definiteness",
         title="RWM's kernel matrices",
@@ -115,7 +115,7 @@ def definiteness_table(store: Store) -> TextTable:
 
 
 def is_beyond_rounding(result: Result) -> bool:
-    """Tell whether the smallest eigenvalue is negative for sure.
+    """Whether the smallest eigenvalue is negative beyond rounding.
 
     Rounding is n times epsilon times the largest eigenvalue, as :func:`mixkern.kernels.definiteness` has it. That one
     is at most n, because no value of the kernel exceeds 1.
@@ -135,7 +135,7 @@ def _definiteness_row(label: str, results: Sequence[Result]) -> tuple[Cell, ...]
 
 
 def settings_table(store: Store) -> TextTable:
-    """Say with what settings, versions and machines the results were computed.
+    """Return the settings, versions and computers of the results.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def settings_table(store: Store) -> TextTable:
         ]
     return TextTable(
         name="settings",
-        title="Settings, versions and machines",
+        title="Settings, versions and computers",
         caption=f"The key of these settings is {store.protocol.key}; results of other settings are kept apart.",
         columns=("What", "Value"),
         rows=tuple((Cell(name), Cell(value)) for name, value in facts),
