@@ -431,8 +431,8 @@ def test_a_repair_goes_into_the_coefficients(how, c):
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("auto", r"They were clipped, and it was trained again; repair='clip' does so at once\."),
-        ("none", r"What it has so far is used\. Repair the matrix: repair='clip'\."),
+        ("auto", r"They were clipped, and the SVM was trained again\. .*To clip them at once: repair='clip'\."),
+        ("none", r"The result so far is used\. Repair the matrix: repair='clip'\."),
     ],
 )
 def test_the_guard_speaks_of_eigenvalues_and_repair(how, told):

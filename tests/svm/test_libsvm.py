@@ -267,9 +267,7 @@ def facts(K, max_iter):
 def test_auto_clips_where_libsvm_does_not_converge(indefinite, kind):
     K, codes, y = indefinite
     ours, scikit = machines(codes, y, max_iter=5)[kind]
-    told = (
-        r"They were clipped, and it was trained again; repair='clip' does so at once\. Then, libsvm has not converged"
-    )
+    told = r"They were clipped, and the SVM was trained again\. Then, libsvm has not converged"
     with pytest.warns(NotConvergedWarning, match=facts(K, 5) + told):
         dual = ours(K)
     with pytest.warns(UserWarning, match="Solver terminated early"):
@@ -281,7 +279,7 @@ def test_auto_clips_where_libsvm_does_not_converge(indefinite, kind):
 def test_none_keeps_what_there_is(indefinite, kind):
     K, codes, y = indefinite
     ours, scikit = machines(codes, y, max_iter=5)[kind]
-    told = r"What it has so far is used\. Repair the matrix: repair='clip'\."
+    told = r"The result so far is used\. Repair the matrix: repair='clip'\."
     with pytest.warns(NotConvergedWarning, match=facts(K, 5) + told):
         dual = ours(K, remedy=Remedy.NONE)
     assert not dual.converged
@@ -297,7 +295,7 @@ def test_a_definite_matrix_needs_other_advice(kind, remedy):
     K = RBFKernel(5.0)(X)
     ours, _ = machines(codes, X[:, 0], max_iter=3)[kind]
     told = (
-        "libsvm has not converged after 3 iterations. Scale the columns, lower C or raise max_iter; what it has so far "
+        "libsvm has not converged after 3 iterations. Scale the columns, lower C or raise max_iter; the result so far "
         "is used."
     )
     with pytest.warns(NotConvergedWarning, match=re.escape(told)):

@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from mixkern.errors import warn
+from mixkern.errors import hint, warn
 from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
 from mixkern.svm.dual import Dual, NotConvergedWarning
 from mixkern.typing import Floats, Ints
@@ -127,13 +127,15 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: 
         f"{report.negative_mass:.1%} of its spectrum."
     )
     if remedy is Remedy.NONE:
-        warn(f"{facts} What it has so far is used. Repair the matrix: repair='clip'.", NotConvergedWarning)
+        repair = hint(python="Repair the matrix: repair='clip'.")
+        warn(f"{facts} The result so far is used.", NotConvergedWarning, hint=repair)
         return dual
     dual = _solved_repaired(svm, K, y, sample_weight, Repair.CLIP)
     again = "" if dual.converged else f" Then, {_gave_up(svm)}"
     warn(
-        f"{facts} They were clipped, and it was trained again; repair='clip' does so at once.{again}",
+        f"{facts} They were clipped, and the SVM was trained again.{again}",
         NotConvergedWarning,
+        hint=hint(python="To clip them at once: repair='clip'."),
     )
     return dual
 
@@ -141,7 +143,7 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: 
 def _gave_up(svm: Any) -> str:
     return (
         f"libsvm has not converged after {svm.max_iter} iterations. Scale the columns, lower C or raise max_iter; "
-        "what it has so far is used."
+        "the result so far is used."
     )
 
 

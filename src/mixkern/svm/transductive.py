@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mixkern.errors import InterruptedWarning, warn
+from mixkern.errors import InterruptedWarning, hint, warn
 from mixkern.kernels import Repair, Repaired, definiteness, repaired
 from mixkern.svm.dual import Dual, NotConvergedWarning
 from mixkern.svm.libsvm import MAX_ITER, Remedy, classifier, for_given_rows
@@ -211,15 +211,19 @@ class _Trainer:
         limit = f"libsvm has not converged after {self._max_iter} iterations"
         if not dual.converged:
             warn(
-                f"{limit}. Scale the columns, lower C or raise max_iter; where the kernel matrix is not positive "
-                "semi-definite, repair it: repair='clip'. What it has so far is used.",
+                f"{limit}. The result so far is used.",
                 NotConvergedWarning,
+                hint=hint(
+                    python="Scale the columns, lower C or raise max_iter; where the kernel matrix is not positive "
+                    "semi-definite, repair it: repair='clip'."
+                ),
             )
         elif self._clipped:
             warn(
                 f"{limit} on a kernel matrix that is not positive semi-definite. Its negative eigenvalues were "
-                "clipped, and training went on. repair='clip' does so at once.",
+                "clipped, and training went on.",
                 NotConvergedWarning,
+                hint=hint(python="To clip them at once: repair='clip'."),
             )
 
     def _solved(self, signs: Ints, costs: Floats) -> tuple[Dual, Floats]:
