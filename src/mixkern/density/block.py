@@ -1,8 +1,8 @@
 """How rows reach the inference: in inner coordinates, and in blocks of rows that miss the same columns.
 
-Inner coordinates are centred, and every column has a spread of one. The model does not depend on them, its digits do:
-values around 1e9, or columns of which one is a billion times wider than the next, leave nothing for the spread within
-a component. Priors go in, the mixture and the bound come out, in the table's own units.
+Inner coordinates are centred, and every column has a spread of one. The model does not depend on them, but its accuracy
+does: with values around 1e9, or with one column a billion times wider than another, no digits are left for the spread
+within a component. Priors, the mixture and the bound are given to the user in the table's own units.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ import numpy as np
 from mixkern.density.covariance import CovarianceType
 from mixkern.typing import Floats, Positions
 
-RESOLUTION = 1e-10  # variance, in units of the table's, that rounding leaves intact
-SMALLEST_SCALE = 1e-150  # whose square is still a number; below, a column is constant
+RESOLUTION = 1e-10  # smallest variance of a prior, relative to the table's: below, rounding errors dominate
+SMALLEST_SCALE = 1e-150  # smaller squares underflow; below, a column counts as constant
 BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of the table
 BLOCK_CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16  # rows
-RARE = 16  # rows of one pattern of gaps from which its matrices are worth computing once for all of them
-RARE_CELLS = 2**16  # of the matrices of rare patterns in a block, for each component
+RARE = 16  # patterns of gaps with fewer rows are put together in blocks of rows with equally many gaps
+RARE_CELLS = 2**16  # floats of the matrices of such a block, for each component
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Block:
 
 
 def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
-    """Cut a table into blocks of rows that miss the same columns; of rare patterns, of rows that miss as many."""
+    """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare."""
 
     def block(at: Any, missing: Positions) -> Block:
         return Block(

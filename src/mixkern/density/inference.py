@@ -52,7 +52,7 @@ class Ascent:
 
     @property
     def n_components(self) -> int:
-        """Components that are left."""
+        """Number of components that remain."""
         return len(self.statistics.counts)
 
     @property
@@ -119,16 +119,15 @@ def _simpler(state: Ascent, step: Callable[[Ascent], Ascent]) -> Ascent | None:
     promising = [i for i in np.argsort(-gains, kind="stable") if gains[i] > -CHANCE][: TRIES * state.n_components]
     for i in promising:
         trial = replace(state, statistics=state.statistics.merge(int(first[i]), int(second[i])))
-        gain = np.inf  # of one step; it gets smaller from step to step
+        gain = np.inf  # in the last step; later steps gain less
         for left in reversed(range(STEPS)):
             if trial.bound + gain * (left + 1) < state.bound:
                 break  # further steps would not reach the bound
             before, trial = trial, step(trial)
             if trial.bound > state.bound:
                 return replace(trial, bounds=(*state.bounds, trial.bound))
-            gain = (
-                trial.bound - before.bound if left < STEPS - 1 else np.inf
-            )  # the first step includes the loss by the merger
+            if left < STEPS - 1:  # the change in the first step includes the loss by the merger
+                gain = trial.bound - before.bound
     return None
 
 

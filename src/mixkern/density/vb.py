@@ -237,11 +237,11 @@ class VBMixture(DensityMixin, BaseEstimator):
         last, policy = self._ascent, self._policy()
         with thread_pool() as pool:
             fresh = restart(rows, last.posterior, pool)
-        n_fresh, n_known = float(fresh.counts.sum()), float(last.statistics.counts.sum())
+        n_fresh, n_before = float(fresh.counts.sum()), float(last.statistics.counts.sum())
         n = self._n_seen + n_fresh
         rate = (n_fresh / n) ** FORGETTING
         # Both scaled to the number of all rows, and weighted
-        blended = last.statistics * ((1 - rate) * n / n_known) + fresh * (rate * n / n_fresh)
+        blended = last.statistics * ((1 - rate) * n / n_before) + fresh * (rate * n / n_fresh)
         bound = (fresh.log_normaliser - rows.log_volume) * n / n_fresh - last.posterior.divergence(last.prior)
         prior, posterior = learn(last.prior, blended, policy)
         stays = staying(blended, policy)
