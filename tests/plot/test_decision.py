@@ -209,7 +209,7 @@ def test_frames_are_as_large_as_what_they_frame(moons):
 
 
 def supported(n_rows, n_support):
-    """Draw a machine whose support vectors are some of the rows."""
+    """Draw a model whose support vectors are some of the rows."""
     rows = np.random.default_rng(0).normal(size=(n_rows, 2))
     model = LogisticRegression().fit(rows, rows[:, 0] > 0)
     model.support_vectors_ = rows[:n_support]
@@ -350,9 +350,9 @@ def test_a_figure_of_its_own_has_a_legend_below(moons):
 def test_models_that_are_not_fitted_or_no_classifiers_are_refused():
     with pytest.raises(NotFittedError, match="This MixtureSVC instance is not fitted yet"):
         draw(MixtureSVC(), X)
-    machine = MixtureOneClassSVM(random_state=0).fit(X)
+    model = MixtureOneClassSVM(random_state=0).fit(X)
     with pytest.raises(TypeError, match="model must be a classifier, but MixtureOneClassSVM is not one"):
-        draw(machine, X)
+        draw(model, X)
 
 
 @pytest.mark.parametrize("name", ["y", "truth"])

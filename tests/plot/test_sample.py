@@ -39,11 +39,11 @@ def test_gallery_shows_every_generator():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["class 0", "class 1", "class 2"]
 
 
-def test_every_class_has_a_look_of_its_own():
+def test_every_class_has_its_own_colour_and_marker():
     y = np.arange(11).repeat(2)
     ax = plot.scatter(np.random.RandomState(0).standard_normal((22, 2)), y)
-    looks = {(tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections}
-    assert len(looks) == 11
+    styles = {(tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections}
+    assert len(styles) == 11
 
 
 @pytest.mark.parametrize("y", [[0, 0], [-1, -1], [None, "a"]])

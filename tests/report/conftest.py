@@ -1,4 +1,4 @@
-"""A small table with gaps, categories and names that mean harm, and what a model has made of it."""
+"""Small tables and their models: one with gaps, categories and names that look like code, one simple."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ HEBREW, LONG, BROKEN = "גיל המטופל", "long" * 80, "nothing \x00 and a b
 
 
 def nasty_table(n=120):
-    """Give two groups of rows; labels of one class are a script."""
+    """Return two groups of rows; the labels of one class are a script."""
     random = np.random.RandomState(0)
     group = random.randint(2, size=n)
     X = pd.DataFrame(
