@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -172,6 +173,7 @@ def test_a_booster_that_was_never_installed_has_no_version():
 PROTOCOL = Protocol(n_folds=3)
 
 
+@cache
 def situation(name):
     fold = study_fold(datasets.load(name), 0, PROTOCOL)
     rows = np.concatenate([np.flatnonzero(fold.train_codes == code)[:6] for code in range(fold.n_classes)])

@@ -1,4 +1,4 @@
-"""Results that survive, whatever happens."""
+"""Records survive a kill, several writers, and files of earlier versions."""
 
 import multiprocessing
 import os
@@ -141,6 +141,7 @@ def test_a_kill_loses_no_finished_cell(tmp_path):
     assert len(store.done()) == len(done) + 1
 
 
+@pytest.mark.slow
 def test_two_writers_wait_for_each_other(tmp_path):
     path = tmp_path / "s.sqlite"
     workers = [

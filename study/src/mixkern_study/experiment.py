@@ -73,11 +73,11 @@ def run(
     ...     [result.reading for result in store.results(data_set="iris")]
     ['expected_error', 'optimistic', 'ceiling']
     """
-    places = _places(store, data_sets, folds)
     methods: dict[str, Method | None] = {
         **dict.fromkeys(map(_kernel, kernels)),
         **chosen_methods(baselines, BASELINES, "baseline"),
     }
+    places = _places(store, data_sets, folds)
     wanted = [(int(e), r) for e in map(Experiment, dict.fromkeys(experiments)) for r in range(_n_draws(e, repeats))]
     names, known, done = _needed_densities(store.protocol, methods), store.density_names(), store.done()
     densities = [

@@ -1,4 +1,4 @@
-"""A small leaderboard from end to end, taken up again, with methods that fail."""
+"""A small leaderboard from end to end, continued, with methods that fail."""
 
 import dataclasses
 
@@ -137,6 +137,7 @@ def test_suggested_rows(tmp_path):
     assert len(store.entries(choice="suggested")) == len(store.entries(choice="random")) == 8
 
 
+@pytest.mark.slow
 def test_workers_find_what_one_process_finds(smoke, tmp_path):
     store, _ = smoke
     other = Store(tmp_path / "b.sqlite")

@@ -99,6 +99,7 @@ def test_one_boundary_is_the_bisector_the_other_surrounds_the_narrow_process(pan
     assert 0.4 < radius.min() < radius.max() < 1.3
 
 
+@pytest.mark.slow
 def test_other_rows_give_another_picture_and_the_same_ones_the_same():
     titles = [introduction(n=200, random_state=seed).axes[5].get_title() for seed in (1, 1, 2)]
     assert titles[0] == titles[1] != titles[2]
