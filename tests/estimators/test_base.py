@@ -275,7 +275,7 @@ def test_a_density_that_sees_the_labels():
 
 @pytest.mark.parametrize("machine", [MixtureSVR, MixtureOneClassSVM])
 def test_machines_without_classes_have_no_labels_for_a_density(machine):
-    with pytest.raises(MixtureError, match="use_labels=True needs labels"):
+    with pytest.raises(MixtureError, match="Labels are to be used, but none are given"):
         machine(density=VBMixture(use_labels=True)).fit(blobs(), np.arange(float(N)))
 
 

@@ -16,10 +16,10 @@ from mixkern.svm.transductive import (
     MAX_ROUNDS,
     TRANSDUCTIVE_LEVELS,
     _levels,
-    _Trainer,
     _n_positive,
     _ranked,
     _switches,
+    _Trainer,
     share_of_positive,
     transductive,
 )

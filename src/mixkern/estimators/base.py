@@ -221,7 +221,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         X : frame, array-like of shape (n, n_columns) or Rows
             Rows.
         """
-        rows = self.rows_of(X)  # raises an error where the estimator is not fitted
+        rows = self.rows_of(X)  # first: it raises an error where the estimator is not fitted
         return self._decision(rows)
 
     # ---------------------------------------------------------------- density of rows
@@ -247,7 +247,8 @@ class MixtureEstimator(TableInput, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self._novelty.share_denser(self.rows_of(X))
+        rows = self.rows_of(X)
+        return self._novelty.share_denser(rows)
 
 
 class ProgressMixin(CallbackSupportMixin):
