@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,8 @@ laws = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+quick_laws = settings(laws, max_examples=60)  # in make test; the others are slow
 
 NUMERIC_TEXT = (
     st.floats().map(str) | st.integers().map(str) | st.sampled_from(["1_0", " 2 ", "1e400", "٣", "+5", "nan", ""])
@@ -151,7 +154,7 @@ def transformed(encoder, frame):
         return encoder.transform(frame)
 
 
-@laws
+@quick_laws
 @given(tables())
 def test_fitting_and_transforming_is_fit_transform(table):
     encoder = fitted(table.frame())
@@ -161,6 +164,7 @@ def test_fitting_and_transforming_is_fit_transform(table):
         np.testing.assert_array_equal(transformed(encoder, table.frame()), at_once)
 
 
+@pytest.mark.slow
 @laws
 @given(tables())
 def test_gaps_and_only_gaps_become_nan(table):
@@ -172,6 +176,7 @@ def test_gaps_and_only_gaps_become_nan(table):
         assert not np.isinf(encoded).any()
 
 
+@pytest.mark.slow
 @laws
 @given(tables())
 def test_z_scores_have_zero_mean_and_unit_deviation(table):
@@ -185,6 +190,7 @@ def test_z_scores_have_zero_mean_and_unit_deviation(table):
                 assert not scores.any() or abs(scores.std() - 1) < 1e-9
 
 
+@pytest.mark.slow
 @laws
 @given(tables(), st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(table, random):
@@ -200,6 +206,7 @@ def test_row_order_does_not_matter(table, random):
         np.testing.assert_allclose(transformed(shuffled, table.frame(order)), encoded[order], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @laws
 @given(tables())
 def test_codes_are_read_back_as_the_categories(table):
@@ -218,7 +225,7 @@ def test_codes_are_read_back_as_the_categories(table):
             assert [None if pd.isna(text) else text for text in back[name]] == expected
 
 
-@laws
+@quick_laws
 @given(pairs_of_tables())
 def test_any_table_with_the_same_names_is_encoded_or_refused(pair):
     first, second = pair
@@ -234,6 +241,7 @@ def test_any_table_with_the_same_names_is_encoded_or_refused(pair):
         assert not np.isinf(encoded).any()
 
 
+@pytest.mark.slow
 @laws
 @given(tables())
 def test_pandas_and_polars_agree(table):

@@ -199,7 +199,7 @@ def test_labels_of_the_wrong_type(y, message):
         encode_labels(y)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.one_of(
         st.lists(st.integers() | st.none()),

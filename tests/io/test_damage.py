@@ -1,4 +1,4 @@
-"""200 damaged files: each reads or is refused in words of our own."""
+"""200 damaged files: each reads or is refused with a TableError."""
 
 import warnings
 
@@ -10,15 +10,15 @@ from mixkern.io import table_file
 
 
 def outcome(path, kinds):
-    """Read a file whole and in blocks; give what was said, or nothing where it read."""
-    said = []
+    """Read a file whole and in blocks; return the messages of errors."""
+    messages = []
     for read in (lambda file: file.frame(text=["approved"]), lambda file: list(file.blocks(kinds, n_rows=100))):
         try:
             file = table_file(path)
             read(file)
         except MixkernError as error:
-            said.append(str(error))
-    return said
+            messages.append(str(error))
+    return messages
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +29,19 @@ def kinds(credit_frame):
     return {column.name: column for column in encoder.columns_}
 
 
+@pytest.mark.slow
 def test_damaged_files_read_or_are_refused(damage, credit_frame, kinds, tmp_path):
     content = credit_frame.to_csv(index=False).encode("utf-8")
     n_refused = 0
     for name, harmed in damage.damaged(content):
         path = tmp_path / f"{name}.csv"
         path.write_bytes(harmed)
-        said = outcome(path, kinds)
-        n_refused += bool(said)
-        for sentence in said:
-            assert path.name in sentence, sentence
-            assert len(sentence) < 500, sentence
-            assert sentence.endswith((".", "?")), sentence
+        messages = outcome(path, kinds)
+        n_refused += bool(messages)
+        for message in messages:
+            assert path.name in message, message
+            assert len(message) < 500, message
+            assert message.endswith((".", "?")), message
     assert 100 < n_refused < 200
 
 

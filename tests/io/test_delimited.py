@@ -106,6 +106,7 @@ def test_a_quote_across_the_end_of_the_head(written):
     assert file.line_of(1) == 60_000 + 3
 
 
+@pytest.mark.slow
 def test_wide_tables(written):
     names = [f"{i:099d}_" for i in range(11_000)]
     rows = "\n".join(",".join(str(i % 7 + row / 2) for i in range(11_000)) for row in range(3))

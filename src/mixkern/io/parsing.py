@@ -31,7 +31,7 @@ GAP_WORDS = frozenset(
     )
 )
 _BOOLEANS = {"true": True, "false": False}
-_MOST_DIGITS = 4000  # of a whole number; Python refuses more than 4300
+_MOST_DIGITS = 4000  # of a whole number; Python converts at most 4300
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
@@ -309,14 +309,14 @@ def _near_miss(
     padded = next((cell for cell, one in numbers.items() if one and one.is_padded), None)
     tests: tuple[tuple[str, Callable[[str], Any]], ...] = (("numbers", numbers.get), ("dates", moment))
     for what, is_one in tests:
-        strange = [cell for cell in looked_at if is_one(cell) is None]
-        if strange and 2 * len(strange) < len(looked_at):
-            row = cells.index(strange[0])
+        others = [cell for cell in looked_at if is_one(cell) is None]
+        if others and 2 * len(others) < len(looked_at):
+            row = cells.index(others[0])
             return (
-                f"{name!r} holds {what}, but also {listing(map(shortened, strange), limit=3)} (line {line_of(row)}): "
+                f"{name!r} holds {what}, but also {listing(map(shortened, others), limit=3)} (line {line_of(row)}): "
                 "all were read as text. Correct these cells, or leave them empty."
             )
-        if what == "numbers" and padded is not None and not strange:
+        if what == "numbers" and padded is not None and not others:
             return f"{name!r} has numbers with leading zeros such as {padded}: they were read as text, as codes are."
     dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
     if len(looked_at) > 2 and 2 * len(dates) > len(looked_at):

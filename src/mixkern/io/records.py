@@ -328,7 +328,7 @@ class Records:
         """Give the next rows, blank lines left out; none at the end of the file."""
         rows: list[list[str]] = []
         reader = self._reader
-        offset = None  # from a row to its line: asked a million times, told seldom
+        offset = None  # from a row to its line; added to the line numbers only where it changes
         self._lines.recent.clear()
         line = reader.line_num + 1
         try:
