@@ -256,7 +256,7 @@ def test_every_category_is_unseen_where_none_was_there():
 
 def test_one_category_is_remarked():
     assert CategoricalColumn.fit(column(["a", "a"])).remark == "one category: the same in every row"
-    assert CategoricalColumn.fit(column(["a", "a"]), "as told").remark == "as told"
+    assert CategoricalColumn.fit(column(["a", "a"]), "chosen").remark == "chosen"
 
 
 def test_categories_come_back_as_text():

@@ -231,7 +231,7 @@ def test_describe(people):
     ]
 
 
-def test_pandas_is_asked_for_only_where_it_is_needed(encoder, monkeypatch):
+def test_pandas_is_imported_only_where_it_is_needed(encoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"TableEncoder.describe needs pandas.*pip install 'mixkern\[data\]'"):
         encoder.describe()
@@ -549,7 +549,7 @@ def test_bad_input_later(X, error, message):
         encoder.transform(X)
 
 
-def test_texts_told_to_be_numbers():
+def test_texts_that_the_user_calls_numbers():
     encoder = TableEncoder(continuous=0)
     np.testing.assert_array_equal(encoder.fit_transform([["1"], ["3"], ["nan"]]), [[-1], [1], [NAN]])
     with pytest.raises(NotNumericError, match=r"row 2 .* holds 'three'"):

@@ -352,7 +352,7 @@ def test_long_cells_are_cut_in_messages():
         RawColumn("a", Kind.TEXT, ["a" * 1000]).numbers()
 
 
-def test_a_column_says_how_to_write_it():
+def test_the_python_expression_of_a_column():
     levels = pd.MultiIndex.from_tuples([("a", "b")])
     assert only([["a"]]).place == "X[:, 0]"
     assert only(pd.DataFrame({"it's": [1]})).place == 'X["it\'s"]'

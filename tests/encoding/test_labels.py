@@ -270,7 +270,7 @@ def test_arrays_are_read_only():
             array[0] = 1
 
 
-def test_reading_only_is_asked_of_labels_and_not_of_those_who_made_them():
+def test_only_the_views_are_read_only():
     codes = np.array([0, 1])
     Labels(codes, np.array(["a", "b"]))
     codes[0] = 1

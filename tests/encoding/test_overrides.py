@@ -21,7 +21,7 @@ def test_columns_by_name_or_position(given):
         }
 
 
-def test_nothing_said():
+def test_no_choices():
     assert user_choices(NAMES, None, None) == user_choices(NAMES, [], ()) == {}
 
 

@@ -1,4 +1,4 @@
-"""CSV and its kin, whole and in blocks."""
+"""CSV and other delimited files, whole and in blocks."""
 
 import gzip
 import io
@@ -131,7 +131,7 @@ def test_the_decimal_option_rules(written):
         table_file(path, decimal=";")
 
 
-def test_words_for_nothing_among_labels_are_told(written):
+def test_words_for_nothing_among_labels_are_noted(written):
     file = table_file(written("a,drug\n1,None\n2,much\n"))
     assert file.frame(text=["drug"])["drug"].tolist() == [None, "much"]
     assert "'drug': 'None' was read as an empty cell." in notes(file)
@@ -149,22 +149,22 @@ def test_blocks_go_on_and_name_lines(written):
 def test_blocks_of_standard_input_and_progress(monkeypatch):
     content = b"a,b\n" + b"1.5,x\n" * 500_000
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    told = []
+    calls = []
     file = table_file("-")
-    blocks = file.blocks({}, n_rows=1000, on_progress=lambda *done: told.append(done))
+    blocks = file.blocks({}, n_rows=1000, on_progress=lambda *done: calls.append(done))
     assert len(next(blocks)) == 1000
-    assert told[0][0] < len(content)  # the rest waits
+    assert calls[0][0] < len(content)  # the rest waits
     assert sum(map(len, blocks)) == 499_000
-    assert told[-1] == (len(content), None)
+    assert calls[-1] == (len(content), None)
     with pytest.raises(TableFileError, match="can be read only once"):
         file.frame()
 
 
 def test_progress_of_a_file(written):
-    told = []
+    calls = []
     path = written(MIXED)
-    table_file(path).frame(on_progress=lambda *done: told.append(done))
-    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    table_file(path).frame(on_progress=lambda *done: calls.append(done))
+    assert calls[-1] == (path.stat().st_size, path.stat().st_size)
 
 
 def test_frames_by_kind_are_blocks_together(written):
@@ -193,7 +193,7 @@ def test_a_number_for_gaps_is_one_however_it_is_spelled(written):
     assert block.isna().equals(frame.isna())
 
 
-def test_thousands_are_told_of_in_blocks_too(written):
+def test_thousands_are_noted_in_blocks_too(written):
     _, kinds = kinds_of(pd.DataFrame({"a": [1.5, 2.0, 3.0]}))
     file = table_file(written("a\tb\n1,234\tx\n5,678\ty\n", name="a.tsv"))
     blocks = list(file.blocks(kinds, n_rows=1))

@@ -64,13 +64,13 @@ def test_blocks_are_encoded_as_the_whole(path, n_rows):
     file = table_file(path)
     frame = file.frame(text=["churn"])
     encoder, kinds = fitted(frame)
-    told = []
-    blocks = list(file.blocks(kinds, n_rows=n_rows, text=["churn"], on_progress=lambda *done: told.append(done)))
+    calls = []
+    blocks = list(file.blocks(kinds, n_rows=n_rows, text=["churn"], on_progress=lambda *done: calls.append(done)))
     assert [len(block) for block in blocks[:-1]] == [n_rows] * (len(blocks) - 1)
     encoded = np.vstack([encoder.transform(block) for block in blocks])
     np.testing.assert_array_equal(encoded, encoder.transform(frame))
     assert pd.concat(blocks).index.equals(frame.index)
-    assert told[-1][0] == told[-1][1]
+    assert calls[-1][0] == calls[-1][1]
 
 
 def test_standard_input(path, monkeypatch):

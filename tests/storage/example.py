@@ -57,12 +57,12 @@ def density(**settings):
     return VBMixture(n_components=4, max_iter=20, tol=1e-2, random_state=0, **settings)
 
 
-def fitted(machine, X=None, y=None):
+def fitted(estimator, X=None, y=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(machine, (TableEncoder, MixtureOneClassSVM)):
-            return machine.fit(table() if X is None else X)
-        return machine.fit(table() if X is None else X, labels() if y is None else y)
+        if isinstance(estimator, (TableEncoder, MixtureOneClassSVM)):
+            return estimator.fit(table() if X is None else X)
+        return estimator.fit(table() if X is None else X, labels() if y is None else y)
 
 
 def machines():
@@ -81,7 +81,7 @@ def machines():
 
 
 def answers(model, X):
-    """Everything that a model says about rows."""
+    """All predictions of a model for rows."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return {name: np.asarray(getattr(model, name)(X)) for name in METHODS if hasattr(model, name)}

@@ -80,7 +80,7 @@ def test_members_must_be_the_two(content, tmp_path):
     parts = members(content)
     header, payload = parts[HEADER], parts[PAYLOAD]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile says that a name is there twice
+        warnings.simplefilter("ignore")  # of zipfile, about a name that is there twice
         cases = [
             {HEADER: header},
             {PAYLOAD: payload},
@@ -111,7 +111,7 @@ def test_a_bomb_is_not_unpacked(content, tmp_path):
 
 
 def test_a_size_that_is_a_lie_is_found(content, tmp_path):
-    """Declared larger than what is there, in both places where a zip says it."""
+    """Declared larger than what is there, in both places of a zip."""
     size = struct.pack("<I", len(members(content)[PAYLOAD]))
     assert content.count(size) == 2
     assert "damaged" in refusal(content.replace(size, struct.pack("<I", 3_000_000)), tmp_path)
@@ -167,7 +167,7 @@ def test_facts_of_another_type(name, wrong, content, tmp_path):
     assert f"its {HEADER} has" in refusal(sealed(content, facts={name: wrong}), tmp_path)
 
 
-def test_a_model_of_another_class_than_it_says(content, tmp_path):
+def test_a_model_of_another_class_than_in_the_header(content, tmp_path):
     message = refusal(sealed(content, facts={"class": "mixkern.density.vb.VBMixture"}), tmp_path)
     assert (
         "its header names a mixkern.density.vb.VBMixture, but it holds a mixkern.estimators.svc.MixtureSVC" in message
@@ -208,9 +208,9 @@ def test_only_arrays_are_numbered(models):
 
 
 def test_skops_can_read_it_too(models):
-    shell = skops.io.loads(payload_of(state_of(models["svc"])), trusted=TYPES)
-    assert type(shell) is type(models["svc"])
-    assert shell.mixture_ == models["svc"].mixture_
+    state = skops.io.loads(payload_of(state_of(models["svc"])), trusted=TYPES)
+    assert type(state) is type(models["svc"])
+    assert state.mixture_ == models["svc"].mixture_
 
 
 def test_the_order_of_memory_is_kept():

@@ -1,4 +1,4 @@
-"""Files that would do something if they were believed: each is refused by name, and does nothing."""
+"""Files that would run code if they were trusted: each is an error with the name of the type, and runs nothing."""
 
 import importlib
 import io
@@ -195,7 +195,7 @@ def test_a_setting_is_not_a_list_of_numbers(content, tmp_path):
 
 
 @pytest.mark.parametrize("protocol", [0, 1, -1, True, "2", None, 2.0, 99])
-def test_looser_protocols_cannot_be_asked_for(protocol, content, tmp_path):
+def test_older_protocols_are_errors(protocol, content, tmp_path):
     schema, arrays = inside(content)
     schema["protocol"] = protocol
     assert "protocol" in refused(with_inside(content, schema, arrays), tmp_path / "a.mixkern")

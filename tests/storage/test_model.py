@@ -53,30 +53,30 @@ LABELS = {
 }
 
 
-def again(machine, folder, **kwargs):
-    return load(save(machine, folder / "a.mixkern", **kwargs))
+def again(estimator, folder, **kwargs):
+    return load(save(estimator, folder / "a.mixkern", **kwargs))
 
 
-def unfitted(machine):
-    return clone(machine).set_params(density=clone(machine.density) if machine.density else density())
+def unfitted(estimator):
+    return clone(estimator).set_params(density=clone(estimator.density) if estimator.density else density())
 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_machines_on_mixed_tables_answer_alike(name, tmp_path):
-    machine = fitted(unfitted(MIXED[name]))
-    assert_same(answers(again(machine, tmp_path), table()), answers(machine, table()))
+    estimator = fitted(unfitted(MIXED[name]))
+    assert_same(answers(again(estimator, tmp_path), table()), answers(estimator, table()))
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_machines_on_arrays_answer_alike(name, tmp_path):
-    machine = fitted(unfitted(NUMBERS[name]), numbers())
-    assert_same(answers(again(machine, tmp_path), numbers()), answers(machine, numbers()))
+    estimator = fitted(unfitted(NUMBERS[name]), numbers())
+    assert_same(answers(again(estimator, tmp_path), numbers()), answers(estimator, numbers()))
 
 
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_come_back_as_what_they_were(name, tmp_path):
-    machine = fitted(MixtureSVC("rbf", density=density(), random_state=0), numbers(), LABELS[name])
-    found, expected = again(machine, tmp_path).predict(numbers()), machine.predict(numbers())
+    estimator = fitted(MixtureSVC("rbf", density=density(), random_state=0), numbers(), LABELS[name])
+    found, expected = again(estimator, tmp_path).predict(numbers()), estimator.predict(numbers())
     assert type(found) is type(expected)
     assert found.dtype == expected.dtype
     assert found.tolist() == expected.tolist()
@@ -84,16 +84,16 @@ def test_labels_come_back_as_what_they_were(name, tmp_path):
 
 def test_a_mixture_as_density(tmp_path):
     mixture = Mixture([0.5, 0.5], [[0.0, 0, 0], [1.0, 1, 1]], [1.0, 2.0], "spherical")
-    machine = fitted(MixtureSVC(density=mixture, random_state=0), numbers())
-    found = again(machine, tmp_path)
+    estimator = fitted(MixtureSVC(density=mixture, random_state=0), numbers())
+    found = again(estimator, tmp_path)
     assert found.density == mixture
     assert found.density is found.mixture_ is found.kernel_.mixture
-    assert_same(answers(found, numbers()), answers(machine, numbers()))
+    assert_same(answers(found, numbers()), answers(estimator, numbers()))
 
 
 def test_a_new_process_gives_the_same_answers_bit_for_bit(models, tmp_path):
-    for name, machine in models.items():
-        save(machine, tmp_path / f"{name}.mixkern")
+    for name, estimator in models.items():
+        save(estimator, tmp_path / f"{name}.mixkern")
     code = f"""
 import sys, types, pickle
 from pathlib import Path
@@ -109,8 +109,8 @@ found = {{p.stem: answers(load(p), numbers() if p.stem == "density" else table()
     subprocess.run([sys.executable, "-c", code], check=True)
     found = pd.read_pickle(tmp_path / "found")
     assert found.keys() == models.keys()
-    for name, machine in models.items():
-        assert_same(found[name], answers(machine, numbers() if name == "density" else table()))
+    for name, estimator in models.items():
+        assert_same(found[name], answers(estimator, numbers() if name == "density" else table()))
 
 
 @pytest.mark.parametrize("name", ["svc", "laplacian", "transductive", "s3vc", "svr", "oneclass", "encoder", "density"])
@@ -137,9 +137,9 @@ def test_values_stay_values(models, tmp_path):
 
 
 def test_equal_models_make_equal_files_apart_from_the_time(models, tmp_path):
-    machine = models["svc"]
-    one = save(machine, tmp_path / "one.mixkern")
-    answers(machine, table())  # fills caches
+    estimator = models["svc"]
+    one = save(estimator, tmp_path / "one.mixkern")
+    answers(estimator, table())  # fills caches
     other = save(load(one), tmp_path / "other.mixkern")
     with ZipFile(one) as a, ZipFile(other) as b:
         assert a.read("model.skops") == b.read("model.skops")
@@ -147,7 +147,7 @@ def test_equal_models_make_equal_files_apart_from_the_time(models, tmp_path):
     assert {**facts[0], "created": None} == {**facts[1], "created": None}
 
 
-def test_a_file_says_what_it_is(models, tmp_path):
+def test_the_header_of_a_file(models, tmp_path):
     notes = {
         "target": "town",
         "rows": np.int64(90),
@@ -183,8 +183,8 @@ def test_a_loaded_density_does_not_go_on_by_mistake(models, tmp_path):
 
 def test_callbacks_stay_behind(tmp_path):
     seen = []
-    machine = VBMixture(n_components=2, callback=lambda *_: seen.append(1), random_state=0).fit(numbers())
-    assert again(machine, tmp_path).callback is None
+    estimator = VBMixture(n_components=2, callback=lambda *_: seen.append(1), random_state=0).fit(numbers())
+    assert again(estimator, tmp_path).callback is None
 
 
 class OwnKernel(RBF):
@@ -222,12 +222,14 @@ def test_what_is_no_fitted_model_is_refused(models, tmp_path):
 
 
 def test_kernels_of_ones_own_are_refused(tmp_path):
-    machine = fitted(MixtureSVC(OwnKernel(), density=density()), numbers())
-    message = refused(machine, tmp_path / "a.mixkern")
+    estimator = fitted(MixtureSVC(OwnKernel(), density=density()), numbers())
+    message = refused(estimator, tmp_path / "a.mixkern")
     assert message.startswith("This MixtureSVC cannot be saved: the model holds a ")
     assert "OwnKernel" in message
-    machine = fitted(MixtureSVC(PairwiseKernel(metric=lambda a, b, gamma: float(a @ b)), density=density()), numbers())
-    assert "function" in refused(machine, tmp_path / "a.mixkern")
+    estimator = fitted(
+        MixtureSVC(PairwiseKernel(metric=lambda a, b, gamma: float(a @ b)), density=density()), numbers()
+    )
+    assert "function" in refused(estimator, tmp_path / "a.mixkern")
 
 
 def test_notes_that_json_does_not_have_are_refused(models, tmp_path):

@@ -154,7 +154,7 @@ def test_settings_that_a_file_does_not_have_are_the_default(state):
     assert restore_model(older).repair == "auto"
 
 
-def test_attributes_that_nobody_knows_are_not_taken(state):
+def test_unknown_attributes_are_ignored(state):
     assert "predict" not in vars(restore_model(changed(state, predict=1, unknown=2)))
     assert "unknown" not in vars(restore_model(changed(state, unknown=2)))
 
@@ -228,7 +228,7 @@ def test_a_kernel_that_cannot_read_the_rows_is_found_by_trying(models, kernel):
         check_model(changed(models["svc"], _decision=decision, kernel_=kernel))
 
 
-def test_an_unfitted_model_is_not_sound(models):
+def test_an_unfitted_model_is_an_error(models):
     model = changed(models["svc"])
     del vars(model)["mixture_"]
     with pytest.raises(AttributeError):

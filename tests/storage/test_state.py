@@ -28,10 +28,10 @@ def test_keys_keep_their_types():
 
 def test_what_only_a_fit_needs_is_left_out(models):
     answers(models["svc"], table())
-    shell = state_of(models["svc"])
-    assert type(shell) is MixtureSVC
-    assert set(vars(vars(shell)["_decision"])) == {"support", "coefficients"}  # its kernel is kernel_
-    assert not {"_ascent", "_early"} & set(vars(shell.density_))
+    state = state_of(models["svc"])
+    assert type(state) is MixtureSVC
+    assert set(vars(vars(state)["_decision"])) == {"support", "coefficients"}  # its kernel is kernel_
+    assert not {"_ascent", "_early"} & set(vars(state.density_))
     assert models["svc"].density_.__dict__.keys() >= {"_ascent", "_early"}  # the model itself keeps it
     density = VBMixture(callback=print, covariance_type=CovarianceType.DIAG)
     assert state_of(density).callback is None
@@ -42,9 +42,9 @@ def test_caches_are_left_out():
     kernel = LaplacianKernel(RBFKernel(), numbers().tolist())
     kernel(numbers())
     assert {"graph", "deformation"} <= set(vars(kernel))
-    shell = state_of(kernel)
-    assert set(vars(shell)) == set(kernel.get_params(deep=False))
-    assert shell.rows.dtype == float
+    state = state_of(kernel)
+    assert set(vars(state)) == set(kernel.get_params(deep=False))
+    assert state.rows.dtype == float
 
 
 @pytest.mark.parametrize("thing", [object(), {1, 2}, b"bytes", print, np.random.default_rng(0), 1j])

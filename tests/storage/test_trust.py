@@ -37,7 +37,7 @@ def resolved(name):
     return getattr(importlib.import_module(module), attribute)
 
 
-def test_each_name_is_the_type_that_it_says():
+def test_each_name_is_a_type():
     for name in TYPES:
         found = resolved(name)
         assert isinstance(found, type)
@@ -226,7 +226,7 @@ def kernel():
 
 
 def test_what_reads_its_state_gets_plain_values(content, tmp_path):
-    """NumPy asks objects for their length and their items: those of a file are not asked."""
+    """NumPy calls the length and the items of objects: those of a file are not called."""
     state = {**plain("RandomStateNode", "RandomState", kernel()), "__module__": "numpy.random.mtrand"}
     texts = {**plain("NdArrayNode", "ndarray", [kernel()]), "__module__": "numpy", "type": "json"}
     texts["shape"] = plain("TupleNode", "tuple", [plain("JsonNode", "str", "1")] * 2)

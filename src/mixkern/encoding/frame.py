@@ -178,7 +178,8 @@ def _check_is_table(X: Any) -> None:
         )
     step = _conversion(X)
     if step or X is None or isinstance(X, (bytes, Set, Iterator)):
-        given = "None" if X is None else "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
+        kind = "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
+        given = "None" if X is None else kind
         raise NotATableError(
             f"X must be a frame, an array or a list of rows, but it is {given}.", hint=hint(python=step)
         )
