@@ -218,9 +218,6 @@ class _CellJob:
 
 def _mixtures(store: Store, fold: StudyFold, names: Iterable[str]) -> dict[str, Mixture]:
     found = {name: store.density(fold.data_set, fold.number, name) for name in names}
-    missing = [name for name, mixture in found.items() if mixture is None]
-    if missing:
-        raise StudyError(f"The store has no density {missing[0]!r} of {fold.data_set!r}, fold {fold.number}.")
     return {name: mixture for name, mixture in found.items() if mixture is not None}
 
 

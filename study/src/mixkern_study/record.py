@@ -1,24 +1,23 @@
 """Records that studies keep: one class for each table of a store."""
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from mixkern.search import SearchTrial
 
 NAN = float("nan")
 
 
-class Record(Protocol):
+class Record:
     """A frozen dataclass that a store keeps: its fields are the columns of a table."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]  # columns; new records replace those with the same values
-    is_unique: ClassVar[bool]  # whether a key belongs to one record
+    is_unique: ClassVar[bool] = True  # whether a key belongs to one record
 
 
-def columns(kind: type[Record]) -> list[str]:
-    """Return the names of a record's fields, in order.
+def columns(kind: Any) -> list[str]:
+    """Return the names of a dataclass's fields, in order.
 
     >>> columns(CellKey)
     ['experiment', 'data_set', 'fold', 'repeat', 'method']
@@ -29,10 +28,6 @@ def columns(kind: type[Record]) -> list[str]:
 @dataclass(frozen=True)
 class CellKey:
     """One cell of the paper's experiments."""
-
-    table: ClassVar[str] = "result"
-    key: ClassVar[tuple[str, ...]] = ()
-    is_unique: ClassVar[bool] = True
 
     experiment: int
     data_set: str
@@ -45,7 +40,7 @@ CELL = tuple(columns(CellKey))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class Result(Record):
     """One classifier on one test fold, with settings chosen by one reading.
 
     Attributes
@@ -74,9 +69,8 @@ class Result:
         Seed of the draw of labels.
     """
 
-    table: ClassVar[str] = "result"
-    key: ClassVar[tuple[str, ...]] = (*CELL, "reading")
-    is_unique: ClassVar[bool] = True
+    table = "result"
+    key = (*CELL, "reading")
 
     experiment: int
     data_set: str
@@ -106,12 +100,12 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class Trial(Record):
     """One setting that was tried for a cell: see :class:`mixkern.search.SearchTrial`."""
 
-    table: ClassVar[str] = "trial"
-    key: ClassVar[tuple[str, ...]] = CELL
-    is_unique: ClassVar[bool] = False
+    table = "trial"
+    key = CELL
+    is_unique = False
 
     experiment: int
     data_set: str
@@ -139,7 +133,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timing:
+class Timing(Record):
     """Run-times of one fold, in seconds, as in the paper's table.
 
     Attributes
@@ -156,9 +150,8 @@ class Timing:
         All ratios of LAP at one gamma; NaN for others.
     """
 
-    table: ClassVar[str] = "timing"
-    key: ClassVar[tuple[str, ...]] = ("data_set", "fold", "method")
-    is_unique: ClassVar[bool] = True
+    table = "timing"
+    key = ("data_set", "fold", "method")
 
     data_set: str
     fold: int
@@ -173,12 +166,11 @@ class Timing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoldDensity:
+class FoldDensity(Record):
     """A density of a fold's training rows, as JSON, and the seconds that it took."""
 
-    table: ClassVar[str] = "density"
-    key: ClassVar[tuple[str, ...]] = ("data_set", "fold", "name")
-    is_unique: ClassVar[bool] = True
+    table = "density"
+    key = ("data_set", "fold", "name")
 
     data_set: str
     fold: int
@@ -188,7 +180,7 @@ class FoldDensity:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class Entry(Record):
     """One method of the leaderboard with one draw of labels.
 
     Attributes
@@ -210,9 +202,8 @@ class Entry:
         Seed of the draw of labels.
     """
 
-    table: ClassVar[str] = "entry"
-    key: ClassVar[tuple[str, ...]] = ("data_set", "budget", "choice", "draw", "method")
-    is_unique: ClassVar[bool] = True
+    table = "entry"
+    key = ("data_set", "budget", "choice", "draw", "method")
 
     data_set: str
     budget: int

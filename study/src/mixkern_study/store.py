@@ -137,10 +137,10 @@ class Store:
                     by_kind[type(record)].append(record)
             for kind, records in by_kind.items():
                 keys = {(self.protocol.key, *_values(record, kind.key)) for record in records}
-                db.executemany(f"DELETE FROM {kind.table} WHERE {equal(['protocol', *kind.key])}", keys)  # noqa: S608
+                db.executemany(f"DELETE FROM {kind.table} WHERE {_equal(['protocol', *kind.key])}", keys)  # noqa: S608
                 end = (run,) if kind.is_unique else ()
                 rows = [(self.protocol.key, *_values(record, columns(kind)), *end) for record in records]
-                db.executemany(f"INSERT INTO {kind.table} VALUES ({marks(len(rows[0]))})", rows)  # noqa: S608
+                db.executemany(f"INSERT INTO {kind.table} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608
 
     def read(self, kind: type[R], **wanted: Any) -> list[R]:
         """Return records of one kind, all of them or those with the given values, in the order of their writing."""
@@ -161,7 +161,7 @@ class Store:
             return int(db.execute(sql, (self.protocol.key,)).fetchone()[0])
 
     def _select(self, kind: type[Record], names: list[str], wanted: dict[str, Any]) -> list[tuple[Any, ...]]:
-        where = equal(["protocol", *wanted])
+        where = _equal(["protocol", *wanted])
         sql = f"SELECT {', '.join(names)} FROM {kind.table} WHERE {where} ORDER BY rowid"  # noqa: S608
         with self._open() as db:
             found = db.execute(sql, (self.protocol.key, *wanted.values())).fetchall()
@@ -215,22 +215,9 @@ def host_facts() -> dict[str, Any]:
     }
 
 
-def equal(names: Iterable[str]) -> str:
-    """Return the SQL condition that columns have given values.
-
-    >>> equal(["fold", "method"])
-    'fold = ? AND method = ?'
-    """
+def _equal(names: Iterable[str]) -> str:
+    """Return the SQL condition that columns have given values."""
     return " AND ".join(f"{name} = ?" for name in names)
-
-
-def marks(n: int) -> str:
-    """Return SQL placeholders for n values.
-
-    >>> marks(3)
-    '?, ?, ?'
-    """
-    return ", ".join("?" * n)
 
 
 def _values(record: Record, names: Iterable[str]) -> tuple[Any, ...]:
