@@ -68,9 +68,9 @@ def test_the_accuracy_is_that_of_a_plain_svm_with_the_chosen_settings(iris, kern
                 "lap": lambda r=result: LaplacianKernel(RBFKernel(r.gamma), fold.train, ratio=r.ratio),
             }[kernel]()
             among, towards = whole(rows), whole(fold.test, rows)
-        machine = SVC(kernel="precomputed", C=result.C, break_ties=True).fit(among, codes)
-        assert result.accuracy == pytest.approx((machine.predict(towards) == fold.test_codes).mean())
-        assert result.n_support == len(machine.support_)
+        svm = SVC(kernel="precomputed", C=result.C, break_ties=True).fit(among, codes)
+        assert result.accuracy == pytest.approx((svm.predict(towards) == fold.test_codes).mean())
+        assert result.n_support == len(svm.support_)
         assert result.n_labelled == 12
 
 
@@ -82,23 +82,23 @@ def test_the_optimistic_choice_in_plain_loops(iris):
     rows, codes = fold.train[draw.labelled], fold.train_codes[draw.labelled]
     others = np.setdiff1d(np.arange(len(fold.train)), draw.labelled)
     for trial in trials:
-        machine = SVC(gamma=trial.gamma, C=trial.C, break_ties=True).fit(rows, codes)
-        wrong = (machine.predict(fold.train[others]) != fold.train_codes[others]).sum()
+        svm = SVC(gamma=trial.gamma, C=trial.C, break_ties=True).fit(rows, codes)
+        wrong = (svm.predict(fold.train[others]) != fold.train_codes[others]).sum()
         n_left_out = round(trial.validation_error * len(codes))
         assert trial.optimistic_error == pytest.approx((wrong + n_left_out) / len(fold.train))
     best = min(trials, key=lambda each: (each.optimistic_error, each.log_loss))
     assert (by_reading(results)["optimistic"].C, by_reading(results)["optimistic"].gamma) == (best.C, best.gamma)
 
 
-def test_nobody_peeks(iris):
+def test_no_reading_uses_hidden_labels(iris):
     """With other labels on unlabelled rows and test rows, the honest choice is the same."""
     fold, densities = iris
     draw = draw_of(fold, densities["default"])
     lying = lying_about(fold, draw)
     for kernel in ("rwm", "gmm", "rbf", "lap"):
-        told, trials = Evaluation(fold, densities, kernel, SMALL).results([draw])
+        true, trials = Evaluation(fold, densities, kernel, SMALL).results([draw])
         misled, other_trials = Evaluation(lying, densities, kernel, SMALL).results([draw])
-        a, b = by_reading(told)["expected_error"], by_reading(misled)["expected_error"]
+        a, b = by_reading(true)["expected_error"], by_reading(misled)["expected_error"]
         assert settings(a) == settings(b)
         assert [t.expected_error for t in trials] == [t.expected_error for t in other_trials]
         assert [t.optimistic_error for t in trials] != [t.optimistic_error for t in other_trials]
@@ -111,11 +111,11 @@ def test_no_reading_uses_hidden_labels_where_columns_are_weighed(heart, repeat):
     protocol = replace(SMALL, weights=(0.0, 0.2, 0.5, 1.0))
     draw = draw_of(fold, densities["default"], repeat=repeat)
     for kernel in ("rwm", "rbf"):
-        told, misled = (
+        true, misled = (
             by_reading(Evaluation(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
             for each in (fold, lying_about(fold, draw))
         )
-        assert settings(told) == settings(misled)
+        assert settings(true) == settings(misled)
 
 
 @pytest.mark.parametrize("repeat", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2, 3))])
@@ -124,11 +124,11 @@ def test_no_reading_uses_hidden_labels_in_the_final(iris, repeat):
     protocol = replace(SMALL, scout_rows=8, n_finalists=2)
     draw = draw_of(fold, densities["default"], 2, repeat)
     for kernel in ("rwm", "lap"):
-        told, misled = (
+        true, misled = (
             by_reading(Evaluation(each, densities, kernel, protocol).results([draw])[0])["expected_error"]
             for each in (fold, lying_about(fold, draw))
         )
-        assert settings(told) == settings(misled)
+        assert settings(true) == settings(misled)
 
 
 def test_test_labels_change_nothing_but_the_accuracy(iris):
@@ -231,7 +231,7 @@ def test_gaps_are_no_obstacle():
         assert all(0.3 < result.accuracy <= 1 for result in results)
 
 
-def test_classes_that_nobody_labelled_are_never_predicted():
+def test_classes_without_labels_are_never_predicted():
     fold, densities = situation("ecoli", replace(SMALL, priors=()))
     rows = np.sort(np.concatenate([np.flatnonzero(fold.train_codes == code)[:6] for code in (0, 5)]))
     draw = Draw(1, 0, rows, 0)

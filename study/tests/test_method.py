@@ -82,7 +82,7 @@ def test_two_halves_are_one_fit(iris, estimator):
         assert (learner.predict(codes, fold.test, 7) == whole.predict(fold.test)).all()
 
 
-def test_the_default_machine_has_the_density_that_it_learns_by_itself(iris):
+def test_the_default_estimator_has_the_density_that_it_learns_by_itself(iris):
     fold, data = iris
     own = MixtureSVC(encoder="passthrough", random_state=7).fit(fold.train, labels(fold, np.arange(0, 120, 9)))
     assert data.density("evidence") == own.mixture_
@@ -118,7 +118,7 @@ def test_others_read_numbers_without_gaps(heart):
     assert X.shape[1] > fold.train.shape[1]  # a column for each category
 
 
-def test_other_settings_are_told_apart():
+def test_methods_of_other_settings_differ():
     assert own_estimator(MixtureSVC(C=1.0), "").settings != own_estimator(MixtureSVC(C=2.0), "").settings
     assert "C=10.0" in METHODS["self_training"].settings  # of the estimator inside
     assert "object at" not in " ".join(each.settings for each in METHODS.values())
@@ -155,7 +155,7 @@ def test_boosting_competes_where_it_is_installed(iris, monkeypatch):
     assert (found["xgboost"].prepare(data).predict(codes, fold.test, 0) == fold.test_codes).mean() > 0.8
 
 
-def test_a_machine_with_a_density_of_its_own_is_refused():
+def test_an_estimator_with_a_density_of_its_own_is_refused():
     with pytest.raises(StudyError, match="'Mine' has a density or an encoder of its own"):
         own_estimator(MixtureSVC(density=VBMixture()), "Mine")
 
@@ -202,10 +202,10 @@ def test_every_baseline_takes_a_table_of_labels_only(name):
     assert baseline_result(fold, mixture, name, BASELINES[name], Draw(3, 0, np.arange(100), 0)).accuracy > 0.85
 
 
-def test_labels_only_is_a_plain_machine():
+def test_labels_only_is_a_plain_classifier():
     fold, mixture, draw = situation("iris")
-    machine = SVC().fit(fold.train[draw.labelled], fold.train_codes[draw.labelled])
-    expected = machine.score(fold.test, fold.test_codes)
+    svm = SVC().fit(fold.train[draw.labelled], fold.train_codes[draw.labelled])
+    expected = svm.score(fold.test, fold.test_codes)
     assert baseline_result(fold, mixture, "svc", BASELINES["svc"], draw).accuracy == pytest.approx(expected)
 
 

@@ -30,7 +30,7 @@ def test_a_score_is_the_mean_over_folds_of_means_over_repeats(store):
     assert {fold for fold, _ in score.draws} == {0, 1, 2}
 
 
-def test_one_fold_has_no_deviation_and_a_peer_no_support_vectors(store):
+def test_one_fold_has_no_deviation_and_a_baseline_no_support_vectors(store):
     store.add(results("iris", "forest", [0.9], reading="default", n_support=-1))
     score = scores(store, 1, "ceiling")["Iris"]["forest"]  # by whatever reading
     assert math.isnan(score.deviation)

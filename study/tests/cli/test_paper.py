@@ -41,7 +41,7 @@ def test_run_then_report(tmp_path, few_settings):
     assert len(store.runs()) <= 2
 
 
-def test_a_table_and_peers_of_your_own(tmp_path, few_settings):
+def test_a_table_of_your_own_and_baselines(tmp_path, few_settings):
     wine = datasets.load("wine")
     wine.X.assign(kind=wine.y).to_csv(tmp_path / "mine.csv", index=False)
     options = ("--store", tmp_path / "p.sqlite", "--folds", 2, "--jobs", 1)

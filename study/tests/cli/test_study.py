@@ -51,11 +51,11 @@ def test_a_table_of_your_own(tmp_path, target):
 
 
 def test_names_of_groups(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(study_module, "run_leaderboard", lambda store, **options: asked.append(options["data_sets"]))
+    calls = []
+    monkeypatch.setattr(study_module, "run_leaderboard", lambda store, **options: calls.append(options["data_sets"]))
     for given in ((), ("--data-sets", "outside,iris"), ("--data-sets", "paper")):
         run(*given, "--store", tmp_path / "b.sqlite")
-    assert asked == [[*datasets.names(), *OUTSIDE], [*OUTSIDE, "iris"], datasets.names()]
+    assert calls == [[*datasets.names(), *OUTSIDE], [*OUTSIDE, "iris"], datasets.names()]
 
 
 def test_seeds_are_kept_apart(tmp_path):
@@ -65,7 +65,7 @@ def test_seeds_are_kept_apart(tmp_path):
     assert len(Store(tmp_path / "b.sqlite", Protocol(seed=1)).entries()) == 2
 
 
-def test_failures_are_told(tmp_path, monkeypatch):
+def test_failures_are_reported(tmp_path, monkeypatch):
     def no(data):
         raise ValueError("too hard")
 

@@ -102,7 +102,7 @@ def test_the_best_of_a_row_is_bold_and_the_published_dim(store, monkeypatch, cap
     assert line.count("\x1b[2m") == 3
 
 
-def test_peers_are_columns_and_tables_of_your_own_rows(store, printed):
+def test_baselines_are_columns_and_tables_of_your_own_rows(store, printed):
     fill(store, "iris", "mine", methods=(*KERNELS, "forest"))
     lines = printed(1)
     assert lines[1].split()[-1] == "forest"

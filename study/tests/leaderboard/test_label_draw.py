@@ -72,20 +72,20 @@ def test_draws_go_round_the_folds():
 
 
 def advice(monkeypatch, positions):
-    asked = []
+    calls = []
 
     def suggested_rows(rows, mixture, n, *, random_state):
-        asked.append((rows, mixture, n, random_state))
+        calls.append((rows, mixture, n, random_state))
         return positions[:n]
 
     monkeypatch.setattr(label_draw, "suggested_rows", suggested_rows)
-    return asked
+    return calls
 
 
 def test_suggested_rows_are_taken_as_they_are(fold, monkeypatch):
-    asked = advice(monkeypatch, [99, 5, 50, 7, 1, 2, 3])
+    calls = advice(monkeypatch, [99, 5, 50, 7, 1, 2, 3])
     assert rows_to_label(fold, "a mixture", LabelDraw(2, "suggested", 0), PROTOCOL).tolist() == [1, 2, 5, 7, 50, 99]
-    ((rows, mixture, n, seed),) = asked
+    ((rows, mixture, n, seed),) = calls
     assert rows is fold.train
     assert (mixture, n) == ("a mixture", 6)
     assert seed == PROTOCOL.seed_of("leaderboard", "iris", 2, 0)

@@ -66,7 +66,7 @@ def test_filters():
     assert leaderboard(both, budgets=[16]).places == ()
 
 
-def test_data_sets_that_somebody_lacks_are_left_out():
+def test_data_sets_that_a_method_lacks_are_left_out():
     some = [*entries(), entry("b", "svc", 0.1, draw=1), entry("e", "svc", 0.3)]
     board = leaderboard(some)
     assert board.data_sets == ("a", "c", "d")

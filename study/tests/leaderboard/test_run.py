@@ -99,7 +99,7 @@ def test_a_method_that_fails_is_scored_as_the_most_frequent_label(tmp_path):
         assert e.accuracy == e.balanced_accuracy == pytest.approx(1 / 3)
 
 
-def test_a_machine_that_was_stopped_is_no_entry(tmp_path):
+def test_an_interrupted_method_has_no_entry(tmp_path):
     store = Store(tmp_path / "b.sqlite")
 
     def stopped(data):
@@ -150,7 +150,7 @@ def test_workers_find_what_one_process_finds(smoke, tmp_path):
     assert len(other.runs()) == 1
 
 
-def test_a_fold_that_fails_is_told_at_the_end(tmp_path):
+def test_a_fold_that_fails_is_reported_at_the_end(tmp_path):
     iris = datasets.load("iris")
     bad = datasets.Dataset(
         **{**vars(iris), "name": "bad", "title": "Bad", "y": iris.y.where(iris.y != "setosa")}  # rows without a label

@@ -44,7 +44,7 @@ def test_which_tables_there_are(tables):
     ]
 
 
-def test_the_standing(tables):
+def test_the_ranking(tables):
     table = tables["leaderboard_random"]
     assert table.title == "Leaderboard, 4 or 8 labels per class, random rows"
     first, second, third = text_rows(table)

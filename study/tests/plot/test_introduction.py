@@ -46,7 +46,7 @@ def test_the_labelled_rows_are_the_central_one_and_one_at_the_median(rows):
 
 def test_the_rwm_kernel_succeeds_where_the_rbf_kernel_fails(panels):
     assert 60 <= accuracy(panels[0, 2]) <= 70  # the paper: about 60
-    assert 88 <= accuracy(panels[1, 2]) <= 92.5  # the paper: about 91; nobody can do better than 92.5
+    assert 88 <= accuracy(panels[1, 2]) <= 92.5  # the paper: about 91; the best possible is 92.5
 
 
 def test_panels_show_distances_and_decisions(panels, rows):

@@ -89,7 +89,7 @@ def test_the_same_study_makes_the_same_page(store, outline, tmp_path):
     assert write_report(store, tmp_path / "again.html").read_text("utf-8") == outline.source
 
 
-def test_browsers_are_told_to_refuse_scripts(outline):
+def test_the_policy_refuses_scripts(outline):
     assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in outline.source
 
 

@@ -72,7 +72,7 @@ def test_other_folds_are_no_comparison(store):
     assert cells_of(table, "Heart")["GMM"].to_text() == "80.00* (81.85)"  # one fold has no deviation
 
 
-def test_peers_and_other_data_sets_are_extra(store):
+def test_baselines_and_other_data_sets_are_extra(store):
     store.add(result(STRANGE, method, fold, 0.9 + fold / 100) for method in KERNELS for fold in range(5))
     everything = (*SETS, STRANGE)
     forest = {"reading": "default", "n_support": -1}
@@ -110,7 +110,7 @@ def test_other_draws_of_labels_are_no_comparison(store):
     assert "mean of 1 to 2 draws of labels" in table.caption
 
 
-def test_peers_alone(store):
+def test_baselines_alone(store):
     store.add([result(d, "forest", fold, 0.99, reading="default", n_support=-1) for d in SETS for fold in range(5)])
     table = accuracy_table(store, 1, "default")
     assert table.title.endswith("as they are")

@@ -53,7 +53,7 @@ def test_definiteness_counts_what_is_negative_beyond_rounding(store):
     assert is_beyond_rounding(result("a", "rwm", 0, 0.5, n_labelled=10**6, smallest_eigenvalue=-1e-9))
 
 
-def test_nan_eigenvalues_were_not_asked_for(store):
+def test_nan_eigenvalues_are_not_counted(store):
     assert len(definiteness_table(store).rows) == 1
 
 
