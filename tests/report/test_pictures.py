@@ -42,6 +42,7 @@ def test_a_smaller_picture_keeps_the_colours_of_all_classes():
     whole, small = (png_of(Picture("dots", "", "", draw), largest=size) for size in (10**9, 20_000))
     assert len(small) < len(whole)
     image = Image.open(io.BytesIO(small)).convert("RGB")
+    assert image.getpixel((0, 0)) == Image.open(io.BytesIO(whole)).convert("RGB").getpixel((0, 0))
     for i, colour in enumerate(LIGHT.classes):
         found = image.getpixel((int(image.width * (i / 10 + 0.05)), image.height // 2))
         assert np.allclose(found, 255 * np.array(to_rgb(colour)), atol=20)

@@ -126,13 +126,18 @@ def _with_few_colours(content: bytes) -> bytes:
     image = optional("PIL.Image", purpose="A report with figures")  # comes with matplotlib
     with image.open(io.BytesIO(content)) as picture:
         full = picture.convert("RGB")
-    palette = [*full.getpixel((0, 0))]
+    corner = full.getpixel((0, 0))
+    palette = [*corner]
     for n, method in ((SHADES, image.Quantize.MEDIANCUT), (255 - SHADES, image.Quantize.MAXCOVERAGE)):
         palette += full.quantize(n, method, dither=image.Dither.NONE).getpalette()[: 3 * n]
     colours = image.new("P", (1, 1))
     colours.putpalette(palette)
+    reduced = full.quantize(palette=colours, dither=image.Dither.NONE)
+    # Colours are matched roughly; the background must be exactly that of the page.
+    is_corner = np.all(np.asarray(full) == corner, axis=2)
+    reduced.paste(0, mask=image.fromarray(np.where(is_corner, 255, 0).astype(np.uint8)))
     out = io.BytesIO()
-    full.quantize(palette=colours, dither=image.Dither.NONE).save(out, format="PNG", optimize=True)
+    reduced.save(out, format="PNG", optimize=True)
     return out.getvalue()
 
 
