@@ -6,7 +6,6 @@ predicted.
 """
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density import Mixture, VBMixture
+from mixkern.density import Mixture, Rows, VBMixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Kind, Labels, TableEncoder
 from mixkern.errors import ModelFileError, OptionError
 from mixkern.estimators import MixtureSVC
@@ -368,20 +367,11 @@ def _check_predictions(model: Any) -> None:
     if isinstance(model, VBMixture):
         model.mixture_.responsibilities(_row_of_gaps(model.mixture_.n_features))
         return
-    estimator = _without_encoder(model)
-    rows = np.vstack([vars(model)["_decision"].support[:N_PREDICTED], _row_of_gaps(model.mixture_.n_features)])
+    values = np.vstack([vars(model)["_decision"].support[:N_PREDICTED], _row_of_gaps(model.mixture_.n_features)])
     for name in ("predict", "predict_proba", "decision_function", "score_samples", "novelty", "responsibilities"):
-        if hasattr(estimator, name):
-            _agree(len(getattr(estimator, name)(rows)) == len(rows), name)
+        if hasattr(model, name):
+            _agree(len(getattr(model, name)(Rows(values, model.mixture_))) == len(values), name)
 
 
 def _row_of_gaps(n: int) -> Any:
     return np.full((1, n), np.nan)
-
-
-def _without_encoder(model: Any) -> Any:
-    """Return a copy of an estimator that takes encoded rows."""
-    estimator = copy(model)
-    estimator.encoder_, estimator.n_features_in_ = None, model.mixture_.n_features
-    vars(estimator).pop("feature_names_in_", None)
-    return estimator
