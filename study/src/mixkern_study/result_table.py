@@ -81,7 +81,7 @@ def to_latex(table: TextTable) -> str:
     r"""Return a table as a float with a plain tabular, which needs no package.
 
     >>> table = TextTable("t", "Two sets", "", ("Data set", "RWM"), ((Cell("Iris"), Cell(96.0, is_best=True)),))
-    >>> to_latex(table).splitlines()[6]
+    >>> to_latex(table).splitlines()[7]
     'Iris & \\textbf{96.00} \\\\'
     """
     lines = [

@@ -131,7 +131,7 @@ def leaderboard(
 
     Examples
     --------
-    >>> from mixkern_study.leaderboard import Entry
+    >>> from mixkern_study import Entry
     >>> fact = dict(budget=4, choice="random", draw=0, settings="", n_labelled=8, n_seen=2, structure_s=0, learning_s=1)
     >>> scores = {("iris", "svc"): 0.8, ("iris", "rwm"): 0.9, ("wine", "svc"): 0.9, ("wine", "rwm"): 0.95}
     >>> entries = [

@@ -106,7 +106,8 @@ def leaderboard(board: Leaderboard, *, ax: Any = None) -> Any:
     --------
     >>> import tempfile
     >>> from mixkern_study import plot
-    >>> from mixkern_study.leaderboard import Store, leaderboard, run_leaderboard
+    >>> from mixkern_study import Store, run_leaderboard
+    >>> from mixkern_study.leaderboard import leaderboard
     >>> small = {"data_sets": ["iris", "wine"], "budgets": [4], "choices": ["random"], "n_draws": 1, "n_jobs": 1}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(f"{folder}/leaderboard.sqlite")
