@@ -3,7 +3,7 @@
 from mixkern.plot.comparison import compare_decisions, compare_levels
 from mixkern.plot.decision import decision
 from mixkern.plot.density import bound_trace, density
-from mixkern.plot.level import level_curves, paper_levels
+from mixkern.plot.level import level_curves
 from mixkern.plot.sample import gallery, scatter
 from mixkern.plot.search import density_trials, search_map
 
@@ -16,7 +16,6 @@ __all__ = [
     "density_trials",
     "gallery",
     "level_curves",
-    "paper_levels",
     "scatter",
     "search_map",
 ]

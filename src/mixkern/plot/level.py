@@ -1,6 +1,6 @@
 """Level curves: points at the same distance from a point, by the distance of a kernel."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
 from mixkern.encoding import Labels
-from mixkern.errors import KernelError, LabelError, MixtureError, OptionError, hint
+from mixkern.errors import KernelError, LabelError, MixtureError, hint
 from mixkern.imports import optional
-from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
 from mixkern.plot.figure import MARGIN, axes_or_new, draw_legend, fit_figure, name_outer_axes, new_panels
 from mixkern.plot.plane import around_centres, grey_components, row_labels
 from mixkern.plot.style import INK, UNLABELLED, halo, marker_style
 from mixkern.typing import Floats
-from mixkern.wording import nearest
 
 Box = tuple[Floats, Floats]  # lower left and upper right corner
 
@@ -29,53 +27,6 @@ FEW_LEVELS = 6  # up to which each curve has a number; else every second
 PANEL = 3.5  # inches, side by side
 FAINT = {"s": 9, "alpha": 0.5, "linewidths": 0, "zorder": 1}
 CROSS = {"s": 110, "marker": "x", "color": INK, "linewidths": 3.2, "label": "point", "zorder": 4}
-
-_EYE = ((1.0, 0.0), (0.0, 1.0))
-
-
-def _scaled(*factors: float) -> Floats:
-    return np.multiply.outer(factors, _EYE)
-
-
-_THIRDS = (1 / 3, 1 / 3, 1 / 3)
-_THREE_MEANS = ((1.0, 5.0), (5.0, 3.0), (1.0, 1.0))
-_THREE_SHAPES = (((8.13, 7.88), (7.88, 8.13)), ((7.00, -3.46), (-3.46, 3.00)), ((2.25, 0.0), (0.0, 4.0)))
-_TWO = {
-    "weights": (0.5, 0.5),
-    "means": ((-0.78, -0.76), (-0.76, 0.75)),
-    # The paper prints -0.34 for the first variance of the second component, a misprint.
-    "covariances": (((0.46, 0.04), (0.04, 0.54)), ((0.34, -0.24), (-0.24, 0.33))),
-}
-
-# Point, and for each panel its title, its kernel and the parameters of its mixture.
-PAPER_LEVELS: Mapping[str, tuple[tuple[float, float], Sequence[tuple[str, Callable[[Mixture], Any], Any]]]] = {
-    "distances": (
-        (-1.0, -0.5),
-        [("Euclidean", lambda _: RBFKernel(), _TWO), ("GMM", GMMKernel, _TWO), ("RWM", RWMKernel, _TWO)],
-    ),
-    "scale": (
-        (2.0, 4.0),
-        [
-            (title, RWMKernel, {"weights": _THIRDS, "means": _THREE_MEANS, "covariances": _scaled(*factors)})
-            for title, factors in [
-                ("Covariances I, I, I", (1.0, 1.0, 1.0)),
-                ("Covariances I, 0.25 I, 0.25 I", (1.0, 0.25, 0.25)),
-                ("Covariances I, 0.5 I, 2.5 I", (1.0, 0.5, 2.5)),
-            ]
-        ],
-    ),
-    "weights": (
-        (2.0, 4.0),
-        [
-            (title, RWMKernel, {"weights": weights, "means": _THREE_MEANS, "covariances": _THREE_SHAPES})
-            for title, weights in [
-                ("Weights 1/3, 1/3, 1/3", _THIRDS),
-                ("Weights 0.9, 0.05, 0.05", (0.9, 0.05, 0.05)),
-                ("Weights 0.05, 0.475, 0.475", (0.05, 0.475, 0.475)),
-            ]
-        ],
-    ),
-}
 
 
 def level_curves(
@@ -139,44 +90,6 @@ def level_curves(
     if has_own_figure:
         fit_figure(ax)
     return ax
-
-
-def paper_levels(which: str) -> Any:
-    """Draw one of the paper's three figures of level curves, with the paper's parameters.
-
-    Parameters
-    ----------
-    which : {"distances", "scale", "weights"}
-        ``"distances"``: Euclidean, GMM and RWM around one point. ``"scale"``: RWM where components are equally or
-        differently large. ``"weights"``: RWM where components have equal or different weights.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Three panels in the same units.
-
-    Notes
-    -----
-    In ``"distances"`` the first variance of the second component is 0.34. The paper prints -0.34, which is no variance.
-
-    Examples
-    --------
-    >>> from mixkern import plot
-    >>> figure = plot.paper_levels("distances")
-    >>> [panel.get_title() for panel in figure.axes]
-    ['Euclidean', 'GMM', 'RWM']
-    """
-    if which not in PAPER_LEVELS:
-        names = ", ".join(map(repr, PAPER_LEVELS))
-        raise OptionError(f"which must be one of {names}, but it is {which!r}.{nearest(which, PAPER_LEVELS)}")
-    point, contents = PAPER_LEVELS[which]
-    mixtures = [Mixture(**parameters) for _, _, parameters in contents]
-    return draw_scenes(
-        {
-            title: Scene.of(make(mixture), point, mixture=mixture)
-            for mixture, (title, make, _) in zip(mixtures, contents, strict=True)
-        }
-    )
 
 
 # ---------------------------------------------------------------- arguments

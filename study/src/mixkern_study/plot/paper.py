@@ -18,13 +18,13 @@ from mixkern.estimators import MixtureSVC
 from mixkern.plot.comparison import compare_decisions, compare_levels
 from mixkern.plot.density import density
 from mixkern.plot.figure import draw_legend, new_figure
-from mixkern.plot.level import paper_levels
 from mixkern.plot.search import search_map
 from mixkern.search import SVCSearch
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted
 from mixkern_study.plot.best_case import TYPICAL, comparison
 from mixkern_study.plot.introduction import introduction
+from mixkern_study.plot.levels import paper_levels
 from mixkern_study.plot.ranks import critical_difference
 from mixkern_study.protocol import Experiment
 from mixkern_study.published import PUBLISHED_STATISTICS
