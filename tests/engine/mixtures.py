@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixkern.engine.verbs import core
+from mixkern.engine.dispatch import core
 
 ISAS = core().isas() if core() else []
 

@@ -12,7 +12,7 @@ The first three run in C++ (``core/``), in the fastest of three builds that the 
 skipped.
 """
 
+from mixkern.engine.dispatch import distance, kernel, kernel_times
 from mixkern.engine.reference import count
-from mixkern.engine.verbs import distance, kernel, kernel_times
 
 __all__ = ["count", "distance", "kernel", "kernel_times"]

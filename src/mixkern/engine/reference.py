@@ -1,7 +1,7 @@
 """The engine in NumPy: the reference of the tests, and the fallback where the extension was not built.
 
-Differences of rows first, then the metric, then the weights; as slow as it is short. Arguments are those of the verbs
-in ``verbs.py``, unchecked.
+Short and slow: differences of rows, then the metric, then the weights. Arguments are those of the functions in
+``dispatch.py``, unchecked.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The functions of the engine: arguments are checked, the work is planned, the compiled core or NumPy computes."""
+"""Distances and kernels: check the arguments, plan the work, and compute it in the compiled core or in NumPy."""
 
 import logging
 from functools import cache
@@ -10,20 +10,20 @@ from numpy.typing import DTypeLike, NDArray
 
 from mixkern.engine import check, reference
 from mixkern.engine.check import Pairs
-from mixkern.engine.plan import Order, plan
+from mixkern.engine.plan import Order, Plan, plan
 from mixkern.errors import EngineError, EngineTypeError
 from mixkern.threads import available_threads
 from mixkern.typing import Codes, Floats
 
-# Below this many squares of differences, starting a thread takes longer than the work.
-_WORTH_A_THREAD = 200_000
-# Rows of A that kernel_times plans at a time: bounds its memory, and lets an interrupt through.
-_AT_A_TIME = 2**16
+# Up to this many squares of differences, starting threads takes longer than the work.
+_SMALL_WORK = 200_000
+# Rows of A that kernel_times computes at a time: bounds its memory, and lets Ctrl-C interrupt it in between.
+_ROWS_AT_A_TIME = 2**16
 
 
 @cache
 def core() -> ModuleType | None:
-    """Import the compiled core; where it is missing, log that once and give None."""
+    """Import the compiled core; without it, log a warning once and return None."""
     try:
         from mixkern.engine import _core
     except ImportError as error:
@@ -47,7 +47,7 @@ def distance(
     n_threads: int | None = None,
     _isa: str | None = None,
 ) -> NDArray[Any]:
-    r"""Give the distances of all components, averaged by their responsibilities for either row.
+    r"""Return distances between rows: those of all components, averaged by their responsibilities for both rows.
 
     .. math:: D_{ij} = \sum_k \tfrac12 (\rho_{ik} + \rho_{jk})\, \|W_k (x_i - x_j)\|
 
@@ -56,29 +56,29 @@ def distance(
     A : array of float64, shape (n, d)
         Rows of continuous columns.
     shares_A : array of float64, shape (n, k) or (k,)
-        Responsibilities of the components for the rows. One row of them stands for all rows: the weights of a mixture
-        give the GMM distance.
+        Responsibilities of the components for the rows. With shape (k,) they apply to all rows: the weights of a
+        mixture give the GMM distance.
     B : array of float64, shape (m, d), optional
-        The other rows. None for A against itself: half the work, exactly symmetric, exactly zero on the diagonal.
+        The other rows. None compares A with itself: half the work, exactly symmetric, exactly zero on the diagonal.
     shares_B : array of float64, shape (m, k) or (k,), optional
-        Responsibilities for B; those of A if they are one row.
+        Responsibilities for B. Required unless `shares_A` has shape (k,), which then applies to B as well.
     whiteners : array of float64, shape (k, d, d) or (k, d)
         Lower triangular inverse Cholesky factors of the covariances, or the diagonals of diagonal ones.
     rtol : float, default=1e-12
         Components that change a distance by less than this share may be skipped. 0 skips none.
     out : array of float64 or float32, shape (n, m), optional
-        Array to write the result to. Allocating memory is a large part of the time of a large result.
+        Array to write the result to, which saves the time to allocate a large one.
     dtype : float64 or float32, default=float64
-        Type of the result where no `out` is given. The sums are in float64 either way.
+        Type of the result where no `out` is given. Sums are computed in float64 in any case.
     n_threads : int, optional
-        None for as many as the processors granted, ``OMP_NUM_THREADS`` and threadpoolctl allow. Results do not depend
-        on it.
+        Limit for the threads; None is as many as the available processors, ``OMP_NUM_THREADS`` and threadpoolctl
+        allow. Results do not depend on it.
 
     Returns
     -------
     array of shape (n, m)
-        The distance of equal rows is exactly zero. Distances above 1e-3 of the spread are right to 1e-12. So are
-        smaller ones as far as the metric is well conditioned: they are computed again from raw differences.
+        The distance of equal rows is exactly zero. Distances above 1e-3 of the spread have a relative error of at most
+        1e-12. So have smaller ones, computed again from raw differences, if the metric is well conditioned.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def kernel(
     n_threads: int | None = None,
     _isa: str | None = None,
 ) -> NDArray[Any]:
-    r"""Give the Gaussian of the distance and of the count of differing categories.
+    r"""Return a Gaussian of the distance D and of the number C of differing categories.
 
     .. math:: K_{ij} = \exp\{-\gamma\, (\alpha D_{ij}^2 + \beta C_{ij}^2)\}
 
@@ -119,7 +119,7 @@ def kernel(
     A, shares_A, B, shares_B, whiteners, rtol, out, dtype, n_threads
         As in :func:`distance`. Skipping by `rtol` changes a value by at most 0.37 `rtol`, whatever `gamma` is.
     gamma, alpha, beta : float
-        Decay, and the shares of continuous and categorical columns in it; not negative.
+        Decay, and the weights of continuous and categorical columns in it; not negative.
     codes_A, codes_B : array of int32, shapes (n, e) and (m, e), optional
         Categories, compared for equality. A negative code is a gap, and gaps are a category of their own.
 
@@ -152,20 +152,20 @@ def kernel_times(
     n_threads: int | None = None,
     _isa: str | None = None,
 ) -> Floats:
-    """Multiply a kernel matrix with the columns of V, without storing the matrix.
+    """Multiply a kernel matrix by V, without storing the matrix.
 
     Parameters
     ----------
     A, shares_A, B, shares_B, whiteners, gamma, alpha, beta, codes_A, codes_B, rtol, n_threads
         As in :func:`kernel`, but B is required.
     V : array of float64, shape (m, q) or (m,)
-        Dual coefficients, for example.
+        For example, dual coefficients.
 
     Returns
     -------
     array of shape (n, q) or (n,)
-        ``kernel(A, shares_A, B, shares_B, ...) @ V``. Other rows of A change the result of a row by no more than
-        rounding and `rtol`.
+        ``kernel(A, shares_A, B, shares_B, ...) @ V``. The value of a row depends on other rows of A only by rounding
+        and within `rtol`.
 
     Examples
     --------
@@ -181,17 +181,14 @@ def kernel_times(
     if len(values) != m:
         raise EngineError(f"V has {len(values)} rows, but B has {m}.")
     check.length("V", values)
-    rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     columns = values.reshape(m, 1) if values.ndim == 1 else values
     product = np.zeros((n, columns.shape[1]))
-    per_square = _per_square(gamma, alpha, beta)
-    if n * columns.size:
-        _fill_product(pairs, per_square, columns, rtol, product, n_threads, _isa)
+    _fill_product(pairs, _per_square(gamma, alpha, beta), columns, rtol, product, n_threads, _isa)
     return product.reshape(n) if values.ndim == 1 else product
 
 
 def _per_square(gamma: float, alpha: float, beta: float) -> tuple[float, float]:
-    """Give the factors of a squared distance and of a squared count in the exponent."""
+    """Return the factors of the squared distance and of the squared count in the exponent."""
     gamma = check.number("gamma", gamma)
     return gamma * check.number("alpha", alpha), gamma * check.number("beta", beta)
 
@@ -207,12 +204,6 @@ def _threads(n_threads: int | None) -> int:
     return int(n_threads)
 
 
-def _threads_worth(pairs: Pairs, n_threads: int) -> int:
-    """Give the number of threads, 1 for small matrices."""
-    (n, m), (k, d) = pairs.shape, pairs.whiteners.shape[:2]
-    return n_threads if n * m * k * (d + 4) > _WORTH_A_THREAD else 1
-
-
 def _matrix(
     pairs: Pairs,
     per_square: tuple[float, float] | None,
@@ -221,28 +212,16 @@ def _matrix(
     n_threads: int | None,
     isa: str | None,
 ) -> NDArray[Any]:
-    """Fill out with distances, or with kernel values."""
+    """Fill out with kernel values; with distances where per_square is None."""
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     if out.size == 0:
         return out
     compiled = core()
     if compiled is None:
         out[...] = _reference(pairs, per_square)
-        return out
-    planned = plan(pairs, rtol)
-    compiled.matrix(
-        a=_side(pairs.a, planned.a),
-        b=None if pairs.b is None else _side(pairs.b, planned.b),
-        **_metrics(pairs),
-        per_sq_distance=per_square[0] if per_square else 0.0,
-        per_sq_count=per_square[1] if per_square else 0.0,
-        is_kernel=per_square is not None,
-        out=out,
-        tile=planned.tile,
-        chunk=planned.chunk,
-        n_threads=_threads_worth(pairs, n_threads),
-        isa=isa,
-    )
+    else:
+        arguments = _core_arguments(pairs, per_square or (0.0, 0.0), plan(pairs, rtol), n_threads, isa)
+        compiled.matrix(**arguments, is_kernel=per_square is not None, out=out)
     return out
 
 
@@ -252,50 +231,52 @@ def _fill_product(
     values: Floats,
     rtol: float,
     out: Floats,
-    n_threads: int,
+    n_threads: int | None,
     isa: str | None,
 ) -> None:
-    """Fill out with kernel values times values, some rows of A at a time."""
+    """Fill out with the product of kernel and values, some rows of A at a time."""
+    rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     compiled = core()
-    for first in range(0, len(out), _AT_A_TIME):
-        rows = slice(first, first + _AT_A_TIME)
+    for first in range(0, len(out) if values.size else 0, _ROWS_AT_A_TIME):
+        rows = slice(first, first + _ROWS_AT_A_TIME)
         part = Pairs(pairs.a.part(rows), pairs.columns, pairs.whiteners)
         if compiled is None:
             out[rows] = _reference(part, per_square) @ values
             continue
         planned = plan(part, rtol)
-        compiled.times(
-            a=_side(part.a, planned.a),
-            b=_side(part.columns, planned.b),
-            **_metrics(part),
-            per_sq_distance=per_square[0],
-            per_sq_count=per_square[1],
-            values=np.ascontiguousarray((values if planned.b is None else values[planned.b.rows]).T),
-            out=out[rows],
-            tile=planned.tile,
-            chunk=planned.chunk,
-            n_threads=_threads_worth(part, n_threads),
-            isa=isa,
-        )
+        ordered = values if planned.b is None else values[planned.b.rows]
+        arguments = _core_arguments(part, per_square, planned, n_threads, isa)
+        compiled.times(**arguments, values=np.ascontiguousarray(ordered.T), out=out[rows])
 
 
-def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
-    """Give one side as the core takes it."""
-    return (side.rows, side.shares, side.codes, order.rows if order else None, order.keep if order else None)
-
-
-def _metrics(pairs: Pairs) -> dict[str, Floats]:
-    """Give metrics and origin as the core takes them; the origin is the mean of B, so that blocks of A share it."""
+def _core_arguments(
+    pairs: Pairs, per_square: tuple[float, float], planned: Plan, n_threads: int, isa: str | None
+) -> dict[str, Any]:
+    """Return the arguments that all functions of the core share."""
+    (n, m), (k, d) = pairs.shape, pairs.whiteners.shape[:2]
     columns = pairs.columns.rows
     return {
+        "a": _side(pairs.a, planned.a),
+        "b": None if pairs.b is None else _side(pairs.b, planned.b),
         "whiteners": pairs.whiteners,
-        "norms": np.sqrt((pairs.whiteners.reshape(pairs.n_components, -1) ** 2).sum(axis=1)),
-        "centre": columns.mean(axis=0) if len(columns) else np.zeros(columns.shape[1]),
+        "norms": np.sqrt((pairs.whiteners.reshape(k, -1) ** 2).sum(axis=1)),
+        "centre": columns.mean(axis=0) if m else np.zeros(d),  # of B, so that it is the same for all blocks of A
+        "per_sq_distance": per_square[0],
+        "per_sq_count": per_square[1],
+        "tile": planned.tile,
+        "chunk": planned.chunk,
+        "n_threads": n_threads if n * m * k * (d + 4) > _SMALL_WORK else 1,
+        "isa": isa,
     }
 
 
+def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
+    """Return rows with their order as a tuple for the core."""
+    return (side.rows, side.shares, side.codes, order.rows if order else None, order.keep if order else None)
+
+
 def _reference(pairs: Pairs, per_square: tuple[float, float] | None) -> Floats:
-    """Give distances or kernel values by the NumPy reference."""
+    """Return distances or kernel values, computed in NumPy."""
     a, b = pairs.a, pairs.b
     rows = (a.rows, a.shares, None if b is None else b.rows, None if b is None else b.shares)
     if per_square is None:

@@ -1,4 +1,4 @@
-"""The compiled verbs against the reference, and the laws they keep."""
+"""The functions of the engine against the reference, and properties of their results."""
 
 import logging
 import multiprocessing
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixkern import engine
-from mixkern.engine import plan, reference, verbs
+from mixkern.engine import dispatch, plan, reference
 
 from .mixtures import ISAS, case, separated
 
@@ -143,7 +143,7 @@ def test_skipping_errs_within_its_bound(isa, leak, rtol):
 
 def test_skipping_was_tested():
     rows = separated(3, 700, 30, 4)
-    pairs = verbs.check.pairs(*rows.both, rows.whiteners)
+    pairs = dispatch.check.pairs(*rows.both, rows.whiteners)
     assert plan.plan(pairs, 1e-12).a is not None
     assert plan.plan(pairs, 0.0).a is None
 
@@ -245,7 +245,7 @@ def test_rows_of_a_product_do_not_depend_on_the_others(monkeypatch):
     V = np.random.RandomState(0).standard_normal(60)
     how = {"whiteners": rows.whiteners, "gamma": 0.2}
     whole = engine.kernel_times(*rows.both, V, **how)
-    monkeypatch.setattr(verbs, "_AT_A_TIME", 37)
+    monkeypatch.setattr(dispatch, "_ROWS_AT_A_TIME", 37)
     assert (engine.kernel_times(*rows.both, V, **how) == whole).all()
     np.testing.assert_allclose(whole, engine.kernel(*rows.both, **how) @ V, rtol=1e-12, atol=1e-13)
 
@@ -261,13 +261,13 @@ def test_without_the_extension_numpy_is_used_and_one_line_is_logged(monkeypatch,
     expected.append(engine.distance(*rows.one, whiteners=rows.whiteners))
     monkeypatch.setitem(__import__("sys").modules, "mixkern.engine._core", None)
     monkeypatch.delattr("mixkern.engine._core", raising=False)
-    verbs.core.cache_clear()
+    dispatch.core.cache_clear()
     try:
         with caplog.at_level(logging.WARNING, "mixkern.engine"):
             found = [engine.kernel(*rows.both, **how), engine.kernel(*rows.one, **how)]
             found += [engine.kernel_times(*rows.both, V, **how), engine.distance(*rows.one, whiteners=rows.whiteners)]
     finally:
-        verbs.core.cache_clear()
+        dispatch.core.cache_clear()
     assert [record.getMessage()[:31] for record in caplog.records] == ["The compiled engine is missing "]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
