@@ -1,3 +1,6 @@
+import gzip
+import hashlib
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -5,8 +8,9 @@ import pandas as pd
 import pytest
 
 from mixkern import datasets
-from mixkern.datasets.packaged import index
-from mixkern.errors import UnknownDatasetError
+from mixkern.datasets import registry
+from mixkern.datasets.registry import index
+from mixkern.errors import DamagedDatasetError, UnknownDatasetError
 
 TWENTY = """
 australian clouds concentric credit_a credit_g ecoli glass heart iris page_blocks phoneme pima ripley satimage seeds
@@ -100,3 +104,28 @@ def test_every_packaged_set_names_its_creators_in_data_md():
     page = (Path(__file__).parents[2] / "DATA.md").read_text("utf-8")
     for name, facts in index().items():
         assert f"| `{name}` | {facts['creators']} | {facts['source']} | {facts['licence']} |" in page
+
+
+FOLDER = files("mixkern.datasets") / "tables"
+
+
+def test_all_files_together_stay_under_a_megabyte():
+    assert 0 < sum(len(file.read_bytes()) for file in FOLDER.iterdir()) < 1_000_000
+
+
+@pytest.mark.parametrize("name", sorted(registry.index()))
+def test_checksums_are_those_of_the_files(name):
+    text = gzip.decompress((FOLDER / f"{name}.csv.gz").read_bytes())
+    assert hashlib.sha256(text).hexdigest() == registry.index()[name]["sha256"]
+
+
+def damaged(name):
+    whole = (FOLDER / f"{name}.csv.gz").read_bytes()
+    changed = gzip.compress(gzip.decompress(whole).replace(b"5.1", b"5.2", 1))
+    return {"truncated": whole[: len(whole) // 2], "changed": changed, "no gzip": b"class\n1\n", "empty": b""}
+
+
+@pytest.mark.parametrize("how", ["truncated", "changed", "no gzip", "empty"])
+def test_a_damaged_file_is_refused(how):
+    with pytest.raises(DamagedDatasetError, match=r"packaged file of 'iris' is damaged: .* Install mixkern again"):
+        registry.verified_text(damaged("iris")[how], registry.index()["iris"]["sha256"], "iris")

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture, datasets
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import evidence_C, evidence_share
-from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.libsvm import pairs
 
 

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from mixkern import Mixture, TransductiveSVC, datasets
 from mixkern.errors import OptionError
 from mixkern.kernels import RWMKernel, definiteness, repaired
-from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.transductive import transductive
 
 

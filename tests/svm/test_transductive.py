@@ -11,7 +11,7 @@ from mixkern import datasets
 from mixkern.errors import InterruptedWarning, OptionError
 from mixkern.kernels import RBFKernel, definiteness, repaired
 from mixkern.svm import classifier
-from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.transductive import (
     MAX_ROUNDS,
     TRANSDUCTIVE_LEVELS,

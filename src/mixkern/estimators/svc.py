@@ -17,8 +17,7 @@ from mixkern.imports import optional
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share
 from mixkern.svm.calibration import cross_fitted, slope
-from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.decision import NotConvergedWarning, kernel_matrix
 from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores

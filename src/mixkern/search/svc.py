@@ -24,9 +24,8 @@ from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.sampling import subsample
 from mixkern.search.gram_cache import GramCache, gram_cache
 from mixkern.search.grid import kernel_points
-from mixkern.search.scoring import Rating, Scorer, SearchTrial
+from mixkern.search.scoring import Rating, Scorer, SearchTrial, Trials, distinct_shapes
 from mixkern.search.split import check_density, check_labels
-from mixkern.search.trials import Trials, distinct_shapes
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.typing import Floats, Ints, Objects, Positions, RandomState
 from mixkern.validation import at_least, numbers_to_try, one_of

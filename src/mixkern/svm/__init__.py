@@ -1,7 +1,6 @@
 """Support vector machines: functions of a kernel matrix and labels that return a dual, and its evaluation."""
 
-from mixkern.svm.decision import DecisionFunction
-from mixkern.svm.dual import Dual, NotConvergedWarning
+from mixkern.svm.decision import DecisionFunction, Dual, NotConvergedWarning
 from mixkern.svm.folds import label_folds
 from mixkern.svm.gaussian_process import evidence_C, evidence_share, log_evidence
 from mixkern.svm.libsvm import Remedy, classifier, one_class, pairs, regressor

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mixkern.errors import LabelError
-from mixkern.svm.dual import Dual
+from mixkern.svm.decision import Dual
 from mixkern.typing import Floats, Ints
 
 Train = Callable[[Floats, Ints, Ints], Dual]

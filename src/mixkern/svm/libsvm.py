@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 from mixkern.errors import hint, warn
 from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
-from mixkern.svm.dual import Dual, NotConvergedWarning
+from mixkern.svm.decision import Dual, NotConvergedWarning
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 

@@ -19,11 +19,9 @@ from mixkern.sampling import class_subsample, subsample
 from mixkern.search import Rating, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
-from mixkern.search.scoring import Scorer
-from mixkern.search.trials import Trials
+from mixkern.search.scoring import Scorer, Trials
 from mixkern.svm import DecisionFunction, Dual, Remedy, classifier
-from mixkern.svm.decision import readable
-from mixkern.svm.dual import NotConvergedWarning
+from mixkern.svm.decision import NotConvergedWarning, readable
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
