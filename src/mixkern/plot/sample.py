@@ -1,4 +1,4 @@
-"""Rows of a table as points in the plane."""
+"""Scatter plots of rows with two columns."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from mixkern.plot.figure import axes_or_new, new_figure
 from mixkern.plot.plane import row_labels
 from mixkern.plot.style import UNLABELLED, marker_style
 
-TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {
+TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {  # title of a panel, and what makes its rows
     "Two Moons": datasets.make_two_moons,
     "Clouds": datasets.make_clouds,
     "Concentric": datasets.make_concentric,
@@ -30,15 +30,15 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     Parameters
     ----------
     X : array-like of shape (n_samples, 2)
-        Points.
+        The rows.
     y : array-like of shape (n_samples,), default=None
         Labels; ``None``, NaN or -1 where there is none.
     ax : matplotlib.axes.Axes, default=None
-        Axes for the points; by default those of a new figure with a legend.
+        Axes to draw on; by default those of a new figure with a legend.
     size : float, default=12.0
-        Area of a point, in square points of print.
+        Area of a marker in points squared, as ``s`` of matplotlib's ``scatter``; half of it for unlabelled rows.
     title : str, default=""
-        Title above the points.
+        Title of the axes.
 
     Returns
     -------
@@ -55,12 +55,12 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     labels = row_labels(y, len(points))
     has_own_figure = ax is None
     ax = axes_or_new(ax, (4.5, 4.5))
-    rest = points[~labels.is_labelled]
-    if len(rest):
-        ax.scatter(*rest.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
+    unlabelled = points[~labels.is_labelled]
+    if len(unlabelled):
+        ax.scatter(*unlabelled.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
     for code, label in enumerate(labels.classes):
-        at = points[labels.codes == code]
-        ax.scatter(*at.T, s=size, alpha=0.7, linewidths=0, label=str(label), **marker_style(code))
+        members = points[labels.codes == code]
+        ax.scatter(*members.T, s=size, alpha=0.7, linewidths=0, label=str(label), **marker_style(code))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(title)
     if has_own_figure and y is not None:
@@ -74,7 +74,7 @@ def gallery(n: int = 600, random_state: int = 0) -> Any:
     Parameters
     ----------
     n : int, default=600
-        Number of points in each panel.
+        Number of rows in each panel.
     random_state : int, default=0
         Seed of the samples.
 
@@ -87,13 +87,7 @@ def gallery(n: int = 600, random_state: int = 0) -> Any:
     for panel, (title, make) in zip(panels, TWO_DIMENSIONAL.items(), strict=True):
         scatter(*make(n=n, random_state=random_state), ax=panel, size=9, title=title)
         panel.tick_params(labelsize=7, length=2)
-    handles, labels = panel.get_legend_handles_labels()  # the last panel has as many classes as any
-    figure.legend(
-        handles,
-        [f"class {label}" for label in labels],
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-        markerscale=2,
-    )
+    handles, labels = panel.get_legend_handles_labels()  # no panel has more classes than the last one
+    names = [f"class {label}" for label in labels]
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, markerscale=2)
     return figure

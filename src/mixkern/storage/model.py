@@ -38,22 +38,22 @@ LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model, and the header of its file.
+    """A saved model, with what else its file holds.
 
     Attributes
     ----------
     model : estimator
         The saved model.
     notes : dict
-        Notes that were saved with it.
+        The notes given to :func:`save`.
     version : str
         Version of mixkern that wrote the file.
     format : int
-        Format of the file.
+        Number of the file format.
     created : str
-        Time at which it was written: UTC, ISO 8601.
+        Time at which the file was written: UTC, ISO 8601.
     versions : dict of str
-        Versions of Python and of libraries that wrote it.
+        Versions of Python and of the libraries with which it was written.
     checksum : str
         SHA-256 of the model.
     n_bytes : int
@@ -81,20 +81,20 @@ class ModelFile:
 
 
 def save(model: Any, path: str | PathLike[str], *, notes: Mapping[str, Any] | None = None) -> Path:
-    """Save a fitted model to a file, to be loaded by :func:`load`.
+    """Save a fitted model to a file, from which :func:`load` restores it.
 
-    The file holds parameters and fitted attributes, no code and no pickle. It appears when it is complete and has been
-    read back; an error leaves an older file as it was.
+    The file holds parameters and fitted attributes, no code and no pickle. It is written only after its content has
+    been read back without an error; otherwise an older file at this path is left as it was.
 
     Parameters
     ----------
     model : MixtureSVC, LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC, MixtureSVR, MixtureOneClassSVM, VBMixture or \
 TableEncoder
-        A fitted model. Of a search, save ``search.best_estimator_``.
+        A fitted model. After a search, save ``search.best_estimator_``.
     path : str or Path
         Path of the file, by convention with the ending ``.mixkern``.
     notes : dict, default=None
-        Values that JSON can hold, saved with the model, such as the name of the target.
+        Further values to save, such as the name of the target: texts, numbers, lists and dicts, as JSON allows.
 
     Returns
     -------
@@ -108,7 +108,7 @@ TableEncoder
 
     Notes
     -----
-    Rows that :meth:`VBMixture.partial_fit` would continue from, and callbacks, are not saved.
+    Not saved are callbacks, and the rows from which :meth:`VBMixture.partial_fit` would continue.
 
     Examples
     --------
@@ -119,16 +119,16 @@ TableEncoder
     >>> model = MixtureSVC(random_state=0).fit(moons.X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = save(model, f"{folder}/moons.mixkern", notes={"target": "moon"})
-    ...     again = load(path)
-    >>> bool((again.predict_proba(moons.X) == model.predict_proba(moons.X)).all())
+    ...     loaded = load(path)
+    >>> bool((loaded.predict_proba(moons.X) == model.predict_proba(moons.X)).all())
     True
     """
     target = Path(fspath(path))
-    _check_model(model)
+    _check_savable(model)
     try:
         payload = payload_of(state_of(model))
         content = archive_bytes(_header(model, payload, _plain_notes(notes)), payload)
-        _opened(content)
+        _parsed(content)
     except ModelFileError as error:
         raise error.prefixed(f"This {type(model).__name__} cannot be saved: ") from error
     try:
@@ -138,7 +138,7 @@ TableEncoder
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a model that :func:`save` has written; files from unknown sources are safe.
+    """Load a model from a file written by :func:`save`; loading a file from an unknown source is safe.
 
     A file can hold only models of mixkern: no code from it is run, and its content is checked before it is used.
 
@@ -150,12 +150,12 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        The fitted model. On the same computer its predictions are equal bit for bit to those of the saved one.
+        The fitted model. On the same computer its predictions equal those of the saved one bit for bit.
 
     Raises
     ------
     ModelFileError
-        If the file does not exist, is no model, is damaged, or was written by an incompatible version.
+        If the file does not exist, holds no model, is damaged, or was written by an incompatible version.
 
     See Also
     --------
@@ -187,14 +187,14 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
     ModelFileError
         As in :func:`load`.
     """
-    place = Path(fspath(path))
+    source = Path(fspath(path))
     try:
-        return _opened(file_bytes(place))
+        return _parsed(file_bytes(source))
     except ModelFileError as error:
-        raise error.prefixed(f"{place}: ") from error.__cause__
+        raise error.prefixed(f"{source}: ") from error.__cause__
 
 
-def _check_model(model: Any) -> None:
+def _check_savable(model: Any) -> None:
     """Raise an error for anything but a fitted model of mixkern."""
     kind = model.__name__ if isinstance(model, type) else type(model).__name__
     if isinstance(model, SVCSearch):
@@ -211,7 +211,7 @@ def _check_model(model: Any) -> None:
 
 
 def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return notes after a conversion to JSON and back."""
+    """Convert notes to the types of JSON, and check that they can be."""
     if notes is not None and not isinstance(notes, Mapping):
         raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
     try:
@@ -223,6 +223,7 @@ def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _item(value: Any) -> Any:
+    """Convert a NumPy number for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"they hold a {type(value).__name__}")
@@ -241,15 +242,15 @@ def _header(model: Any, payload: bytes, notes: dict[str, Any]) -> ArchiveHeader:
     )
 
 
-def _opened(content: bytes) -> ModelFile:
-    """Return the model file for the bytes of a file.
+def _parsed(content: bytes) -> ModelFile:
+    """Restore a model and its header from the bytes of a file.
 
-    After the checksum has been verified, an error of skops, NumPy, json or a constructor means that the file was not
-    written by mixkern; it is converted to a ModelFileError.
+    With a valid checksum, an error of skops, NumPy, json or a constructor means that mixkern has not written the file;
+    it is converted to a ModelFileError.
     """
     header, payload = read_archive(content, version("mixkern"))
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # invalid numbers raise errors or are unused
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # check_model raises errors instead
             warnings.simplefilter("ignore")
             model = restore_model(read_payload(payload, header.format))
             check_model(model)
@@ -261,13 +262,5 @@ def _opened(content: bytes) -> ModelFile:
     module, _, name = header.type.rpartition(".")
     if type_name(model) != f"{MOVED_MODULES.get(module, module)}.{name}":
         raise ModelFileError(f"its header names a {shortened(header.type, 80)}, but it holds a {type_name(model)}.")
-    return ModelFile(
-        model,
-        header.notes,
-        header.version,
-        header.format,
-        header.created,
-        header.versions,
-        header.checksum,
-        len(content),
-    )
+    saved = {name: getattr(header, name) for name in ("notes", "version", "format", "created", "versions", "checksum")}
+    return ModelFile(model, n_bytes=len(content), **saved)
