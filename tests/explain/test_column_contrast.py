@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture, datasets
 from mixkern.errors import KernelError, MixkernWarning
-from mixkern.explain.column_contrast import column_names, in_units, surprise
+from mixkern.explain.column_contrast import column_names, deviance_parts, in_units
 from mixkern.kernels import RBFKernel, RWMKernel
 
 SMALL = VBMixture(n_components=5, max_iter=30)  # learned in a moment
@@ -180,7 +180,7 @@ def test_parts_beside_a_component_add_up_to_the_density_lost(name):
 
 
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
-def test_surprise_knows_all_kinds_of_covariances(kind):
+def test_deviance_parts_for_all_kinds_of_covariances(kind):
     random = np.random.RandomState(0)
     root = random.standard_normal((3, 3))
     covariances = {
@@ -193,7 +193,7 @@ def test_surprise_knows_all_kinds_of_covariances(kind):
     rows = np.column_stack([random.standard_normal((20, 3)), random.randint(0, 2, 20)])
     rows[::3, 1] = rows[::4, 3] = np.nan
     components = random.randint(0, 2, 20)
-    parts = surprise(mixture, rows, components)
+    parts = deviance_parts(mixture, rows, components)
 
     expected = [slow_deviance(mixture, row, k) for row, k in zip(rows, components, strict=True)]
     np.testing.assert_allclose(parts.sum(axis=1), expected, rtol=1e-12)
@@ -202,7 +202,7 @@ def test_surprise_knows_all_kinds_of_covariances(kind):
 
 def test_a_new_category_is_as_surprising_as_other_ones():
     mixture = Mixture([1.0], np.zeros((1, 0)), np.zeros((1, 0, 0)), categories=[[[0.7, 0.2, 0.1]]])
-    parts = surprise(mixture, np.array([[2.0], [9.0]]), np.array([0, 0]))
+    parts = deviance_parts(mixture, np.array([[2.0], [9.0]]), np.array([0, 0]))
     np.testing.assert_allclose(parts[:, 0], 2 * np.log(7.0))
 
 

@@ -1,4 +1,4 @@
-"""Rows to label next, with reasons."""
+"""A table of rows to label next, with reasons."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     Parameters
     ----------
     X, n, y, model, random_state
-        As in :func:`mixkern.advice.suggest`, which returns the same rows where ``random_state`` is a number. With
-        labels of two classes or more, predictions are added; a model that is not fitted is trained for them.
+        As in :func:`mixkern.advice.suggest`, which returns the same rows for the same integer ``random_state``. With
+        labels of two classes or more, a model that is not fitted is trained to predict labels.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
         - ``component``: the component of the density that is most responsible for it,
         - ``stands_for``: number of rows that are more similar to it than to any other suggested or labelled row,
         - ``share``: the same as a share of all rows,
-        - ``novelty``: share of rows in denser regions,
-        - ``prediction``, ``margin``: the most probable label, and by how much it is more probable than the next one;
-          only with labels of two classes or more,
+        - ``novelty``: share of all rows that lie in denser regions,
+        - ``prediction``, ``margin``: the most probable label, and the difference of its probability to that of the
+          next one; only with labels of two classes or more,
         - ``reason``: a sentence.
 
     Examples
@@ -73,17 +73,16 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
             estimator = estimator.set_params(probability=True).train(rows, labels.codes)
         columns |= _prediction_columns(estimator, X, picks)
     table = pandas.DataFrame(columns, index=pandas.RangeIndex(1, n + 1, name="rank"))
-    seconds = table.pop("second") if "second" in table else [None] * n
-    table["reason"] = [_reason(row, second) for row, second in zip(table.to_dict("records"), seconds, strict=True)]
-    return table
+    table["reason"] = [_reason(row) for row in table.to_dict("records")]
+    return table.drop(columns="runner_up", errors="ignore")
 
 
 def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: RandomState) -> dict[str, NDArray[Any]]:
     """Compute the columns that depend on the density alone."""
     assert rows.mixture is not None
     kernel = similarity(rows.values, rows.mixture, random)
-    leaders = np.append(picks, np.flatnonzero(labels.is_labelled))
-    stands_for = _followers(kernel, rows, rows[leaders])[: len(picks)]
+    known = np.append(picks, np.flatnonzero(labels.is_labelled))
+    stands_for = _represented(kernel, rows, rows[known])[: len(picks)]
     chosen = rows[picks]
     return {
         "position": picks,
@@ -94,17 +93,17 @@ def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: Rando
     }
 
 
-def _followers(kernel: BlendKernel, rows: Rows, leaders: Rows) -> Ints:
-    """Count, for each leader, the rows that are more similar to it than to any other leader."""
-    counts = np.zeros(len(leaders), dtype=np.intp)
+def _represented(kernel: BlendKernel, rows: Rows, known: Rows) -> Ints:
+    """Count, for each suggested or labelled row, the rows that are more similar to it than to any other of these."""
+    counts = np.zeros(len(known), dtype=np.intp)
     for start in range(0, len(rows), BLOCK):
-        nearest = kernel(rows[start : start + BLOCK], leaders).argmax(axis=1)
-        counts += np.bincount(nearest, minlength=len(leaders))
+        nearest = kernel(rows[start : start + BLOCK], known).argmax(axis=1)
+        counts += np.bincount(nearest, minlength=len(known))
     return counts
 
 
 def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict[str, NDArray[Any]]:
-    """Predict the labels of suggested rows."""
+    """Compute the columns that depend on predictions: the two most probable labels, and the margin between them."""
     if not estimator.probability:
         raise OptionError(
             "The margin is a difference of probabilities, but the model was fitted without them.",
@@ -114,16 +113,16 @@ def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :2]
     ranked = np.take_along_axis(probabilities, order, axis=1)
     first, second = estimator.classes_[order].T
-    return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "second": second}
+    return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "runner_up": second}
 
 
-def _reason(row: dict[str, Any], second: Any) -> str:
+def _reason(row: dict[str, Any]) -> str:
     """Write the reason for a suggestion as a sentence."""
     stands = f"stands for {counted(row['stands_for'], 'row')} ({percent(row['share'])}), component {row['component']}"
     if row["novelty"] > SPARSE:
         stands += ", in a sparse region"
-    if second is None:
+    if "prediction" not in row:
         return f"{stands.capitalize()}."
     if row["margin"] < NARROW:
-        return f"Undecided between {row['prediction']!r} and {second!r}; {stands}."
+        return f"Undecided between {row['prediction']!r} and {row['runner_up']!r}; {stands}."
     return f"Predicted as {row['prediction']!r}; {stands}."

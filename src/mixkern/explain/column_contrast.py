@@ -1,4 +1,4 @@
-"""Columns in which a row differs from others: distances split by columns, in the units of the table.
+"""Explanations by column: the distance of a row to others, split by columns.
 
 Each row is compared with the labelled row that contributes most to its label, with the one that contributes most
 against it, and with the component that it most likely comes from.
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mixkern.density import Mixture
 from mixkern.density.block import gap_patterns
+from mixkern.density.mixture import category_slots
 from mixkern.encoding import ContinuousColumn, TableEncoder
 from mixkern.errors import KernelError
 from mixkern.explain.contributions import By, ExplainedRows, n_lines
@@ -23,7 +24,9 @@ from mixkern.kernels import DistanceKernel, LaplacianKernel
 from mixkern.kernels.blend import BlendParts
 from mixkern.typing import Floats, Ints
 
-OTHERS = "(others)"  # all columns without a line of their own
+OTHERS = "(others)"  # one line for all columns beyond the limit
+DIGITS = 12  # significant digits of decoded numbers: fewer than a float has, to hide errors of encoding and decoding
+MOST_DECIMALS = 300  # more would leave the range of a float
 
 
 class Beside(StrEnum):
@@ -36,28 +39,29 @@ class Beside(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class ColumnContrast:
-    """Rows beside others, and the part of each column in their distance."""
+    """The part of each column in the distances of r rows to what they are compared with."""
 
     beside: Beside
     at: Ints  # (r,): positions of the explained rows
-    others: Floats  # (r, d + e): encoded
-    subject: Ints  # (r,): positions of labelled rows, or numbers of components
+    others: Ints  # (r,): positions of the labelled rows, or numbers of the components, that they are compared with
+    other_values: Floats  # (r, d + e): encoded
     parts: Floats  # (r, d + e)
-    filled: NDArray[np.bool_]  # (r, d + e)
-    more: dict[str, Floats] = field(default_factory=dict)  # (r, d + e) each: the parts are means of them
+    is_filled: NDArray[np.bool_]  # (r, d + e): whether a gap of either row was filled
+    averaged: dict[str, Floats] = field(default_factory=dict)  # of a blend: the two kinds of parts that it averages
 
 
 def column_contrasts(explained: ExplainedRows, n: int | None) -> Any:
-    """Parts of the columns in distances to labelled rows and to the own component, the largest first, as a frame."""
+    """Return a frame with the parts of the columns in a row's distances, the largest first."""
     pandas = optional("pandas", purpose="MixtureSVC.explain")
     names = column_names(explained.model)
-    found = list(_contrasts(explained))
-    tables = [pandas.DataFrame(_lines(explained, contrast, names, n_lines(n, len(names)))) for contrast in found]
-    frame = pandas.concat(tables, ignore_index=True).sort_values(["position"], kind="stable", ignore_index=True)
-    frame["neighbour"] = frame["subject"].astype("Int64").mask(frame["beside"] == Beside.COMPONENT)
-    frame["component"] = frame["subject"].astype("Int64").mask(frame["beside"] != Beside.COMPONENT)
+    width = n_lines(n, len(names))
+    tables = [pandas.DataFrame(_lines(explained, contrast, names, width)) for contrast in _contrasts(explained)]
+    frame = pandas.concat(tables, ignore_index=True).sort_values("position", kind="stable", ignore_index=True)
+    others = frame.pop("other").astype("Int64")
+    frame["neighbour"] = others.mask(frame["beside"] == Beside.COMPONENT)
+    frame["component"] = others.mask(frame["beside"] != Beside.COMPONENT)
     first = ["row", "label", "against", "beside", "neighbour", "component", "column", "value", "other_value"]
-    return frame[[*first, *(name for name in frame.columns if name not in {*first, "subject", "position"})]]
+    return frame[[*first, *frame.columns.drop([*first, "position"])]]
 
 
 def _contrasts(explained: ExplainedRows) -> Iterator[ColumnContrast]:
@@ -65,27 +69,28 @@ def _contrasts(explained: ExplainedRows) -> Iterator[ColumnContrast]:
     best, worst = _strongest(explained)
     for beside, neighbours in ((Beside.FOR, best), (Beside.AGAINST, worst)):
         at = np.flatnonzero(neighbours >= 0)
-        subject = neighbours[at]
-        others = explained.support[subject].values
-        parts = kernel.parts(explained.rows[at], explained.support[subject])
-        more = {"mixture": parts.mixture, "euclidean": parts.euclidean} if isinstance(parts, BlendParts) else {}
-        filled = np.isnan(explained.rows.values[at]) | np.isnan(others)
-        filled[:, explained.model.mixture_.n_continuous :] = False  # a missing category is one of its own
-        yield ColumnContrast(beside, at, others, explained.model.support_[subject], parts.columns, filled, more)
-    yield _beside_component(explained)
+        rows, others = explained.rows[at], explained.support[neighbours[at]]
+        positions = explained.model.support_[neighbours[at]]
+        parts = kernel.parts(rows, others)
+        averaged = {"mixture": parts.mixture, "euclidean": parts.euclidean} if isinstance(parts, BlendParts) else {}
+        is_filled = np.isnan(rows.values) | np.isnan(others.values)
+        is_filled[:, explained.model.mixture_.n_continuous :] = False  # a missing category counts as a category
+        yield ColumnContrast(beside, at, positions, others.values, parts.columns, is_filled, averaged)
+    yield _component_contrast(explained)
 
 
-def _beside_component(explained: ExplainedRows) -> ColumnContrast:
+def _component_contrast(explained: ExplainedRows) -> ColumnContrast:
+    """Compare each row with the mean and the most frequent categories of its most responsible component."""
     mixture = explained.model.mixture_
     component = explained.rows.responsibilities.argmax(axis=1)
     typical = np.column_stack([mixture.means, *(table.argmax(axis=1) for table in mixture.categories)])
-    parts = surprise(mixture, explained.rows.values, component)
-    filled = np.zeros(parts.shape, dtype=bool)
-    return ColumnContrast(Beside.COMPONENT, np.arange(len(parts)), typical[component], component, parts, filled)
+    parts = deviance_parts(mixture, explained.rows.values, component)
+    is_filled = np.zeros(parts.shape, dtype=bool)
+    return ColumnContrast(Beside.COMPONENT, np.arange(len(parts)), component, typical[component], parts, is_filled)
 
 
 def _distance_kernel(explained: ExplainedRows) -> DistanceKernel:
-    """Return the kernel that measures distances; of a deformed kernel, its base."""
+    """Return the model's kernel, or the base of a deformed one; an error unless it depends on a distance."""
     kernel = explained.model.kernel_
     kernel = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
     if isinstance(kernel, DistanceKernel):
@@ -97,7 +102,7 @@ def _distance_kernel(explained: ExplainedRows) -> DistanceKernel:
 
 
 def _strongest(explained: ExplainedRows) -> tuple[Ints, Ints]:
-    """Support vectors with the largest contribution to the label and against it; -1 where there is none."""
+    """Find the support vectors that contribute most to the label and most against it; -1 where none does."""
     best, worst = (np.full(len(explained.rows), -1) for _ in range(2))
     for at, similarity, coefficients in explained.blocks():
         pulls = similarity * coefficients
@@ -106,14 +111,15 @@ def _strongest(explained: ExplainedRows) -> tuple[Ints, Ints]:
     return best, worst
 
 
-def surprise(mixture: Mixture, rows: Floats, component: Ints) -> Floats:  # (n, d + e)
-    r"""Part of each column in how far a row is from its component.
+def deviance_parts(mixture: Mixture, rows: Floats, component: Ints) -> Floats:  # (n, d + e)
+    r"""Split by columns how far each row is from a component.
 
-    The sum is twice the logarithm of the density at the component's peak over that at the row: the squared Mahalanobis
-    distance from its mean, and :math:`2 \log(\max_c \theta_{kc} / \theta_{kz})` for each category. Gaps add nothing.
+    The sum is twice the logarithm of the ratio of the component's densities at its peak and at the row: the squared
+    Mahalanobis distance from its mean, and :math:`2 \log(\max_c \theta_{kc} / \theta_{kz})` for each category. The part
+    of a gap is 0.
 
     >>> mixture = Mixture([1.0], [[0.0, 1.0]], [[1.0, 4.0]], "diag", [[[0.75, 0.25]]])
-    >>> surprise(mixture, np.array([[2.0, float("nan"), 1.0]]), np.array([0])).round(2)
+    >>> deviance_parts(mixture, np.array([[2.0, float("nan"), 1.0]]), np.array([0])).round(2)
     array([[4. , 0. , 2.2]])
     """
     d = mixture.n_continuous
@@ -123,29 +129,25 @@ def surprise(mixture: Mixture, rows: Floats, component: Ints) -> Floats:  # (n, 
         for k in np.unique(component[at]):
             of_k = component[at] == k
             covariance = mixture.full_covariances[k][np.ix_(observed, observed)]
-            pulled = np.linalg.solve(covariance, difference[of_k].T).T
-            parts[np.ix_(at[of_k], observed)] = difference[of_k] * pulled
+            parts[np.ix_(at[of_k], observed)] = difference[of_k] * np.linalg.solve(covariance, difference[of_k].T).T
     for e, table in enumerate(mixture.categories):
-        codes = rows[:, d + e]
-        observed = np.flatnonzero(~np.isnan(codes))
-        slots = np.minimum(codes[observed].astype(int), table.shape[1] - 1)  # later categories are "other"
+        at = np.flatnonzero(~np.isnan(rows[:, d + e]))
+        slots = category_slots(rows[at, d + e], table.shape[1])
         with np.errstate(divide="ignore"):  # impossible categories are infinitely far
             log_table = np.log(table)
-        parts[observed, d + e] = 2 * (
-            log_table.max(axis=1)[component[observed]] - log_table[component[observed], slots]
-        )
+        parts[at, d + e] = 2 * (log_table.max(axis=1)[component[at]] - log_table[component[at], slots])
     return parts
 
 
 def _lines(explained: ExplainedRows, contrast: ColumnContrast, names: list[str], width: int) -> dict[str, Any]:
-    """Lines for each row and column, the largest parts first, and one for all other columns."""
+    """Return the frame's lines: for each row the columns with the largest parts, and one line for all others."""
     at, decided, classes = contrast.at, explained.decided, explained.model.classes_
     order = np.argsort(-np.abs(contrast.parts), axis=1, kind="stable")
     top = order[:, :width]
     height = width + (width < len(names))
 
     def lines(values: Any, others: Any) -> Any:
-        """Cells of the columns with a line of their own, and of all others."""
+        """Return a cell for each listed column, and one for all others."""
         listed = np.take_along_axis(np.broadcast_to(values, contrast.parts.shape), top, axis=1)
         return np.column_stack([listed, np.broadcast_to(others, len(at))])[:, :height].ravel()
 
@@ -161,30 +163,26 @@ def _lines(explained: ExplainedRows, contrast: ColumnContrast, names: list[str],
         "label": repeated(classes[decided.label[at]]),
         "against": repeated(classes[decided.against[at]]),
         "beside": str(contrast.beside),
-        "subject": repeated(contrast.subject),
+        "other": repeated(contrast.others),
         "column": lines(np.array(names, dtype=object), OTHERS),
         "value": lines(in_units(explained.model.encoder_, explained.rows.values[at]), None),
-        "other_value": lines(in_units(explained.model.encoder_, contrast.others), None),
-        "filled": lines(contrast.filled, np.zeros(len(at), dtype=bool)),
+        "other_value": lines(in_units(explained.model.encoder_, contrast.other_values), None),
+        "filled": lines(contrast.is_filled, np.zeros(len(at), dtype=bool)),
         "part": parts(contrast.parts),
         "total": repeated(contrast.parts.sum(axis=1)),
-        **{name: parts(values) for name, values in contrast.more.items()},
+        **{name: parts(values) for name, values in contrast.averaged.items()},
     }
 
 
-DIGITS = 12  # of a number that was encoded and decoded again: a few less than a float has
-MOST_DECIMALS = 300  # more would leave the range of a float
-
-
 def column_names(model: Any) -> list[str]:
-    """Name the columns of encoded rows: as the table does, or x0, x1, ..."""
+    """Return the names of the columns of encoded rows: those of the table, or x0, x1, ..."""
     if model.encoder_ is not None:
         return [str(name) for name in model.encoder_.get_feature_names_out()]
     given = getattr(model, "feature_names_in_", None)
     return [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
 
 
-def in_units(encoder: TableEncoder | None, rows: NDArray[np.float64]) -> NDArray[np.object_]:  # (n, d + e)
+def in_units(encoder: TableEncoder | None, rows: Floats) -> NDArray[np.object_]:  # (n, d + e)
     """Decode rows to cells of the table, None for a gap.
 
     >>> encoder = TableEncoder(continuous="x0").fit([[0.1, "a"], [0.2, None]])
@@ -204,7 +202,7 @@ def in_units(encoder: TableEncoder | None, rows: NDArray[np.float64]) -> NDArray
 
 
 def _cells(column: Any, cells: Any) -> Any:
-    """Convert to Python's own types, without rounding errors of encoding and decoding."""
+    """Convert the cells of a column to Python types; numbers are rounded to hide errors of encoding and decoding."""
     if not isinstance(column, ContinuousColumn) or cells.dtype.kind != "f":
         return list(cells)
     size = max(abs(column.origin), column.deviation)
