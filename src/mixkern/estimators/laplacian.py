@@ -1,4 +1,4 @@
-"""The Laplacian SVM: rows that are connected through others tend to the same label."""
+"""The Laplacian SVM: a classifier that varies little between neighbouring rows."""
 
 from typing import Any
 
@@ -13,27 +13,28 @@ from mixkern.typing import RandomState
 
 
 class LaplacianSVC(MixtureSVC):
-    """Laplacian SVM: a classifier for few labels that follows the graph of all rows.
+    """Laplacian SVM: a classifier for few labels that uses the neighbour graph of all rows.
 
-    Each row is joined with its nearest neighbours, and functions that change along the edges of this graph are
-    penalised. A C-SVM with a kernel that is deformed accordingly *is* the Laplacian SVM, for several classes and new
-    rows as well. Any kernel can be deformed: with RWM, the mixture and the graph both describe the rows.
+    Each row is connected with its nearest neighbours, and decision functions that change along the edges of this graph
+    are penalised. The penalty is built into the kernel, which is deformed: a C-SVM with the deformed kernel solves the
+    same problem as the Laplacian SVM, and handles several classes and new rows. Any kernel can be deformed; with
+    ``"rwm"``, the mixture is used as well as the graph.
 
     Parameters
     ----------
-    kernel : {"rbf", "rwm", "gmm"} or Kernel, default="rbf"
+    kernel : {"rbf", "blend", "rwm", "gmm"} or Kernel, default="rbf"
         Kernel to deform; see :class:`MixtureSVC`.
     ratio : float, default=100.0
-        gamma_I / gamma_A: weight of the graph against the kernel; 0 is the kernel alone.
+        Weight of the graph's penalty relative to that of the kernel, gamma_I / gamma_A; 0 is the kernel alone.
     n_neighbors : int, default=7
-        Neighbours of each row in the graph.
+        Number of neighbours that each row is connected with.
     degree : int, default=1
         Power of the graph's Laplacian.
     max_rows : int, default=5000
-        Limit for the rows of the graph: with more, all labelled rows and a random sample of the others are used. Time
-        grows with its cube.
+        Limit for the rows of the graph, because training time grows with the cube of their number. Of more rows, all
+        labelled ones and a random sample of the others are used.
     density : VBMixture or Mixture, default=None
-        As in :class:`MixtureSVC`. With ``"rbf"`` it only fills gaps.
+        As in :class:`MixtureSVC`. With ``kernel="rbf"`` it only fills gaps.
     C : float or "auto", default=100.0
         Regularization parameter: the penalty of an error on a labelled row.
     gamma : float, "scale" or "local", default="local"

@@ -1,12 +1,12 @@
 r"""Gaussian-process regression on class labels, with a kernel matrix as covariance.
 
-Each class is a target of ones and zeros about its mean. The evidence of the regression is smooth in its settings and
-needs no validation set, so it can choose settings from as few as eight labels: the mixture's share in a blend of
-kernels, and C. Labels are not Gaussian, so the evidence is tempered and combined with a prior. The posterior mean and
-covariance are used to choose rows to label.
+The target of each class is 1 for its rows and 0 for others, minus the mean. The evidence (marginal likelihood) of the
+regression needs no validation set, so it can choose settings from as few as eight labels: the mixture's share in a
+blend of kernels, and C. Labels are not Gaussian, so the evidence is tempered and combined with a prior. The posterior
+mean and covariance are used to choose rows to label.
 
 The evidence is computed by a Cholesky factorisation, which fails where a kernel matrix is too indefinite for the noise;
-the posterior by an eigendecomposition, negative eigenvalues set to zero.
+the posterior by an eigendecomposition, with negative eigenvalues set to zero.
 """
 
 import numpy as np
@@ -15,15 +15,14 @@ from scipy.linalg import cho_factor, cho_solve
 from mixkern.sampling import class_subsample
 from mixkern.typing import Floats, Ints, Positions, RandomState
 
-LABEL_NOISE = (
-    0.1  # variance of a label, in units of the kernel: when kernels are compared, and when classes are predicted
-)
-DESIGN_NOISE = 0.2  # variance of a label when rows are chosen for labelling: the more, the denser places are preferred
-C_NOISES = 10 ** np.arange(-2.5, 0.8, 0.25)  # variances of a label that are compared when C is chosen
+# Variances of a label, in units of the kernel:
+LABEL_NOISE = 0.1  # to compare kernels and to predict classes
+DESIGN_NOISE = 0.2  # to choose rows for labelling: larger values prefer denser regions
+C_NOISES = 10 ** np.arange(-2.5, 0.8, 0.25)  # to choose C: the best of them
 TEMPER = 0.5  # factor of the log evidence when two kernels are compared
 USUAL_C = 10.0  # median of the prior of C
-C_SPREAD = 1.0  # standard deviation of its logarithm
-MAX_LABELS = 1_000  # labels that the evidence is computed from: a factorisation takes some 20 ms
+C_SPREAD = 1.0  # standard deviation of log C in the prior
+MAX_LABELS = 1_000  # labels that the evidence is computed from: one factorisation takes some 20 ms
 
 # ---------------------------------------------------------------- evidence
 
@@ -31,8 +30,8 @@ MAX_LABELS = 1_000  # labels that the evidence is computed from: a factorisation
 def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: float = LABEL_NOISE) -> float:
     """Compute the log density of labels under a Gaussian process.
 
-    c classes are c - 1 independent targets. The scale of the process is the one that maximises the evidence, so that
-    the kernel's shape is compared, and not its size:
+    The targets of c classes count as c - 1 independent ones. The kernel is scaled by the factor that maximises the
+    evidence, so that kernels are compared by their shape and not by their size:
 
     -1/2 [n (c - 1) ln(q / (n (c - 1))) + (c - 1) ln det A],  A = K + noise,  q = sum over classes of y' A^-1 y.
 
@@ -75,7 +74,7 @@ def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: f
 
 
 def evidence_share(share: float, base: Floats, other: Floats, codes: Ints, weights: Floats | None = None) -> float:
-    """Compute the posterior probability of a kernel against a base kernel: Bayes' rule with tempered evidence.
+    """Compute the posterior probability of the other kernel against the base: Bayes' rule with tempered evidence.
 
     Parameters
     ----------
@@ -85,26 +84,21 @@ def evidence_share(share: float, base: Floats, other: Floats, codes: Ints, weigh
         Both kernels among the labelled rows.
     codes, weights
         As in :func:`log_evidence`.
-
-    Returns
-    -------
-    float
-        The posterior probability of the other kernel.
     """
     if not 0 < share < 1:
         return share
-    odds = TEMPER * (log_evidence(other, codes, weights) - log_evidence(base, codes, weights))
-    if np.isnan(odds):  # neither matrix has an evidence
+    log_ratio = TEMPER * (log_evidence(other, codes, weights) - log_evidence(base, codes, weights))
+    if np.isnan(log_ratio):  # both are -inf
         return share
-    return float(1 / (1 + (1 - share) / share * np.exp(-np.clip(odds, -700, 700))))
+    return float(1 / (1 + (1 - share) / share * np.exp(-np.clip(log_ratio, -700, 700))))
 
 
 def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float:  # noqa: N802
-    r"""Choose C by the evidence for the noise of the labels.
+    r"""Choose C from the variance of the labels that has the best evidence.
 
-    A label with the variance :math:`\sigma^2` has the weight :math:`1 / \sigma^2` in a regression on two classes. With
-    c classes each target has a smaller variance, which :math:`C = c / (2 \sigma^2)` makes up for. Of some variances the
-    best is taken, by the evidence for each of the c - 1 targets and a log-normal prior about C = 10.
+    In a regression on two classes, a label with variance :math:`\sigma^2` has weight :math:`1 / \sigma^2`. With c
+    classes the targets vary less, hence :math:`C = c / (2 \sigma^2)`. The variance is the one of ``C_NOISES`` that
+    maximises the log evidence per target plus the log density of a log-normal prior with median C = 10.
 
     Parameters
     ----------
@@ -114,7 +108,7 @@ def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float: 
     Returns
     -------
     float
-        In units of the kernel: for a kernel with values a hundred times as small, C is a hundred times as large.
+        C, inversely proportional to the scale of the kernel; 10 for a kernel of scale 1 without any evidence.
 
     Examples
     --------
@@ -127,15 +121,15 @@ def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float: 
     scale = float(np.diagonal(K).mean())
     scale = scale if scale > 0 else 1.0
     values = 0.5 * c / C_NOISES
-    evidence = np.array([log_evidence(K, codes, weights, noise * scale) for noise in C_NOISES]) / (c - 1)
-    prior = -0.5 * (np.log(values / USUAL_C) / C_SPREAD) ** 2
-    if not np.isfinite(evidence).any():
+    log_evidences = np.array([log_evidence(K, codes, weights, noise * scale) for noise in C_NOISES]) / (c - 1)
+    if not np.isfinite(log_evidences).any():
         return USUAL_C / scale
-    return float(values[np.argmax(evidence + prior)] / scale)
+    log_prior = -0.5 * (np.log(values / USUAL_C) / C_SPREAD) ** 2
+    return float(values[np.argmax(log_evidences + log_prior)] / scale)
 
 
 def evidence_rows(codes: Ints) -> Positions:
-    """Give the labelled rows that the evidence is computed from: all of them, or about a thousand.
+    """Return positions of the labels that the evidence is computed from: all of them, or about a thousand.
 
     >>> rows = evidence_rows(np.array([0] * 5_000 + [1]))
     >>> len(rows), 5_000 in rows
@@ -148,12 +142,12 @@ def evidence_rows(codes: Ints) -> Positions:
 
 
 def posterior_mean(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> Floats:  # (m, c)
-    """Predict the target of each class, with the classes' shares of the labels as prior mean.
+    """Predict the target of each class; the prior mean is the share of the class among the labels.
 
     Parameters
     ----------
     to_labelled, among_labelled : ndarray of shape (m, s) and (s, s)
-        Kernel between the rows and the labelled ones, and among these.
+        Kernel between the rows and the labelled ones, and among the labelled ones.
     codes : ndarray of int, shape (s,)
         Classes of the labelled rows.
 
@@ -173,12 +167,12 @@ def posterior_mean(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> 
 
 
 def posterior_covariance(K: Floats, to_known: Floats, among_known: Floats) -> Floats:  # (m, m)
-    """Compute the covariance of rows given labels of other rows, whatever these labels are.
+    """Compute the covariance of rows, given that other rows are labelled; it does not depend on their labels.
 
     Parameters
     ----------
     K, to_known, among_known : ndarray of shape (m, m), (m, s) and (s, s)
-        Kernel among the rows, between them and the rows with a label, and among these.
+        Kernel among the rows, between the rows and the labelled ones, and among the labelled ones.
     """
     variances, vectors = _noisy_eigen(among_known, DESIGN_NOISE)
     explained = (to_known @ vectors) / np.sqrt(variances)
@@ -186,13 +180,13 @@ def posterior_covariance(K: Floats, to_known: Floats, among_known: Floats) -> Fl
 
 
 def _centred_targets(codes: Ints) -> tuple[Floats, Floats]:  # (n, c), (c,)
-    """Give a column of ones and zeros for each class, less its mean, and the means."""
+    """Return a column of ones and zeros for each class, minus its mean, and the means."""
     targets = (codes[:, None] == np.unique(codes)).astype(float)
     mean = targets.mean(axis=0)
     return targets - mean, mean
 
 
 def _noisy_eigen(K: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Give eigenvalues and eigenvectors of K + noise; negative eigenvalues of K, which no covariance has, are zero."""
+    """Return eigenvalues and eigenvectors of K + noise, with negative eigenvalues of K set to zero."""
     values, vectors = np.linalg.eigh(K)
     return np.maximum(values, 0) + noise, vectors
