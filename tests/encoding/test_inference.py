@@ -81,7 +81,7 @@ IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop t
 )
 def test_what_could_be_read_in_two_ways(cells, column_type, reason):
     how = read(cells)
-    assert (how.column_type, how.reason, how.is_choice) == (column_type, reason, True)
+    assert (how.column_type, how.reason, how.is_ambiguous) == (column_type, reason, True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.inference import Inference
-from mixkern.encoding.overrides import Unseen, choices, ignored_values, unseen_categories, user_choices
+from mixkern.encoding.overrides import Unseen, ambiguity_text, ignored_text, unseen_text, user_choices
 from mixkern.errors import Hint, UnknownColumnError
 
 NAMES = ["age", "town", "income"]
@@ -16,7 +16,7 @@ NAMES = ["age", "town", "income"]
 def test_columns_by_name_or_position(given):
     for option, column_type in (("continuous", ContinuousColumn), ("categorical", CategoricalColumn)):
         chosen = user_choices(NAMES, **{"continuous": None, "categorical": None, option: given})
-        assert {i: (how.column_type, how.reason, how.is_choice) for i, how in chosen.items()} == {
+        assert {i: (how.column_type, how.reason, how.is_ambiguous) for i, how in chosen.items()} == {
             1: (column_type, "chosen by the user", False)
         }
 
@@ -73,16 +73,14 @@ def test_an_integer_that_is_no_label():
 
 
 def test_nothing_to_choose():
-    assert choices(["a", "b"], [Inference(ContinuousColumn), Inference(CategoricalColumn, "chosen by the user")]) == (
-        "",
-        Hint(),
-    )
+    inferences = [Inference(ContinuousColumn), Inference(CategoricalColumn, "chosen by the user")]
+    assert ambiguity_text(["a", "b"], inferences) == ("", Hint())
 
 
 def test_columns_with_the_same_reason_share_a_line_and_the_first_advice():
-    dates = [Inference(CategoricalColumn, "dates", is_choice=True, conversion=f"convert {name}") for name in "abcdefg"]
-    other = Inference(ContinuousColumn, "codes", is_choice=True)
-    text, hint = choices([*"abcdefg", "z"], [*dates, other])
+    dates = [Inference(CategoricalColumn, "dates", is_ambiguous=True, conversion=f"convert {i}") for i in "abcdefg"]
+    other = Inference(ContinuousColumn, "codes", is_ambiguous=True)
+    text, hint = ambiguity_text([*"abcdefg", "z"], [*dates, other])
     assert text.splitlines() == [
         "Some columns could be read in two ways.",
         "  'a', 'b', 'c', 'd', 'e' and 2 more: dates",
@@ -93,7 +91,7 @@ def test_columns_with_the_same_reason_share_a_line_and_the_first_advice():
 
 
 def test_one_new_category_in_one_cell():
-    assert unseen_categories([Unseen("town", {"Bonn": 1}, 5)]) == (
+    assert unseen_text([Unseen("town", {"Bonn": 1}, 5)]) == (
         "1 cell holds a category that was absent at fit time; it is coded as 'other'.\n  'town': 'Bonn' (1)"
     )
 
@@ -112,23 +110,23 @@ MANY = {f"T{i}": 1 for i in range(9)}
     ],
 )
 def test_new_categories(counts, n_cells, line):
-    first, second = unseen_categories([Unseen("town", counts, n_cells)]).splitlines()
+    first, second = unseen_text([Unseen("town", counts, n_cells)]).splitlines()
     n = sum(counts.values())
     assert first == f"{n} cells hold categories that were absent at fit time; they are coded as 'other'."
     assert second == f"  {line}"
 
 
 def test_new_categories_in_many_columns():
-    lines = unseen_categories([Unseen(name, {"x": 1}, 5) for name in "abcdefgh"]).splitlines()
+    lines = unseen_text([Unseen(name, {"x": 1}, 5) for name in "abcdefgh"]).splitlines()
     assert lines[0].startswith("8 cells")
     assert lines[5:] == ["  'e': 'x' (1)", "  and 3 more columns"]
 
 
 def test_ignored_values():
-    assert ignored_values({"a": 1, "b": 0, "c": 7}) == (
+    assert ignored_text({"a": 1, "b": 0, "c": 7}) == (
         "Values are ignored, and read as gaps, in columns that held none at fit time.\n"
         "  'a': 1 value\n"
         "  'c': 7 values\n"
         "Fit again, with rows that have values in these columns."
     )
-    assert "\n  and 1 more column\n" in ignored_values(dict.fromkeys("abcdef", 2))
+    assert "\n  and 1 more column\n" in ignored_text(dict.fromkeys("abcdef", 2))

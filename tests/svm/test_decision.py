@@ -10,7 +10,7 @@ from mixkern import Mixture
 from mixkern.density import Rows
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.svm import DecisionFunction, Dual, classifier
-from mixkern.svm.decision import kernel_matrix, readable
+from mixkern.svm.decision import kernel_matrix, values_for
 
 MIXTURE = Mixture([0.5, 0.5], [[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.diag([2.0, 0.5])])
 VALUES = MIXTURE.sample(40, 0)[0]
@@ -37,14 +37,14 @@ def test_it_is_the_sum_over_support_vectors(kernel, values):
     dual = classifier(K, CODES)
     found = DecisionFunction.of(kernel, rows, dual)(rows)
     np.testing.assert_allclose(found, dual.decision(K), atol=1e-9)
-    other = DecisionFunction(kernel, readable(kernel, rows[dual.support]), dual.coefficients, dual.intercepts)
+    other = DecisionFunction(kernel, values_for(kernel, rows[dual.support]), dual.coefficients, dual.intercepts)
     np.testing.assert_allclose(other(rows), dual.decision(K), atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_a_kernel_reads_by_itself_what_is_readable(kernel):
     rows = Rows(GAPPY, MIXTURE)
-    array = readable(kernel, rows)
+    array = values_for(kernel, rows)
     np.testing.assert_allclose(kernel(array), kernel_matrix(kernel, rows), atol=1e-12)
 
 

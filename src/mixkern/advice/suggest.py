@@ -16,7 +16,7 @@ from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.kernels import BlendKernel
 from mixkern.sampling import subsample
-from mixkern.svm.decision import readable
+from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
 from mixkern.validation import COUNT
@@ -158,7 +158,7 @@ def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: 
         estimator.set_params(random_state=random_state)
     codes = estimator.read_labels(X, y, None)[0] if labels.n_classes > 1 else None
     rows = estimator.learn_structure(X, None, codes)
-    return estimator, readable(estimator.kernel_, rows)
+    return estimator, values_for(estimator.kernel_, rows)
 
 
 def labels_so_far(X: Any, y: Any) -> Labels:

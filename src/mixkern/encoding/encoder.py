@@ -15,9 +15,9 @@ from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,
     Unseen,
-    choices,
-    ignored_values,
-    unseen_categories,
+    ambiguity_text,
+    ignored_text,
+    unseen_text,
     user_choices,
 )
 from mixkern.errors import (
@@ -143,7 +143,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
             *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
         ]
-        message, step = choices([raw.name for raw in raws], found)
+        message, step = ambiguity_text([raw.name for raw in raws], found)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
         return self
@@ -173,9 +173,9 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
             elif (codes == len(column.categories)).any():
                 unseen.append(Unseen(column.name, column.unseen(raws[i]), int((~np.isnan(codes)).sum())))
         if unseen:
-            warn(unseen_categories(unseen), UnseenCategoryWarning, hint=COUNT)
+            warn(unseen_text(unseen), UnseenCategoryWarning, hint=COUNT)
         if any(ignored.values()):
-            warn(ignored_values(ignored), IgnoredValuesWarning)
+            warn(ignored_text(ignored), IgnoredValuesWarning)
         return encoded
 
     def inverse_transform(self, X: ArrayLike) -> Any:

@@ -22,7 +22,7 @@ class Inference:
 
     column_type: type[Column]
     reason: str = ""
-    is_choice: bool = False  # the column could be read in two ways: the user is warned
+    is_ambiguous: bool = False  # the column could be read in two ways: the user is warned
     conversion: str = ""  # a line of Python that converts the column
     refusal: str = ""  # the problem, where the user must decide before the column can be read
     is_identifier: bool = False  # distinguishes rows, such as a row number, a name or a key
@@ -90,14 +90,14 @@ def _infer_whole(raw: RawColumn) -> Inference:
     distinct, n_values = _distinct(raw)
     if len(distinct) == 2:
         reason = "whole numbers with 2 distinct values, read as categories"
-        return Inference(CategoricalColumn, reason, is_choice=True)
+        return Inference(CategoricalColumn, reason, is_ambiguous=True)
     if 2 < len(distinct) <= FEW_VALUES:
         reason = f"whole numbers with 3 to {FEW_VALUES} distinct values, read as numbers"
-        return Inference(ContinuousColumn, reason, is_choice=True)
+        return Inference(ContinuousColumn, reason, is_ambiguous=True)
     is_numbering = len(distinct) == n_values > FEW_VALUES and distinct[-1] - distinct[0] == n_values - 1
     if is_numbering:
         reason = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
-        return Inference(ContinuousColumn, reason, is_choice=True, is_identifier=True)
+        return Inference(ContinuousColumn, reason, is_ambiguous=True, is_identifier=True)
     return Inference(ContinuousColumn)
 
 
@@ -122,10 +122,10 @@ def _infer_text(raw: RawColumn) -> Inference:
     if are_dates(distinct):
         reason = "texts that look like dates, read as categories"
         conversion = f"{raw.place} = pd.to_datetime({raw.place})"
-        return Inference(CategoricalColumn, reason, is_choice=True, conversion=conversion)
+        return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion)
     if len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells)):
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
-        return Inference(CategoricalColumn, reason, is_choice=True, is_identifier=True)
+        return Inference(CategoricalColumn, reason, is_ambiguous=True, is_identifier=True)
     return Inference(CategoricalColumn)
 
 
@@ -139,7 +139,7 @@ def _infer_numeric_text(raw: RawColumn, texts: list[str | None], n_distinct: int
         return Inference(CategoricalColumn, refusal=refusal)
     reason = f"texts that are {'mostly' if others else 'all'} numbers, read as categories"
     is_key = n_distinct > FEW_VALUES and are_identifiers(n_distinct, len(texts) - texts.count(None))
-    return Inference(CategoricalColumn, reason, is_choice=True, conversion=_to_numeric(raw), is_identifier=is_key)
+    return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=_to_numeric(raw), is_identifier=is_key)
 
 
 def _mostly_numbers(refused: Sequence[tuple[RawColumn, str]]) -> NotNumericError:

@@ -1,7 +1,7 @@
 """Column types that the user has chosen, and the texts of warnings about columns.
 
-The choices are the parameters ``continuous`` and ``categorical`` of :class:`mixkern.TableEncoder`. Where a column could
-be read in two ways and the user has not chosen, :func:`choices` names it.
+Users choose by the parameters ``continuous`` and ``categorical`` of :class:`mixkern.TableEncoder`. A warning lists the
+columns that could be read in two ways and for which no type was chosen.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from mixkern.wording import counted, few_lines, listing, nearest, shortened
 
 ColumnNames = str | int | Sequence[str | int] | None
 
-N_CATEGORIES = 5  # named in a warning for one column
+N_CATEGORIES = 5  # listed for one column in a warning
 CHOOSE = hint(
     python="\nTo choose, name the columns: TableEncoder(continuous=[...], categorical=[...]), "
     "given to an estimator as encoder=.",
@@ -29,7 +29,7 @@ COUNT = hint(python="\nencoder.unseen(X) counts them.")
 def user_choices(
     names: list[str], continuous: ColumnNames, categorical: ColumnNames, labels: list[Any] | None = None
 ) -> dict[int, Inference]:
-    """Return the positions of the columns that the user has chosen a type for.
+    """Return the chosen types of columns, by the positions of the columns.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def user_choices(
     continuous, categorical : str, int or sequence of them, or None
         The user's choices.
     labels : list, default=None
-        The column labels of the frame itself. If these are integers, an integer is a label, otherwise a position.
+        Column labels of the frame before conversion to text. If they are integers, an integer in ``continuous`` or
+        ``categorical`` is such a label, otherwise a position.
 
     Examples
     --------
@@ -83,10 +84,8 @@ def _position(key: object, names: list[str], labels: list[Any], option: str) -> 
             return labels.index(key)
         if not has_integer_labels and 0 <= key < len(names):
             return int(key)
-    expected = (
-        f"one of the labels {listing(labels)}" if has_integer_labels else f"a position from 0 to {len(names) - 1}"
-    )
-    raise UnknownColumnError(f"{option} names the column {key!r}, but expected a name, or {expected}.")
+    other = f"one of the labels {listing(labels)}" if has_integer_labels else f"a position from 0 to {len(names) - 1}"
+    raise UnknownColumnError(f"{option} names the column {key!r}, but expected a name, or {other}.")
 
 
 def _is_integer(key: object) -> TypeGuard[int]:
@@ -97,17 +96,17 @@ def _is_integer(key: object) -> TypeGuard[int]:
 class Unseen:
     """Categories of one column that were absent at fit time."""
 
-    name: str
-    counts: Mapping[str, int]  # number of cells for each category, most frequent first
-    n_cells: int  # all cells of the column but gaps
+    name: str  # of the column
+    counts: Mapping[str, int]  # number of cells with each of them, most frequent first
+    n_cells: int  # number of all cells of the column that are not gaps
 
 
-def choices(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str, Hint]:
-    """Return the text and hint of a warning about columns that could be read in two ways; empty without any."""
+def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str, Hint]:
+    """Return text and hint of a warning about columns that could be read in two ways; both empty if there are none."""
     found: dict[str, list[str]] = {}
     conversions: dict[str, str] = {}
     for name, inference in zip(names, inferences, strict=True):
-        if inference.is_choice:
+        if inference.is_ambiguous:
             found.setdefault(inference.reason, []).append(name)
             if inference.conversion:
                 conversions.setdefault(inference.reason, f"\nTo convert {name!r}: {inference.conversion}")
@@ -118,28 +117,24 @@ def choices(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str,
     return text, replace(CHOOSE, python="".join([*conversions.values(), CHOOSE.python]))
 
 
-def unseen_categories(found: Sequence[Unseen]) -> str:
+def unseen_text(found: Sequence[Unseen]) -> str:
     """Return the text of a warning that counts cells with unseen categories and lists the most frequent ones."""
     n_cells = sum(sum(column.counts.values()) for column in found)
-    is_one = n_cells == 1
-    first = (
-        f"{counted(n_cells, 'cell')} {'holds a category that was' if is_one else 'hold categories that were'} "
-        f"absent at fit time; {'it is' if is_one else 'they are'} coded as 'other'."
-    )
+    held, they = ("holds a category that was", "it is") if n_cells == 1 else ("hold categories that were", "they are")
+    first = f"{counted(n_cells, 'cell')} {held} absent at fit time; {they} coded as 'other'."
     lines = [f"{column.name!r}: {_tally(column)}" for column in found]
     return "\n  ".join([first, *few_lines(lines)])
 
 
-def ignored_values(counts: Mapping[str, int]) -> str:
+def ignored_text(counts: Mapping[str, int]) -> str:
     """Return the text of a warning that counts values in columns that were empty at fit time."""
     lines = [f"{name!r}: {counted(n, 'value')}" for name, n in counts.items() if n]
-    return (
-        "\n  ".join(["Values are ignored, and read as gaps, in columns that held none at fit time.", *few_lines(lines)])
-        + "\nFit again, with rows that have values in these columns."
-    )
+    first = "Values are ignored, and read as gaps, in columns that held none at fit time."
+    return "\n  ".join([first, *few_lines(lines)]) + "\nFit again, with rows that have values in these columns."
 
 
 def _tally(column: Unseen) -> str:
+    """List the most frequent unseen categories of a column with their counts."""
     shown = [f"{shortened(category)!r} ({count})" for category, count in list(column.counts.items())[:N_CATEGORIES]]
     rest = len(column.counts) - N_CATEGORIES
     if rest <= 0:

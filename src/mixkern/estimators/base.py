@@ -31,7 +31,7 @@ from mixkern.estimators.novelty import Novelty
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual, Remedy
-from mixkern.svm.decision import readable
+from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints, Positions, RandomState
 from mixkern.validation import (
     COUNT,
@@ -189,7 +189,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         """Bind a kernel to the graph of the rows, where it has one."""
         if self.kernel == KernelName.LAP:
             kernel = LaplacianKernel(kernel)
-        return with_graph(kernel, lambda: readable(kernel, rows[limited(len(rows), codes, MAX_GRAPH_ROWS, random)]))
+        return with_graph(kernel, lambda: values_for(kernel, rows[limited(len(rows), codes, MAX_GRAPH_ROWS, random)]))
 
     # ---------------------------------------------------------------- decision functions
 
@@ -205,7 +205,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
     def _set_decision(self, dual: Dual, rows: Rows) -> None:
         """Store what a solver has found for rows."""
         self._decision = DecisionFunction.of(self.kernel_, rows, dual)
-        self.support_vectors_ = readable(self.kernel_, rows[dual.support])
+        self.support_vectors_ = values_for(self.kernel_, rows[dual.support])
         if isinstance(self.kernel_, LaplacianKernel):
             self.kernel_ = replaced(self.kernel_)  # without its matrices, which predictions do not need
         self.dual_coef_ = dual.coefficients

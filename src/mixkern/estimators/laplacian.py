@@ -8,7 +8,7 @@ from mixkern.estimators.base import MAX_GRAPH_ROWS, limited
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.kernels import LaplacianKernel
-from mixkern.svm.decision import readable
+from mixkern.svm.decision import values_for
 from mixkern.typing import RandomState
 
 
@@ -103,5 +103,5 @@ class LaplacianSVC(MixtureSVC):
     def _with_graph(self, kernel: Any, rows: Rows, codes: Any, random: RandomState) -> Any:
         if self.kernel == KernelName.LAP or isinstance(kernel, LaplacianKernel):
             raise OptionError("LaplacianSVC deforms its kernel itself: give the base kernel, such as kernel='rbf'.")
-        graph = readable(kernel, rows[limited(len(rows), codes, self.max_rows, random)])
+        graph = values_for(kernel, rows[limited(len(rows), codes, self.max_rows, random)])
         return LaplacianKernel(kernel, graph, n_neighbors=self.n_neighbors, degree=self.degree, ratio=self.ratio)

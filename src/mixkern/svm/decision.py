@@ -1,8 +1,4 @@
-"""Trained decision functions: as a solver returns them (`Dual`), and with a kernel (`DecisionFunction`).
-
-This is the one place where trained functions are evaluated on rows. Where a kernel matrix is at hand instead,
-:meth:`mixkern.svm.Dual.decision` evaluates them on it.
-"""
+"""Trained decision functions: the result of a solver (`Dual`), and functions of rows (`DecisionFunction`)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,25 +13,25 @@ from mixkern.errors import MixkernWarning
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
 from mixkern.typing import Floats, Ints
 
+CELLS = 2**24  # entries of a kernel matrix held at a time, where a kernel needs its matrix
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    r"""Decision functions that share their support rows.
-
-    .. math:: f_q(x) = \sum_i k(x, x_i)\, a_{iq} + b_q
+    """The result of a solver: the decision functions of :class:`DecisionFunction`, to be evaluated on kernel matrices.
 
     Attributes
     ----------
     support : ndarray of int, shape (s,)
-        Positions of the support rows among those that the solver was given.
+        Positions of the support vectors among the rows that the solver was given.
     coefficients : ndarray of shape (s, q)
-        Coefficient of each support row in each function.
+        Coefficient of each support vector in each function.
     intercepts : ndarray of shape (q,)
-        Added to all values.
+        Constant of each function.
     converged : bool
         Whether the solver reached its tolerance.
     n_iter : int
-        Number of iterations; of several functions, the largest.
+        Number of iterations; for several functions, the largest.
     change : float
         Relative change of the kernel matrix by a repair, in the Frobenius norm; 0 without one.
     is_interrupted : bool
@@ -56,9 +52,9 @@ class Dual:
         Parameters
         ----------
         K : ndarray of shape (n, m)
-            Kernel between rows, one for each row of ``K``, and training rows.
+            Kernel between n rows and m training rows.
         columns : ndarray of int, shape (m,), default=None
-            Sorted positions of the training rows that the columns of ``K`` belong to; ``None`` is all of them.
+            Sorted positions of these training rows; ``None`` is all of them.
         """
         at = self.support if columns is None else np.searchsorted(columns, self.support)
         return K[:, at] @ self.coefficients + self.intercepts
@@ -68,12 +64,9 @@ class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
     """A solver stopped at its limit; the message has the reason and the remedy."""
 
 
-CELLS = 2**24  # entries of a kernel matrix held at a time, where a kernel needs its matrix
-
-
 @dataclass(frozen=True, eq=False)
 class DecisionFunction:
-    r"""Decision functions that share their support vectors.
+    r"""Decision functions as sums of a kernel over the same support vectors.
 
     .. math:: f_q(x) = \sum_i k(x, x_i)\, a_{iq} + b_q
 
@@ -82,11 +75,11 @@ class DecisionFunction:
     kernel : Kernel
         Any kernel of mixkern or scikit-learn, with its mixture if it needs one.
     support : ndarray of shape (s, d + e)
-        Encoded rows, as the kernel reads them.
+        The support vectors, as :func:`values_for` returns them.
     coefficients : ndarray of shape (s, q)
-        Coefficient of each row in each function.
+        Coefficient of each support vector in each function.
     intercepts : ndarray of shape (q,)
-        Added to all values.
+        Constant of each function.
 
     Examples
     --------
@@ -103,16 +96,16 @@ class DecisionFunction:
 
     @classmethod
     def of(cls, kernel: Any, rows: Rows, dual: Dual) -> Self:
-        """Take the functions of a dual that was trained on rows; those of a deformed kernel as sums of its base."""
-        support, coefficients = readable(kernel, rows[dual.support]), dual.coefficients
+        """Make decision functions from the result of a solver; a deformed kernel is expressed by its base kernel."""
+        support, coefficients = values_for(kernel, rows[dual.support]), dual.coefficients
         if isinstance(kernel, LaplacianKernel):
             support, coefficients = kernel.base_representation(support, coefficients)
             kernel = kernel.base
         return cls(kernel, support, coefficients, dual.intercepts)
 
     def __call__(self, rows: Rows | ArrayLike) -> Floats:  # (n, q)
-        """Evaluate the functions, without the whole kernel matrix."""
-        if isinstance(self.kernel, DistanceKernel):  # works block by block itself
+        """Evaluate the functions on rows, without the whole kernel matrix at a time."""
+        if isinstance(self.kernel, DistanceKernel):  # computes in blocks
             return self.kernel.times(rows, self._rows, self.coefficients) + self.intercepts
         X = kernel_input(self.kernel, rows)
         step = max(1, CELLS // max(1, len(self.support)))
@@ -124,7 +117,7 @@ class DecisionFunction:
 
     @cached_property
     def _rows(self) -> Any:
-        """Support vectors as the kernel reads them, with what it computes for them."""
+        """Support vectors as input of the kernel, with what it computes only once for them."""
         kernel = self.kernel
         return kernel.read(self.support) if isinstance(kernel, DistanceKernel) else kernel_input(kernel, self.support)
 
@@ -136,11 +129,11 @@ def kernel_matrix(kernel: Any, X: Rows, Y: Rows | None = None) -> Floats:
 
 
 def kernel_input(kernel: Any, rows: Rows | ArrayLike) -> Any:
-    """Give rows as they are to kernels of mixkern, and an array without gaps to those of scikit-learn."""
+    """Return rows as they are for kernels of mixkern, and as an array for those of scikit-learn."""
     return rows if isinstance(kernel, (DistanceKernel, LaplacianKernel)) else np.asarray(rows, dtype=float)
 
 
-def readable(kernel: Any, rows: Rows) -> Floats:  # (n, d + e)
-    """Give encoded values that a kernel can read on its own: gaps are filled unless it has a mixture."""
+def values_for(kernel: Any, rows: Rows) -> Floats:  # (n, d + e)
+    """Return encoded values that a kernel can be evaluated on: gaps are filled unless the kernel has a mixture."""
     base = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
     return rows.values if isinstance(base, MixtureKernel) else rows.filled

@@ -21,7 +21,7 @@ from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGra
 from mixkern.search.grid import KernelPoint, kernel_points
 from mixkern.search.scoring import Scorer, Trials
 from mixkern.svm import DecisionFunction, Dual, Remedy, classifier
-from mixkern.svm.decision import NotConvergedWarning, readable
+from mixkern.svm.decision import NotConvergedWarning, values_for
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
@@ -186,7 +186,7 @@ class Evaluation:
         built = perf_counter()
         dual = self._train(trial.C, K, codes)
         trained = perf_counter()
-        support = readable(kernel, rows.train[draw.labelled[dual.support]])
+        support = values_for(kernel, rows.train[draw.labelled[dual.support]])
         decision = DecisionFunction(kernel, support, dual.coefficients, dual.intercepts)
         is_correct = predicted(decision(rows.test), codes) == self.fold.test_codes
         tested = perf_counter()
@@ -233,13 +233,14 @@ class _KernelRows:
         self._evaluation = evaluation
         base = named_kernel(evaluation.name, mixture)
         fold = evaluation.fold
-        self.train, self.test = (Rows(readable(base, Rows(rows, mixture)), mixture) for rows in (fold.train, fold.test))
+        self.train = Rows(values_for(base, Rows(fold.train, mixture)), mixture)
+        self.test = Rows(values_for(base, Rows(fold.test, mixture)), mixture)
         self._base = base
         self._laplacian = None
         if evaluation.name is KernelName.LAP:
             random = np.random.RandomState(evaluation.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = np.sort(subsample(np.arange(len(self.train)), evaluation.protocol.max_graph_rows, random))
-            self._laplacian = LaplacianKernels(LaplacianKernel(base, readable(base, self.train[graph])))
+            self._laplacian = LaplacianKernels(LaplacianKernel(base, values_for(base, self.train[graph])))
 
     def kernel(self, point: KernelPoint) -> Any:
         """Return the kernel with its settings."""

@@ -14,7 +14,7 @@ from mixkern.estimators.kernel_factory import KernelName, named_kernel
 from mixkern.kernels import LaplacianKernel
 from mixkern.report.table import TextTable
 from mixkern.svm import DecisionFunction, classifier
-from mixkern.svm.decision import readable
+from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted
 from mixkern_study.data_sets import title_of
@@ -71,7 +71,7 @@ def _kernel_times(
     fold: StudyFold, mixture: Mixture, labelled: Ints, name: KernelName, protocol: Protocol
 ) -> dict[str, Any]:
     base = named_kernel(name, mixture)
-    train = readable(base, Rows(fold.train, mixture))
+    train = values_for(base, Rows(fold.train, mixture))
     others = np.delete(train, labelled, axis=0)
     codes = compact(fold.train_codes[labelled])
 
