@@ -1,48 +1,7 @@
-"""The tree of errors and warnings, one class per cause, and messages with a hint for each surface.
+"""Errors and warnings, one class per cause; each message has a hint for Python and one for the command line.
 
-::
-
-    MixkernError
-    ├── TableError (ValueError)            a table that cannot be encoded
-    │   ├── NotATableError                 not two-dimensional, sparse, lazy, ragged
-    │   ├── EmptyTableError                no rows or no columns
-    │   ├── ColumnNameError                duplicate names, names that are not text
-    │   ├── UnknownColumnError             an override names a column that is not there
-    │   ├── ColumnMismatchError            columns that are not those at fit time
-    │   ├── NotNumericError                text in a column of numbers
-    │   ├── InfiniteValueError             infinite numbers
-    │   ├── TooLargeError                  finite, but too large to be z-scored
-    │   ├── CellTypeError                  cells that are neither number, text, boolean nor date
-    │   └── TableFileError                 a file that cannot be read as a table
-    ├── LabelError (ValueError)            labels that cannot be learned from
-    │   ├── NoLabelsError                  every row is unlabelled
-    │   ├── OneClassError                  every labelled row has the same label
-    │   ├── AmbiguousLabelError            the text "-1", "None" or "": a label, or none?
-    │   └── LabelTypeError                 mixed, continuous or unsupported labels
-    ├── MixtureError (ValueError)          invalid parameters of a density, or rows that do not fit it
-    ├── KernelError (ValueError)           invalid rows, parameters or matrices of a kernel
-    │   ├── NotBoundError                  a kernel without its mixture, or without its rows
-    │   └── EngineError                    arrays or numbers that the engine cannot compute with
-    │       └── EngineTypeError (TypeError)  arguments of another type than the engine takes
-    ├── ModelFileError (ValueError)        not a model file, damaged, too new, or not to be trusted
-    ├── StudyError (ValueError)            results that cannot be compared, or not a file of results
-    ├── OptionError (ValueError)           a parameter has a value that is not allowed
-    ├── DatasetError                       a data set that cannot be loaded
-    │   ├── UnknownDatasetError (ValueError)   no data set has this name
-    │   ├── DamagedDatasetError (OSError)  a packaged file fails its checksum
-    │   ├── DownloadError (OSError)        OpenML cannot be reached, or has no such data set
-    │   └── NoTargetError (ValueError)     a data set without a column of labels
-    └── MissingExtraError (ImportError)    an optional library is not installed
-
-    MixkernWarning (UserWarning)
-    ├── ColumnChoiceWarning                a column could be read in two ways
-    ├── FileFormatWarning                  a file, or a column of it, could be read in two ways
-    ├── UnseenCategoryWarning              categories that were absent at fit time
-    ├── IgnoredValuesWarning               values in a column that was empty at fit time
-    ├── DensityChoiceWarning               the kind of density was chosen by the table's shape
-    ├── DrawnRowsWarning                   more rows than an estimator can use: a subsample was drawn
-    ├── InterruptedWarning                 stopped by Ctrl-C: the result so far is used
-    └── NotConvergedWarning                a solver stopped at its limit; defined in mixkern.svm
+All errors derive from :class:`MixkernError` and, except :class:`DatasetError`, from the built-in error that fits. All
+warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined in :mod:`mixkern.svm`.
 """
 
 import inspect
@@ -51,19 +10,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 Surface = Literal["python", "cli"]
-OWN_MODULES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # a warning points to the first line outside of these
+LIBRARIES = ("mixkern", "mixkern_study", "sklearn", "joblib")  # warnings do not point to lines in these
 
 
 @dataclass(frozen=True)
 class Hint:
-    """The next step after an error or a warning, on each surface. Made by :func:`hint`."""
+    """The next step after an error or a warning, in Python and on the command line. Made by :func:`hint`."""
 
     python: str = ""
     cli: str = ""
 
 
 def hint(*, python: str = "", cli: str = "") -> Hint:
-    """Return the next step for Python and for the command line; an empty text is no step.
+    """Return the next step for Python and for the command line; empty where there is none.
 
     >>> print(TableError("Column 'age' holds text.", hint=hint(python="Drop it: X.drop(columns='age').")))
     Column 'age' holds text. Drop it: X.drop(columns='age').
@@ -72,14 +31,14 @@ def hint(*, python: str = "", cli: str = "") -> Hint:
 
 
 class Message(Exception):  # noqa: N818 -- the base of warnings, too
-    """Base of all errors and warnings: one text, and a hint for each surface.
+    """Base of all errors and warnings: one text, with a hint for Python and one for the command line.
 
     Parameters
     ----------
     text : str
-        What was expected and what was found, the same on every surface. ``{row}`` is replaced by the row's number.
+        What was expected and what was found. ``{row}`` is replaced by the number of the row.
     hint : Hint, default=None
-        What to do next on each surface. It follows the text.
+        What to do next; it follows the text.
     row : int, default=None
         Position of the row that the text is about, from 0. The message counts from 1.
 
@@ -95,7 +54,7 @@ class Message(Exception):  # noqa: N818 -- the base of warnings, too
         self.row = row
 
     def on(self, surface: Surface) -> str:
-        """Return the text with the hint for a surface."""
+        """Return the text, followed by the hint for Python or for the command line."""
         text, step = str(self.args[0]), getattr(self.hint, surface)
         if self.row is not None:
             text = text.replace("{row}", f"row {self.row + 1} (counted from 1)")
@@ -103,7 +62,7 @@ class Message(Exception):  # noqa: N818 -- the base of warnings, too
         return f"{text}{separator}{step}"
 
     def below(self, n_rows: int) -> Self:
-        """Return the message for a larger table, in which ``n_rows`` rows precede the first row of this one."""
+        """Return the message with its row moved down by ``n_rows``: its number in a table with that many rows above."""
         return type(self)(self.args[0], hint=self.hint, row=None if self.row is None else self.row + n_rows)
 
     def prefixed(self, start: str) -> Self:
@@ -122,7 +81,7 @@ class Message(Exception):  # noqa: N818 -- the base of warnings, too
 
 
 def _rebuild(category: Any, text: str, hint: Hint, row: int | None) -> Any:
-    """Rebuild a message that was pickled."""
+    """Restore a pickled message."""
     return category(text, hint=hint, row=row)
 
 
@@ -135,7 +94,7 @@ class TableError(MixkernError, ValueError):
 
 
 class NotATableError(TableError):
-    """Something that is not a two-dimensional table in memory."""
+    """Something that is not a table in memory: not two-dimensional, sparse, lazy or ragged."""
 
 
 class EmptyTableError(TableError):
@@ -187,7 +146,7 @@ class OneClassError(LabelError):
 
 
 class AmbiguousLabelError(LabelError):
-    """A text that could be a label or mark an unlabelled row."""
+    """A text that could be a label or mark an unlabelled row: "-1", "None" or an empty text."""
 
 
 class LabelTypeError(LabelError):
@@ -289,7 +248,7 @@ def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> Non
     above 1) has no such line: there, the warning points to where the worker was started.
     """
     level, frame = 1, inspect.currentframe()
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_MODULES:
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         level, frame = level + 1, frame.f_back
     message = category(text, hint=hint) if issubclass(category, MixkernWarning) else category(text)
     warnings.warn(message, stacklevel=level)

@@ -17,9 +17,9 @@ def subsample(rows: Positions, size: int, random: RandomState) -> Positions:
 
 
 def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int = 2) -> Positions:
-    """Draw rows stratified by class, at least ``least`` rows of each class that has as many.
+    """Draw rows stratified by class: at least ``least`` of each class, or all if the class has fewer.
 
-    Rows of all classes are shuffled even if all are kept, so that later draws from ``random`` do not depend on
+    All rows are shuffled, even those of classes that are kept whole: later draws from ``random`` do not depend on
     ``size``.
 
     Parameters
@@ -31,7 +31,7 @@ def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int =
     random : RandomState
         Random number generator.
     least : int, default=2
-        Smallest number of rows of each class.
+        Smallest number of rows of a class.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int =
     >>> class_subsample(np.array([0, 0, 0, 0, 1, 1]), 3, RandomState(0))
     array([2, 3, 4, 5])
     """
-    n, size = max(1, len(codes)), min(size, len(codes))
+    n = len(codes)
     shuffled = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
-    kept = [rows[: max(least, round(size * len(rows) / n))] for rows in shuffled]
+    kept = [rows[: max(least, round(min(size, n) * len(rows) / n))] for rows in shuffled]
     return np.sort(np.concatenate(kept))

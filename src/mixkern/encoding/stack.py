@@ -11,7 +11,7 @@ from mixkern.wording import listing, nearest
 
 
 def stacked(X: Any, more: Any) -> Any:
-    """Return a table with further rows below it; both are frames of one library, or both arrays.
+    """Return one table with the rows of both; these are frames of the same library, or arrays.
 
     >>> stacked([[1, "a"]], [[2, "b"], [3, "c"]]).tolist()
     [[1, 'a'], [2, 'b'], [3, 'c']]
@@ -21,15 +21,15 @@ def stacked(X: Any, more: Any) -> Any:
         second = opened(more)
     except TableError as error:
         raise error.prefixed("The further rows: ") from error
-    labels, others = column_labels(first), column_labels(second)
-    if (labels is None) != (others is None) or (labels is not None and type(first) is not type(second)):
+    names, more_names = column_labels(first), column_labels(second)  # None for arrays
+    if (names is None) != (more_names is None) or (names is not None and type(first) is not type(second)):
         raise ColumnMismatchError(
             f"X is a {_kind(first)}, but the further rows are a {_kind(second)}. "
             "Give both as frames of the same library, or both as arrays."
         )
-    if labels is None or others is None:
+    if names is None or more_names is None:
         return _stacked_arrays(first, second)
-    _check_same(labels, others)
+    _check_names(names, more_names)
     try:
         return nw.concat([nw.from_native(first), nw.from_native(second)], how="vertical").to_native()
     except Exception as error:  # each library has its own error for a column of two types
@@ -51,16 +51,16 @@ def _stacked_arrays(first: Any, second: Any) -> Any:
     return np.vstack([first.astype(object), second.astype(object)] if is_object else [first, second])
 
 
-def _check_same(labels: list[Any], others: list[Any]) -> None:
-    if labels == others:
+def _check_names(names: list[Any], more_names: list[Any]) -> None:
+    if names == more_names:
         return
-    missing = [label for label in labels if label not in others]
-    unknown = [label for label in others if label not in labels]
+    missing = [name for name in names if name not in more_names]
+    unknown = [name for name in more_names if name not in names]
     if not missing and not unknown:
         raise ColumnMismatchError(
             "The further rows have the columns of X in another order.",
             hint=hint(python="Order them: more[X.columns]."),
         )
-    facts = [f"{listing(missing)} missing"] * bool(missing) + [f"{listing(unknown)} not in X"] * bool(unknown)
-    near = nearest(unknown[0], [str(label) for label in missing]) if unknown else ""
+    facts = [f"{listing(found)} {fact}" for found, fact in ((missing, "missing"), (unknown, "not in X")) if found]
+    near = nearest(unknown[0], [str(name) for name in missing]) if unknown else ""
     raise ColumnMismatchError(f"The further rows must have the columns of X, but: {' and '.join(facts)}.{near}")

@@ -263,7 +263,7 @@ class DistanceKernel(Kernel):
         return np.ones(len(X if isinstance(X, Rows) else np.asarray(X)))
 
     def is_stationary(self) -> bool:
-        """Whether only the difference of two rows matters."""
+        """Whether the kernel depends only on the difference of two rows."""
         return False
 
     @property

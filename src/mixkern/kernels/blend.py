@@ -112,7 +112,7 @@ class BlendKernel(MixtureKernel):
     alpha, beta : float, default=1.0
         Weights of the continuous part and of the number of differing categories.
     gamma_bounds : pair of float or "fixed", default=(1e-5, 1e5)
-        Where scikit-learn's Gaussian processes may look for gamma.
+        Bounds of gamma where scikit-learn's Gaussian processes optimise it.
 
     Notes
     -----

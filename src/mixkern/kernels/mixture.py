@@ -25,7 +25,7 @@ class RWMKernel(MixtureKernel):
         Weights of the continuous part and of the number of differing categories. Only ``gamma * alpha`` and
         ``gamma * beta`` matter.
     gamma_bounds : pair of float or "fixed", default=(1e-5, 1e5)
-        Where scikit-learn's Gaussian processes may look for gamma.
+        Bounds of gamma where scikit-learn's Gaussian processes optimise it.
 
     Notes
     -----

@@ -21,15 +21,15 @@ class RBFKernel(DistanceKernel):
     alpha, beta : float, default=1.0
         Weights of the continuous part and of the number of differing categories.
     n_categorical : int, default=0
-        How many columns, the last ones, hold category codes.
+        Number of columns with category codes; they are the last ones.
     gamma_bounds : pair of float or "fixed", default=(1e-5, 1e5)
-        Where scikit-learn's Gaussian processes may look for gamma.
+        Bounds of gamma where scikit-learn's Gaussian processes optimise it.
 
     Notes
     -----
-    On numbers alone it is scikit-learn's ``rbf_kernel``, up to the digits that the expanded square loses there. With
-    categories, two rows that differ in m of them are m squared apart here, and 2 m on one-hot columns: one categorical
-    column with ``beta=2`` is the RBF kernel on one-hot columns, and more columns are so where m is 0 or 2.
+    Without categories it equals scikit-learn's ``rbf_kernel``, and is more accurate for rows that nearly coincide. Two
+    rows that differ in m categories have m squared in the exponent, and 2 m on one-hot columns. So with one categorical
+    column, ``beta=2`` gives the RBF kernel on one-hot columns; with several, no ``beta`` does.
 
     Examples
     --------
@@ -54,11 +54,11 @@ class RBFKernel(DistanceKernel):
         self.gamma_bounds = gamma_bounds
 
     def is_stationary(self) -> bool:
-        """Whether only the difference of two rows matters."""
+        """Whether the kernel depends only on the difference of two rows."""
         return self.n_categorical == 0
 
     def read(self, X: ArrayLike | Rows) -> Rows:
-        """Rows from an array; rows with these columns are returned as they are."""
+        """Rows from an array; rows with as many categorical columns are returned as they are."""
         if isinstance(X, Rows) and X.n_categorical == self.n_categorical:
             return X
         width = np.shape(X)[1] if np.ndim(X) == 2 else self.n_categorical
@@ -66,7 +66,7 @@ class RBFKernel(DistanceKernel):
         rows = Rows(values, n_categorical=self.n_categorical)
         if rows.has_gaps:
             raise KernelError(
-                "X has gaps, and RBFKernel has no density to fill them by. Fill them: mixture.conditional_mean(X)."
+                "X has gaps, and RBFKernel has no density to fill them. Fill them: mixture.conditional_mean(X)."
             )
         return rows
 
