@@ -1,4 +1,4 @@
-"""Accuracy of a classifier, estimated from its labels, with an interval."""
+"""Estimate the accuracy of a classifier from few labels, with a confidence interval."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -27,27 +27,27 @@ from mixkern.typing import Bools, Floats, Ints, RandomState
 from mixkern.wording import counted
 
 N_REPEATS = 5
-LEAST_FREE = 2  # labels that Wilson's interval is computed for at least, however many classes there are
-MAX_LABELS = 1_000  # labels that are used: their interval is some five points wide
-MAX_TRAININGS = 2_500  # labels times repeats: with many labels, folds need not be repeated
+MIN_TRIALS = 2  # lower limit of the number of trials in Wilson's interval, which may be 0 with many classes
+MAX_LABELS = 1_000  # labels that are used; their interval is some five points wide
+MAX_PREDICTIONS = 2_500  # labels times repeats: with many labels, folds need not be repeated
 
 
 @dataclass(frozen=True)
 class AccuracyEstimate:
-    """Estimated accuracy of a classifier on rows like the labelled ones. ``print`` gives a sentence.
+    """Estimated accuracy of a classifier on rows like the labelled ones; ``print`` shows it as a sentence.
 
     Attributes
     ----------
     value : float or None
-        Share of labels that were predicted correctly while they were left out; ``None`` where there are too few.
+        Share of left-out labels that were predicted correctly; ``None`` if there are too few labels.
     interval : tuple of float or None
         Confidence interval of the accuracy of the classifier that is trained on all labels.
     confidence : float
-        Its level.
+        Level of the interval.
     n_labels, n_tested : int
-        Number of labels, and of those that were left out: all but the only ones of their class.
+        Number of labels, and of those that were left out: about 1,000 at most, and none that is alone in its class.
     n_folds, n_repeats : int
-        Number of folds, and how often these were repeated; 0 where there is no estimate.
+        Number of folds and of their repetitions; 0 without an estimate.
     labels : dict
         Number of labels of each class.
     per_class : dict
@@ -87,14 +87,14 @@ def estimated_accuracy(
 ) -> AccuracyEstimate:
     """Estimate the accuracy of a classifier from its labels, with a confidence interval.
 
-    The density of the table is fitted once, without labels. Then labels are left out in repeated cross-validation, and
-    predicted from the others. Few labels give a wide interval.
+    The density of the table is fitted once, without labels. Then the labels are predicted in repeated cross-validation.
+    Few labels give a wide interval.
 
     Parameters
     ----------
     model : MixtureSVC or None
-        Classifier to evaluate. The density of a fitted one is used as it is; one that is not fitted is cloned and
-        fitted. ``None`` is ``MixtureSVC()``.
+        Classifier to evaluate. If it is fitted, its density is used, else a clone is fitted. ``None`` is
+        ``MixtureSVC(random_state=0)``.
     X : frame or array-like of shape (n, n_columns)
         The table: numbers, categories, gaps.
     y : array-like of shape (n,)
@@ -107,26 +107,24 @@ def estimated_accuracy(
     Returns
     -------
     AccuracyEstimate
-        Its ``value`` is ``None`` where there are too few labels.
+        Its ``value`` is ``None`` if there are too few labels.
 
     Notes
     -----
-    The estimate holds for rows like the labelled ones. Where rare classes were labelled as often as frequent ones, each
-    class counts as much as its labels; where labelled rows are harder or easier than others, the estimate is too low or
-    too high.
+    The estimate holds for rows like the labelled ones: a class counts by its share of the labels, not of all rows. If
+    the labelled rows are harder or easier than others, the estimate is too low or too high.
 
-    Each end of the interval is the wider of two: Wilson's interval for the number of labels less one for each class,
-    and that of the corrected resampled t-test (Nadeau and Bengio, 2003). A label that is the only one of its class
-    cannot be left out; it counts as wrong for the lower end and as right for the upper one. Of more than 1,000 labels,
-    about 1,000 are drawn.
+    The interval joins two: Wilson's, with the number of labels less one for each class as number of trials, and that of
+    the corrected resampled t-test (Nadeau and Bengio, 2003). The only label of a class cannot be left out; it counts as
+    wrong for the lower end and as right for the upper one. Of more than 1,000 labels, about 1,000 are drawn.
 
-    Measured on eight tables (heart, credit_a, iris, wine, glass, pima, clouds, page_blocks), 40 draws each of some 8,
-    16, 30 and 60 labels, half of them at random and half as many of each class: intervals of 95 % held the accuracy of
-    the classifier trained on all labels, on hidden rows weighted by class as the labels are, in 95.3 % of 1,231 draws
-    (96.5, 94.6, 94.9 and 95.3 % by the number of labels; by table 91.8 % on pima to 98.1 % on iris). They were 63, 45,
-    30 and 20 points wide. The estimate was 0.4 points too low on average, because folds are trained on four of five
-    labels. Where classes of unequal frequency had been labelled evenly, the accuracy on all hidden rows lay
-    inside less often: in 86 % of the draws on glass, in 88 % on page_blocks.
+    Coverage was measured on eight tables (heart, credit_a, iris, wine, glass, pima, clouds, page_blocks), with 40 draws
+    each of some 8, 16, 30 and 60 labels; half of the draws were at random, half had equally many labels of each class.
+    The 95 % interval contained the accuracy of the classifier trained on all labels, on hidden rows weighted by class
+    as the labels are, in 95.3 % of 1,231 draws (96.5, 94.6, 94.9 and 95.3 % by the number of labels; by table 91.8 % on
+    pima to 98.1 % on iris). The intervals were 63, 45, 30 and 20 points wide. The estimate was 0.4 points too low on
+    average, because folds are trained on four fifths of the labels. With equally many labels of classes of unequal
+    frequency, the interval contained the accuracy on all hidden rows in 86 % of draws on glass, 88 % on page_blocks.
 
     Examples
     --------
@@ -140,7 +138,7 @@ def estimated_accuracy(
     The accuracy cannot be estimated from 3 labels: two labels or more in at least two classes are needed.
     """
     CONFIDENCE.check(confidence, "confidence")
-    estimator, rows, codes = _structure(model, X, y)
+    estimator, rows, codes = _with_density(model, X, y)
     random = check_random_state(random_state)
     counts = np.bincount(codes, minlength=len(estimator.classes_))
     labels = dict(zip(estimator.classes_.tolist(), counts.tolist(), strict=True))
@@ -163,7 +161,7 @@ def estimated_accuracy(
 
 
 def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
-    """Compute Wilson's interval (1927) of a probability from the share seen among n.
+    """Compute Wilson's interval (1927) of a probability from the share of successes in n trials.
 
     >>> [round(end, 2) for end in wilson(1.0, 8, 0.95)]
     [0.68, 1.0]
@@ -174,8 +172,8 @@ def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 
-def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Rows, Ints]:
-    """Give an estimator with a fitted density, the labelled rows, and their classes."""
+def _with_density(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Rows, Ints]:
+    """Return an estimator with a fitted density, the labelled rows, and their class codes."""
     if model is not None and not isinstance(model, MixtureSVC):
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {model!r}.")
     is_fitted = hasattr(model, "mixture_")
@@ -184,7 +182,7 @@ def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Ro
     else:
         check_density(model.density)
         estimator = copy(model) if is_fitted else clone(model)
-    estimator.set_params(probability=False)  # not needed here, and it takes most of the time
+    estimator.set_params(probability=False)  # not needed, and it would take most of the time
     codes, _ = estimator.read_labels(X, y, None)
     labelled = np.flatnonzero(codes != UNLABELLED)
     rows = estimator.rows_of(X) if is_fitted else estimator.learn_structure(X)
@@ -193,11 +191,11 @@ def _structure(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Ro
 
 @dataclass(frozen=True, eq=False)
 class _CrossValidation:
-    """Predictions of labels that were left out."""
+    """Results of repeated cross-validation on the labels."""
 
     codes: Ints  # (n,)
-    n_right: Floats  # (n,), repeats in which each was predicted correctly
-    is_tested: Bools  # (n,)
+    n_right: Floats  # (n,), repeats in which each label was predicted correctly
+    is_tested: Bools  # (n,), false for the only label of a class
     accuracies: Floats  # one for each fold of each repeat
     ratio: float  # tested labels per training label
     n_repeats: int
@@ -208,26 +206,26 @@ class _CrossValidation:
         return float(self.n_right[self.is_tested].mean() / self.n_repeats)
 
     def per_class(self, n_classes: int) -> Floats:  # (c,)
-        """Compute the same share for each class, NaN where none was tested."""
+        """Share of the tested labels of each class that were predicted correctly, NaN if none was tested."""
         tested = self.codes[self.is_tested]
         right = np.bincount(tested, self.n_right[self.is_tested], n_classes) / self.n_repeats
         n_tested = np.bincount(tested, minlength=n_classes)
         return np.divide(right, n_tested, out=np.full(n_classes, np.nan), where=n_tested > 0)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Compute the wider interval; labels that were not tested are wrong for its lower end, right for its upper."""
+        """Join both intervals; untested labels count as wrong for the lower end and as right for the upper one."""
         n, right = len(self.codes), self.n_right.sum() / self.n_repeats
-        free = max(LEAST_FREE, n - len(np.unique(self.codes)))  # one label of each class is always needed for training
-        low = wilson(right / n, free, confidence)[0]
-        high = wilson((right + (~self.is_tested).sum()) / n, free, confidence)[1]
+        trials = max(MIN_TRIALS, n - len(np.unique(self.codes)))  # training always needs one label of each class
+        low = wilson(right / n, trials, confidence)[0]
+        high = wilson((right + (~self.is_tested).sum()) / n, trials, confidence)[1]
         quantile = stats.t.ppf((1 + confidence) / 2, len(self.accuracies) - 1)
         half = float(quantile * np.sqrt(corrected_variance(self.accuracies, self.ratio)))
         return max(0.0, min(low, self.value - half)), min(1.0, max(high, self.value + half))
 
 
 def _cross_validated(estimator: MixtureSVC, rows: Rows, codes: Ints, random: RandomState) -> _CrossValidation:
-    """Predict each label from others, in repeated cross-validation."""
-    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_TRAININGS)
+    """Predict labels in repeated cross-validation."""
+    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_PREDICTIONS)
     n_right, is_tested = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)
     accuracies, ratios = [], []
     for kept, out in repeated_folds(codes, n_repeats, random):

@@ -29,9 +29,9 @@ def advise(
 ) -> Advice:
     """Estimate whether unlabelled rows improve the accuracy on this table, and by how much.
 
-    The density of all rows is fitted once, without labels. Then labels are left out in repeated cross-validation and
-    predicted from the others: by the estimator, with the density of all rows, and by scikit-learn's ``SVC``, with the
-    labelled rows alone. The difference of their accuracies is the gain.
+    The density of all rows is fitted once, without labels. Then repeated cross-validation on the labelled rows compares
+    the estimator, which uses that density, with scikit-learn's ``SVC`` on the labelled rows alone. The gain is the
+    difference of their accuracies.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def advise(
     estimator : MixtureSVC, default=None
         The estimator to evaluate; ``None`` is ``MixtureSVC()``.
     confidence : float, default=0.95
-        Level of the interval.
+        Level of the confidence interval of the gain.
     random_state : int, RandomState or None, default=0
         Controls the start of the density and the folds.
 
     Returns
     -------
     Advice
-        ``print`` shows it as a text; its attributes are ``verdict``, ``estimate``, ``interval``, ``accuracies``,
-        ``components``, ``reasons``, ``next_steps`` and others.
+        With ``verdict``, ``estimate``, ``interval``, ``accuracies``, ``components``, ``reasons``, ``next_steps`` and
+        other attributes; ``print`` shows them as a text.
 
     Notes
     -----
@@ -60,9 +60,9 @@ def advise(
     of labels allows (Agresti and Min, 2005). Few labels give wide intervals, and "no clear difference" then means that
     the labels are too few to show one.
 
-    Accuracies hold for rows like the labelled ones: where rare classes were labelled as often as frequent ones, each
-    class counts as much as its labels. Both classifiers are trained on four of five labels; with all of them they are
-    somewhat better. The columns of ``SVC`` are z-scored and their gaps filled by means of all rows; its ``C`` is 10.
+    Accuracies hold for rows like the labelled ones: a class counts by its share of the labels, not of all rows. Both
+    classifiers are trained on four fifths of the labels; with all labels they are somewhat better. ``SVC`` has C = 10,
+    on z-scored and one-hot columns with gaps filled by the density.
 
     Examples
     --------
@@ -80,25 +80,25 @@ def advise(
     model = _estimator(estimator, random_state)
     CONFIDENCE.check(confidence, "confidence")
     pandas = optional("pandas", purpose="mixkern.advise")
-    given, _ = model.read_labels(X, y, None)
-    rows = model.learn_structure(X, X_unlabelled, given)
-    codes = np.append(given, np.full(len(rows) - len(given), UNLABELLED))
+    codes, _ = model.read_labels(X, y, None)
+    rows = model.learn_structure(X, X_unlabelled, codes)
+    codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
         numbers = one_hot_rows(model.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
         gain = cross_validated_gain(model, rows[labelled], numbers, codes[labelled], random, confidence)
-    found = purity(rows.responsibilities, codes)
+    component_purity = purity(rows.responsibilities, codes)
     labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
-    found_verdict = verdict(gain, is_complete=len(labelled) == len(rows))
+    outcome = verdict(gain, is_complete=len(labelled) == len(rows))
     return Advice(
-        verdict=found_verdict,
+        verdict=outcome,
         gain=gain,
-        purity=found,
-        components=_components(pandas, model, found, list(labels)),
-        reasons=reasons(gain, found, labels),
-        next_steps=next_steps(found_verdict, gain, found, len(rows), type(model).__name__),
+        purity=component_purity,
+        components=_components(pandas, model, component_purity, list(labels)),
+        reasons=reasons(gain, component_purity, labels),
+        next_steps=next_steps(outcome, gain, component_purity, len(rows), type(model).__name__),
         n_rows=len(rows),
         labels=labels,
         estimator=type(model).__name__,
@@ -106,27 +106,25 @@ def advise(
 
 
 def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
-    """Give a copy of the estimator to evaluate."""
+    """Return a copy of the estimator to evaluate."""
     if estimator is not None and not isinstance(estimator, MixtureSVC):
         raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {estimator!r}.")
     model = MixtureSVC() if estimator is None else clone(estimator)
     check_density(model.density)
     if model.random_state is None:
         model.set_params(random_state=random_state)
-    return model.set_params(probability=False)  # not needed here, and it takes most of the time
+    return model.set_params(probability=False)  # not needed, and it would take most of the time
 
 
-def _components(pandas: Any, estimator: MixtureSVC, found: Purity, classes: list[Any]) -> Any:
-    """Make a table of the components: their labels, and the columns in which they differ most from others."""
-    majorities = [
-        None if empty else classes[code] for code, empty in zip(found.majorities, found.is_empty, strict=True)
-    ]
+def _components(pandas: Any, estimator: MixtureSVC, purity: Purity, classes: list[Any]) -> Any:
+    """Return a table of the components: their labels, and the columns in which they differ most from others."""
+    majorities = [None if empty else classes[i] for i, empty in zip(purity.majorities, purity.is_empty, strict=True)]
     frame = pandas.DataFrame(
         {
-            "share": found.shares,
-            "labels": found.labels,
+            "share": purity.shares,
+            "labels": purity.labels,
             "majority": pandas.Series(majorities, dtype=object),
-            "purity": np.where(found.is_empty, np.nan, found.of_components),
+            "purity": np.where(purity.is_empty, np.nan, purity.of_components),
         }
     )
     description = component_table(estimator.mixture_, estimator.encoder_, n_columns=2).drop(columns="weight")

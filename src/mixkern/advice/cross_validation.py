@@ -29,13 +29,13 @@ def is_testable(codes: Ints) -> bool:
     return bool((counts > 1).sum() > 1 and counts[counts > 1].sum() >= LEAST_TESTED)
 
 
-def n_repeats_of(codes: Ints, most: int, most_trainings: int) -> int:
-    """Give how often the folds are repeated: fewer times where there are many labels.
+def n_repeats_of(codes: Ints, most: int, max_predictions: int) -> int:
+    """Return how often the folds are repeated: less often for many labels, at most ``most`` times.
 
     >>> n_repeats_of(np.zeros(8), 10, 5_000), n_repeats_of(np.zeros(2_000), 10, 5_000)
     (10, 2)
     """
-    return int(np.clip(most_trainings // len(codes), 1, most))
+    return int(np.clip(max_predictions // len(codes), 1, most))
 
 
 def repeated_folds(codes: Ints, n_repeats: int, random: RandomState) -> Iterator[tuple[Positions, Positions]]:

@@ -15,7 +15,7 @@ from mixkern.sampling import class_subsample
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
 
 N_REPEATS = 10
-MAX_TRAININGS = 5_000  # labels times repeats: with many labels, folds need not be repeated
+MAX_PREDICTIONS = 5_000  # labels times repeats: with many labels, folds need not be repeated
 MAX_LABELS = 2_000  # labels that are used: with more, unlabelled rows hardly matter
 BASELINE_C = 10.0  # C of the labels-only baseline: few labels cannot choose it, and 1 is too small
 
@@ -80,7 +80,7 @@ def cross_validated_gain(
     """
     some = class_subsample(codes, MAX_LABELS, random)
     rows, numbers, codes = rows[some], numbers[some], codes[some]
-    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_TRAININGS)
+    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_PREDICTIONS)
     folds = []
     for kept, out in repeated_folds(codes, n_repeats, random):
         with_all = left_out_predictions(estimator, rows, codes, kept, out)
