@@ -1,10 +1,10 @@
-"""A mixture density in the plane, and the trace of its evidence bound."""
+"""Plot a mixture density in two columns, and the evidence bound of its fit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
@@ -15,16 +15,16 @@ from mixkern.plot.figure import axes_or_new, fit_figure, units
 from mixkern.plot.plane import CENTRES, around_centres, ellipses
 from mixkern.plot.sample import scatter
 from mixkern.plot.style import COLOURS, INK, halo
-from mixkern.typing import Floats
+from mixkern.typing import Bools, Floats
 from mixkern.wording import nearest
 
 FILLS = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
 CONTOUR = "#93A9BF"
-REACH = 4.0  # deviations around each centre that the grid covers
+REACH = 4.0  # standard deviations around each centre that the grid covers
 MASS = 0.99  # probability inside the outermost contour
-FEW, LARGE_POINT = 0.1, 40.0  # a share of labelled rows, and the area of their points where it is no larger
-LARGEST_CENTRE, SMALLEST_CENTRE = 220.0, 25.0  # square points of print
-FAINTEST = 0.35  # opacity of a component of hardly any weight
+FEW_LABELS = 0.1  # if no larger share of rows is labelled, these have large points
+LARGE_POINT, LARGEST_CENTRE, SMALLEST_CENTRE = 40.0, 220.0, 25.0  # areas in square points of print
+FAINTEST = 0.35  # opacity of a component whose weight is near 0
 
 
 def density(
@@ -40,29 +40,29 @@ def density(
 ) -> Any:
     """Draw a mixture in two of its columns: contours of its log density, and an ellipse around each centre.
 
-    A unit ellipse joins the points at Mahalanobis distance one from the centre of its component. The cross at the
-    centre is larger and darker for a component of more weight.
+    An ellipse contains the points within Mahalanobis distance 1 of its centre. The cross at the centre is larger and
+    darker for a component of more weight.
 
     Parameters
     ----------
     mixture : Mixture
-        Such as :attr:`VBMixture.mixture_`.
+        The density, such as :attr:`VBMixture.mixture_`.
     X : array-like of shape (n, d + e), default=None
         Rows to draw on top, with all columns of the mixture.
     y : array-like of shape (n,), default=None
         Labels of the rows; ``None``, NaN or -1 where there is none.
     columns : pair of int or str, default=None
-        Positions, or with ``names`` names, of the continuous columns to show. All others, and the categorical ones,
-        are integrated out, so the drawn density is the exact marginal. Needed for more than two continuous columns.
+        Positions or, if ``names`` is given, names of the continuous columns to show; needed if there are more than two.
+        All other columns are integrated out, so the drawn density is the exact marginal.
     names : sequence of str, default=None
         Names of the mixture's columns, such as ``encoder.get_feature_names_out()``; by default x0, x1, ...
     ax : matplotlib.axes.Axes, default=None
-        Axes for the density; by default those of a new figure with a legend.
+        Axes to draw in; by default those of a new figure with a legend.
     levels : int or sequence of float, default=7
-        Log densities of the contours, or their number. With a number, the outermost contour encloses 99 % of the
-        probability, and the contours of a single Gaussian are evenly spaced log densities.
+        Number of contours, or their log densities. With a number, the outermost contour encloses 99 % of the
+        probability, and the levels are evenly spaced for a single Gaussian.
     title : str, default=""
-        Title above the density.
+        Title of the axes.
 
     Returns
     -------
@@ -95,17 +95,17 @@ def density(
 def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
     """Draw the evidence bound of every iteration of a fit.
 
-    The bound only rises, except where a component is removed or the prior follows the components (``"typical"``).
+    The bound rises, except where a component is removed or the prior adapts to the components (``"typical"``).
 
     Parameters
     ----------
     model_or_trace : VBMixture, array-like of float, or list of dict
-        A fitted density; its ``bound_trace_``; or the arguments of its ``callback``, which add the number of
+        A fitted density; its ``bound_trace_``; or the arguments of its ``callback``, which also hold the number of
         components.
     ax : matplotlib.axes.Axes, default=None
-        Axes for the trace; by default those of a new figure, 6.0 by 3.6 inches.
+        Axes to draw in; by default those of a new figure, 6.0 by 3.6 inches.
     title : str, default=""
-        Title above the trace.
+        Title of the axes.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _names(mixture: Mixture, names: Sequence[str] | None) -> list[str]:
 
 
 def _pair(mixture: Mixture, columns: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Find the two columns to show."""
+    """Return the positions of the two columns to show."""
     d = mixture.n_continuous
     if d < 2:
         raise MixtureError(
@@ -202,11 +202,11 @@ def _contours(mixture: Mixture, levels: int | Sequence[float], ax: Any) -> None:
     points = np.stack(np.meshgrid(x, y), axis=-1)
     log_density = mixture.log_density(points.reshape(-1, 2)).reshape(len(y), len(x))
     heights = _levels(levels, x, y, log_density)
-    rows, columns = (_around(log_density.max(axis=axis) >= heights[0]) for axis in (1, 0))
+    rows, columns = (_span(log_density.max(axis=axis) >= heights[0]) for axis in (1, 0))
     ground = (x[columns], y[rows], log_density[rows, columns])
     colours = optional("matplotlib.colors", purpose="mixkern.plot")
     shades = colours.LinearSegmentedColormap.from_list("fills", FILLS)(np.linspace(0, 1, len(heights)))
-    # Lines between the fills, whose shades are close in grey print.
+    # Lines, too: the shades of neighbouring fills are close in grey print.
     fills = ax.contourf(*ground, levels=[*heights, log_density.max()], colors=shades, zorder=0.5)
     lines = ax.contour(*ground, levels=heights, colors=CONTOUR, linewidths=0.6, linestyles="solid", zorder=0.6)
     for drawn in (fills, lines):  # keep a margin between contours and frame
@@ -214,14 +214,14 @@ def _contours(mixture: Mixture, levels: int | Sequence[float], ax: Any) -> None:
         drawn.sticky_edges.y.clear()
 
 
-def _around(inside: NDArray[np.bool_]) -> slice:
-    """Return the range of what is inside, and one more to each side."""
-    places = np.flatnonzero(inside)
-    return slice(max(int(places[0]) - 1, 0), int(places[-1]) + 2)
+def _span(inside: Bools) -> slice:
+    """Return the slice from the first to the last true entry, one entry wider on each side."""
+    at = np.flatnonzero(inside)
+    return slice(max(int(at[0]) - 1, 0), int(at[-1]) + 2)
 
 
 def _ticks(mixture: Mixture, column: int, n_even: int = 120) -> Floats:
-    """Return coordinates of a grid that is fine around narrow components."""
+    """Return the coordinates of the grid in a column: evenly spaced ones, and more around each centre."""
     around = around_centres(mixture, column, REACH)
     return np.unique(np.append(np.linspace(around.min(), around.max(), n_even), around))
 
@@ -242,7 +242,7 @@ def _levels(levels: int | Sequence[float], x: Floats, y: Floats, log_density: Fl
 
 
 def _enclosing(shares: Floats, x: Floats, y: Floats, log_density: Floats) -> Floats:
-    """Find the log densities whose contours enclose given shares of the probability."""
+    """Return the log densities whose contours enclose the given shares of the probability."""
     mass = np.exp(log_density - log_density.max()) * np.outer(np.gradient(y), np.gradient(x))
     densest_first = np.argsort(-log_density, axis=None)
     inside = np.cumsum(mass.ravel()[densest_first])
@@ -251,9 +251,9 @@ def _enclosing(shares: Floats, x: Floats, y: Floats, log_density: Floats) -> Flo
 
 
 def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
-    """Draw rows as points; where few rows have labels, these are large and outlined."""
+    """Draw rows as points; if few rows are labelled, those are large and outlined."""
     labels = None if y is None else encode_labels(y, min_classes=0)
-    is_few = labels is not None and len(labels.codes) == len(rows) and 0 < labels.is_labelled.mean() <= FEW
+    is_few = labels is not None and len(labels.codes) == len(rows) and 0 < labels.is_labelled.mean() <= FEW_LABELS
     if labels is None or not is_few:
         scatter(rows, y, ax=ax)
         return
@@ -287,7 +287,7 @@ def _legend_text(label: str) -> str:
 
 
 def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
-    """Return iterations, bounds and, where they are known, numbers of components."""
+    """Return iterations, bounds and, for the arguments of a callback, numbers of components."""
     steps = getattr(given, "bound_trace_", given)
     if isinstance(steps, Sequence) and steps and all(isinstance(step, Mapping) for step in steps):
         return _callback_trace(steps)
@@ -305,7 +305,7 @@ def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
 
 
 def _callback_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats]:
-    """Join the steps of all starts and samples, with a gap (NaN) wherever iterations start again at one."""
+    """Join the steps of all starts and samples, with NaN wherever iterations start again at one."""
     own = np.array([step["iteration"] for step in steps])
     restarts = np.flatnonzero(np.diff(own) <= 0) + 1
     series = (
@@ -318,7 +318,7 @@ def _callback_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats,
 
 
 def _draw_counts(iterations: Floats, counts: Floats, ax: Any) -> None:
-    """Draw numbers of components as dashed steps, with an axis of their own."""
+    """Draw numbers of components as dashed steps, with an axis on the right."""
     right = ax.twinx()
     right.step(iterations, counts, where="post", color=COLOURS[4], linestyle="--")
     right.set_ylim(0, 1.08 * np.nanmax(counts))

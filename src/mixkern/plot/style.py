@@ -1,4 +1,4 @@
-"""Colours, markers and outlines of all pictures, on light and on dark pages."""
+"""Colours, markers and outlines of all figures, on light and on dark backgrounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,8 @@ from typing import Any
 
 from mixkern.imports import optional
 
-# The first seven are Okabe and Ito's, which colour-blind readers can tell apart; markers differ too, for grey print.
-COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442"),
-    *("#6A51A3", "#8C564B", "#6B8E23"),
-)
+# The first seven are Okabe and Ito's, which colour-blind readers can distinguish; markers differ too, for grey print.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#6A51A3", "#8C564B", "#6B8E23")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 N_STYLES = len(COLOURS) * len(MARKERS)  # pairs of a colour and a marker
 UNLABELLED = "#B0B0B0"
@@ -18,11 +15,11 @@ INK = "#000000"
 GREY = "#808080"
 BEST = "#D00000"
 
-SMALL, MEDIUM, LARGE = 15.0, 26.0, 75.0  # areas of points, in square points of print
+SMALL, MEDIUM, LARGE = 15.0, 26.0, 75.0  # areas of points, in square points of print (1/72 inch)
 
 
 def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
-    """Return the colour and the marker of the i-th class; no pair repeats among the first 70.
+    """Return the colour and the marker of the i-th class; the first 70 pairs differ.
 
     >>> marker_style(0), marker_style(10)
     ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': 'v'})
@@ -32,20 +29,20 @@ def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
 
 
 def halo(width: float, **options: Any) -> list[Any]:
-    """Return a path effect: a white rim around lines, points and texts, with a width in points of print."""
+    """Return path effects that draw a white rim around lines, points and texts; ``width`` is in points of print."""
     effects = optional("matplotlib.patheffects", purpose="mixkern.plot")
     return [effects.withStroke(linewidth=width, foreground="white", **options)]
 
 
 def outlined(size: float) -> dict[str, Any]:
-    """Return options of ``ax.scatter`` for points with a black outline and a white rim; ``size`` is their area."""
+    """Return options of ``ax.scatter`` for points of area ``size`` with a black outline and a white rim."""
     outline, rim = (1.4, 3.6) if size >= LARGE else (0.6, 1.6)
     return {"s": size, "edgecolors": INK, "linewidths": outline, "path_effects": halo(rim)}
 
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a picture on a light or a dark page.
+    """The colours of a figure on a light or a dark background.
 
     Attributes
     ----------
@@ -81,15 +78,7 @@ class Theme:
             axis.label.set_color(self.muted)
 
 
-LIGHT = Theme("#ffffff", "#1b1b1b", "#5f6368", "#c9cdd2", COLOURS)
-# The same hues, light enough for a dark background.
-DARK = Theme(
-    "#16181b",
-    "#f0f0f0",
-    "#a3a9b0",
-    "#4a5057",
-    (
-        *("#4FA3E3", "#F2B33D", "#2FBF91", "#E29BC6", "#F17F42", "#9AD8F8", "#F5EC72"),
-        *("#B3A2E8", "#C99A8B", "#A5C84B"),
-    ),
-)
+LIGHT = Theme(ground="#ffffff", ink="#1b1b1b", muted="#5f6368", line="#c9cdd2", classes=COLOURS)
+# The hues of COLOURS, light enough for a dark background.
+PALE = ("#4FA3E3", "#F2B33D", "#2FBF91", "#E29BC6", "#F17F42", "#9AD8F8", "#F5EC72", "#B3A2E8", "#C99A8B", "#A5C84B")
+DARK = Theme(ground="#16181b", ink="#f0f0f0", muted="#a3a9b0", line="#4a5057", classes=PALE)
