@@ -292,7 +292,7 @@ def test_settings_of_a_density_are_kept():
     [
         (
             GaussianMixture(2).fit(blobs()),
-            r"it is a GaussianMixture\. .* becomes one so: Mixture\.from_sklearn\(model\)",
+            r"it is a GaussianMixture\. Convert a fitted .*: Mixture\.from_sklearn\(model\)",
         ),
         ("vb", "density must be None, a VBMixture or a Mixture, but it is a str"),
         (VBMixture, "density must be None, a VBMixture or a Mixture, but it is a type"),
@@ -355,7 +355,7 @@ def test_what_is_no_encoder(encoder):
 
 def test_a_mixture_beside_an_encoder():
     mixture = VBMixture(random_state=0).fit(blobs()).mixture_
-    with pytest.raises(MixtureError, match=r"X must be encoded already and encoder be None\. Give density=VBMixture"):
+    with pytest.raises(MixtureError, match=r"X must be encoded and encoder must be None\. .* density=VBMixture"):
         MixtureSVC(density=mixture, encoder=TableEncoder()).fit(blobs(), few())
 
 

@@ -281,7 +281,7 @@ def test_without_probability_there_is_none():
     model = MixtureSVC(probability=False, random_state=0).fit(X2, hidden(Y2))
     assert not hasattr(model, "predict_proba")
     assert model.slope_ is None
-    with pytest.raises(AttributeError, match="predict_proba needs what probability=True learns in fit"):
+    with pytest.raises(AttributeError, match="predict_proba needs the slope that fit learns with probability=True"):
         model.set_params(probability=True).predict_proba(X2)
     assert model.predict(X2).shape == (90,)
 

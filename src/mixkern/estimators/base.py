@@ -1,4 +1,4 @@
-"""What all estimators share: encoder, density, kernel, and the evaluation of decision functions."""
+"""Base class of the estimators: encoder, density, kernel, and the evaluation of decision functions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ from mixkern.validation import (
 Step = Callable[[], bool]
 
 MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
-MAX_FULL_COLUMNS = 500  # columns of a full covariance: 20 of them take 40 MB, and each row costs 250,000 products
+MAX_FULL_COLUMNS = 500  # columns with full covariances: 20 components take 40 MB, a row 250,000 products for each
 
 RULES: dict[str, Rule] = {
     "C": POSITIVE,
@@ -71,12 +71,12 @@ RULES: dict[str, Rule] = {
 
 
 class MixtureEstimator(TableInput, BaseEstimator):
-    """Base class of the estimators: a table is encoded, a density is fitted to all rows, and a kernel is made from it.
+    """Encode a table, fit a density to all rows, and make a kernel from the density.
 
     Attributes
     ----------
     encoder_ : TableEncoder or None
-        The fitted encoder; ``None`` where the table came encoded.
+        The fitted encoder; ``None`` for a table that is already encoded.
     density_ : VBMixture or None
         The fitted estimator of the density; ``None`` where a mixture was given.
     mixture_ : Mixture
@@ -92,7 +92,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
     beta: Any
     encoder: Any
     random_state: Any
-    _rules: ClassVar[Mapping[str, Rule]] = {}  # where they differ from RULES
+    _rules: ClassVar[Mapping[str, Rule]] = {}  # override RULES
 
     # ---------------------------------------------------------------- density and kernel
 
@@ -104,7 +104,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         X, X_unlabelled : frame or array-like
             The table, and further rows.
         codes : ndarray of int, shape (n,), default=None
-            Classes of the rows of ``X``, -1 where unlabelled, for a density that uses them.
+            Class codes of the rows of ``X``, -1 where unlabelled, for a density with ``use_labels``.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         return rows
 
     def check_parameters(self) -> None:
-        """Raise an error for wrong parameters: the first step of ``fit``."""
+        """Raise an error for a parameter that has a wrong value."""
         check_parameters(self, {**RULES, **self._rules})
         self._kernel_factory().check()
         if hasattr(self, "repair"):
@@ -132,12 +132,12 @@ class MixtureEstimator(TableInput, BaseEstimator):
         return KernelFactory(self.kernel, self.gamma, self.alpha, self.beta)
 
     def _fit_encoder(self, table: Any) -> Floats:
-        """Fit the encoder, and return the encoded table."""
+        """Set ``encoder_``, and return the encoded table."""
         if isinstance(self.density, Mixture) or self.encoder == "passthrough":
             if isinstance(self.encoder, TableEncoder):
                 raise MixtureError(
-                    "A mixture is a density of encoded rows, so X must be encoded already and encoder be None. Give "
-                    "density=VBMixture(...) to learn one from the table."
+                    "A Mixture is a density of encoded rows, so X must be encoded and encoder must be None. To encode "
+                    "X, learn the density from it: density=VBMixture(...)."
                 )
             self.encoder_ = None
             return self._validated(table, reset=True)
@@ -165,7 +165,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         if self.density is not None and not isinstance(self.density, VBMixture):
             raise MixtureError(
                 f"density must be None, a VBMixture or a Mixture, but it is a {type(self.density).__name__}. "
-                "A fitted mixture of scikit-learn becomes one so: Mixture.from_sklearn(model)."
+                "Convert a fitted mixture of scikit-learn: Mixture.from_sklearn(model)."
             )
         density = self._default_density(values) if self.density is None else clone(self.density)
         if density.random_state is None:
@@ -181,12 +181,12 @@ class MixtureEstimator(TableInput, BaseEstimator):
         self.mixture_ = self.density_.mixture_
 
     def _default_density(self, values: Floats) -> VBMixture:
-        """Density of a table for which none is given."""
+        """Return the density for ``density=None``."""
         d = values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
         return default_density(str(default_prior(self.kernel)), len(values), d, self.random_state)
 
     def _with_graph(self, kernel: Any, rows: Rows, codes: Any, random: RandomState) -> Any:
-        """Bind a kernel to the graph of the rows, where it has one."""
+        """Deform the kernel named "lap", and bind each Laplacian kernel that has no rows to these."""
         if self.kernel == KernelName.LAP:
             kernel = LaplacianKernel(kernel)
         return with_graph(kernel, lambda: values_for(kernel, rows[limited(len(rows), codes, MAX_GRAPH_ROWS, random)]))
@@ -198,12 +198,11 @@ class MixtureEstimator(TableInput, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, Rows):
             return X
-        return Rows(
-            self._validated(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X), self.mixture_
-        )
+        values = self._validated(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X)
+        return Rows(values, self.mixture_)
 
     def _set_decision(self, dual: Dual, rows: Rows) -> None:
-        """Store what a solver has found for rows."""
+        """Store the solution of an SVM solver that was trained on rows."""
         self._decision = DecisionFunction.of(self.kernel_, rows, dual)
         self.support_vectors_ = values_for(self.kernel_, rows[dual.support])
         if isinstance(self.kernel_, LaplacianKernel):
@@ -214,20 +213,20 @@ class MixtureEstimator(TableInput, BaseEstimator):
         self.repair_change_ = dual.change
 
     def decide(self, X: Any) -> Floats:  # (n, q)
-        """Evaluate the decision functions: of pairs of classes, of classes, or one.
+        """Evaluate the q decision functions: one per pair of classes, one per class, or a single one.
 
         Parameters
         ----------
         X : frame, array-like of shape (n, n_columns) or Rows
             Rows.
         """
-        rows = self.rows_of(X)  # first: it raises an error where the estimator is not fitted
+        rows = self.rows_of(X)  # before self._decision: raises the error of an estimator that is not fitted
         return self._decision(rows)
 
     # ---------------------------------------------------------------- density of rows
 
     def responsibilities(self, X: Any) -> Floats:
-        """Probability that a row comes from a component of the density.
+        """Probability of each component of the density, given the row.
 
         Returns
         -------
@@ -236,12 +235,11 @@ class MixtureEstimator(TableInput, BaseEstimator):
         return self.rows_of(X).responsibilities
 
     def novelty(self, X: Any) -> Floats:
-        """Share of the training rows that lie in denser places than a row.
+        """Share of the training rows that lie in denser regions than a row.
 
-        Rows like the training rows spread evenly between 0 and 1, so a threshold of 0.99 rejects about one in a
-        hundred of them (some more, where the density was learned from few rows of many columns), and nearly all rows
-        that are unlike them. A row with gaps is compared by the columns that it has; one without any value is not
-        novel.
+        For rows like the training rows it is spread evenly between 0 and 1, so a threshold of 0.99 rejects about one
+        in a hundred of them (some more, if the density was learned from few rows of many columns), and nearly all
+        other rows. A row with gaps is compared by its other columns; a row without any value has novelty 0.
 
         Returns
         -------
@@ -256,7 +254,7 @@ class ProgressMixin(CallbackSupportMixin):
 
     @contextmanager
     def _progress(self, task: str, n_steps: int | None, X: Any, y: Any) -> Iterator[Step]:
-        """Open a task; the result is called after each step, and returns whether a callback asks to stop."""
+        """Open a task, and yield a function to call after each step; it returns whether a callback requests a stop."""
         # scikit-learn documents this method for authors of estimators; there is no public name for it yet.
         whole = self._init_callback_context(max_subtasks=n_steps)
         whole.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -273,9 +271,9 @@ class ProgressMixin(CallbackSupportMixin):
 
 
 def default_prior(kernel: Any) -> PrecisionPrior:
-    """Return the precision prior that suits a kernel best, by measurement (docs/accuracy.md).
+    """Return the precision prior with which a kernel is most accurate, as measured in docs/accuracy.md.
 
-    The blend smooths the metrics itself, and is best with the likeliest density; other kernels with a smoother one.
+    The blend kernel smooths the metrics itself; other kernels need a smoother density.
 
     >>> default_prior("blend"), default_prior("rwm")
     (<PrecisionPrior.EVIDENCE: 'evidence'>, <PrecisionPrior.TYPICAL: 'typical'>)
@@ -285,7 +283,7 @@ def default_prior(kernel: Any) -> PrecisionPrior:
 
 
 def default_density(prior: str, n: int, d: int, random_state: Any = None) -> VBMixture:
-    """Return the density for n rows of d continuous columns: with diagonal covariances where full ones are too many.
+    """Return a density for n rows of d continuous columns, with diagonal covariances if full ones are too large.
 
     >>> str(default_density("typical", n=100, d=3).covariance_type)
     'full'
@@ -313,11 +311,11 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
     n : int
         Number of rows.
     codes : ndarray of int or None
-        Class codes of the first of them, -1 where unlabelled; the others are unlabelled.
+        Class codes of the first rows, -1 where unlabelled; further rows are unlabelled.
     limit : int
-        Number of rows to keep; the labelled ones are kept even if they are more.
+        Number of rows to keep; all labelled rows are kept even if there are more.
     random : RandomState
-        Stream to draw from.
+        Random number generator.
     """
     if n <= limit:
         return np.arange(n)
@@ -338,8 +336,8 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
 # ---------------------------------------------------------------- arguments of fit
 
 
-def one_column(y: Any, estimator: object) -> Any:
-    """Raise an error where ``y`` is None, and warn of a column that should be a vector, as scikit-learn does."""
+def checked_target(y: Any, estimator: object) -> Any:
+    """Return ``y``; as in scikit-learn, raise an error if it is None, and warn if it is a column vector."""
     if y is None:
         raise LabelTypeError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one label per row, "
@@ -351,8 +349,8 @@ def one_column(y: Any, estimator: object) -> Any:
     return y
 
 
-def weights_of(sample_weight: Any, n: int) -> Floats | None:
-    """Check the weights of labels."""
+def checked_weights(sample_weight: Any, n: int) -> Floats | None:
+    """Return the sample weights as an array of n numbers, or raise an error."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=float)

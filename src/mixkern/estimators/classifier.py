@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.errors import LabelError
-from mixkern.estimators.base import MixtureEstimator, one_column, weights_of
+from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted, listing
@@ -20,9 +20,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Return class codes, -1 where unlabelled, and the weight of each label."""
-        labels = encode_labels(one_column(y, self))
+        labels = encode_labels(checked_target(y, self))
         check_consistent_length(X, labels.codes)
-        weights = weights_of(sample_weight, len(labels.codes))
+        weights = checked_weights(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
         if weights is not None:
             codes[weights == 0] = UNLABELLED  # the row still counts in the density

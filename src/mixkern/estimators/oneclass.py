@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from mixkern.estimators.base import MixtureEstimator, weights_of
+from mixkern.estimators.base import MixtureEstimator, checked_weights
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats, Ints
@@ -86,7 +86,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         """
         rows = self.learn_structure(X, X_unlabelled)
         rows = rows[: len(rows) - (0 if X_unlabelled is None else len(X_unlabelled))]
-        weights = weights_of(sample_weight, len(rows))
+        weights = checked_weights(sample_weight, len(rows))
         dual = one_class(
             kernel_matrix(self.kernel_, rows),
             nu=self.nu,

@@ -32,7 +32,7 @@ class MixtureSVC(MixtureClassifier):
     """C-SVM classifier for tables with few labels, with a kernel from the density of all rows.
 
     The table is encoded, a mixture density is fitted to every row, labelled or not, and a support vector machine is
-    trained on the labelled rows with a kernel that measures distances in the units of the components.
+    trained on the labelled rows, with a kernel that uses the Mahalanobis distances of the components.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class MixtureSVC(MixtureClassifier):
         by all components (``"gmm"``), by Euclidean distance (``"rbf"``), by that distance deformed along the graph of
         all rows (``"lap"``), or by a blend of RWM, common components and Euclidean distance, with the mixture's share
         set by the evidence of the labels (``"blend"``; :class:`~mixkern.kernels.BlendKernel`).
-        Or any kernel of mixkern or scikit-learn, sums and products included; it is bound to the mixture where it has
-        none, and reads rows as ``encoder_`` encodes them.
+        Or any kernel of mixkern or scikit-learn, sums and products included, on rows as ``encoder_`` encodes them; a
+        kernel without a mixture is bound to ``mixture_``.
     density : VBMixture or Mixture, default=None
         Estimator of the density; ``VBMixture(use_labels=True)`` uses the labels too. A :class:`Mixture` is used as it
-        is: ``X`` must then be encoded rows, as the mixture describes them. ``None`` is a ``VBMixture`` with
-        the prior that suits the kernel (``"evidence"`` for the blend, ``"typical"`` for others), and with diagonal
-        covariances where the table is too wide for full ones.
+        is: ``X`` must then be encoded as the mixture's rows were. ``None`` is a ``VBMixture`` with the prior
+        ``"evidence"`` for the blend and ``"typical"`` for other kernels, and with diagonal covariances if the table is
+        too wide for full ones.
     C : float or "auto", default="auto"
         Regularization parameter: the penalty of an error on a labelled row. ``"auto"`` sets it by the evidence of the
         labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
@@ -59,8 +59,8 @@ class MixtureSVC(MixtureClassifier):
     class_weight : dict or "balanced", default=None
         Factor of ``C`` for each class; ``"balanced"`` is inversely proportional to the number of labels.
     encoder : TableEncoder or "passthrough", default=None
-        Encoder of the table; ``None`` is ``TableEncoder()``. With ``"passthrough"`` the rows are taken as they are,
-        and ``density.n_categorical`` is the number of columns that hold codes.
+        Encoder of the table; ``None`` is ``TableEncoder()``. With ``"passthrough"`` the rows are not encoded, and the
+        last ``density.n_categorical`` columns must hold category codes.
     probability : bool, default=True
         Whether to enable :meth:`predict_proba`, by some fifteen more trainings on the labelled rows.
     repair : {"auto", "none", "clip", "flip", "shift"}, default="auto"
@@ -68,7 +68,7 @@ class MixtureSVC(MixtureClassifier):
     tol : float, default=1e-3
         Tolerance of libsvm's stopping criterion.
     max_iter : int, default=-1
-        Limit for its iterations; -1 is a million, because it need not converge with an indefinite kernel.
+        Limit of libsvm's iterations; -1 is a million, because it may not converge with an indefinite kernel.
     random_state : int, RandomState or None, default=None
         Seed of the density's start, and of the folds for :meth:`predict_proba`.
 
@@ -95,9 +95,9 @@ class MixtureSVC(MixtureClassifier):
     dual_coef_, intercept_ : ndarray of shape (s, q) and (q,)
         The decision functions of the q pairs of classes, positive for the first of a pair.
     slope_ : float or None
-        Of the sigmoid that turns decisions into probabilities; ``None`` without ``probability``.
+        Slope of the sigmoid that turns decisions into probabilities; ``None`` with ``probability=False``.
     repair_change_ : float
-        Relative change of the kernel matrix by a repair; 0 without one.
+        Relative change of the kernel matrix by ``repair``; 0 if it was not repaired.
 
     See Also
     --------
@@ -108,7 +108,7 @@ class MixtureSVC(MixtureClassifier):
     --------
     >>> from mixkern import MixtureSVC, datasets
     >>> clouds = datasets.load("clouds")
-    >>> y = clouds.few_labels(per_class=4, random_state=0)  # eight labels, 4992 rows without
+    >>> y = clouds.few_labels(per_class=4, random_state=0)  # 8 labelled and 4992 unlabelled rows
     >>> model = MixtureSVC(random_state=0).fit(clouds.X, y)
     >>> bool(model.score(clouds.X, clouds.y) > 0.7)
     True
@@ -151,7 +151,7 @@ class MixtureSVC(MixtureClassifier):
     def from_paper(cls, **settings: Any) -> Self:
         """Return a classifier with the kernel of the paper: RWM alone, on a smooth density.
 
-        C and gamma are still set without a search. The paper searches them on grids:
+        C and gamma keep their defaults. To search them on grids, as the paper does:
         ``SVCSearch(MixtureSVC.from_paper())``.
 
         >>> MixtureSVC.from_paper(C=1.0)
@@ -182,7 +182,7 @@ class MixtureSVC(MixtureClassifier):
         return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
 
     def train(self, rows: Rows | Floats, codes: Ints, weights: Floats | None = None) -> Self:
-        """Train on the labelled rows, with the density and the kernel at hand: the second half of :meth:`fit`.
+        """Train on the labelled rows, after :meth:`learn_structure`: the second half of :meth:`fit`.
 
         Parameters
         ----------
@@ -198,57 +198,54 @@ class MixtureSVC(MixtureClassifier):
         labelled = np.flatnonzero(codes >= 0)
         rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
         rows, codes = rows[labelled], codes[labelled]
-        counts = None if weights is None else weights[labelled]
-        self.kernel_ = self._evidence_kernel(rows, codes, counts)
+        weights = None if weights is None else weights[labelled]
+        self.kernel_ = self._evidence_kernel(rows, codes, weights)
         K = kernel_matrix(self.kernel_, rows)
-        self.C_ = self._chosen_c(K, codes, counts)
+        self.C_ = self._resolved_c(K, codes, weights)
 
-        def train(K: Floats, codes: Ints, kept: Ints) -> Dual:
-            return self._solved(K, codes, None if counts is None else counts[kept], self.C_)
+        def solved(K: Floats, codes: Ints, kept: Ints) -> Dual:
+            return self._solved(K, codes, None if weights is None else weights[kept], self.C_)
 
-        dual = train(K, codes, np.arange(len(codes)))
+        dual = solved(K, codes, np.arange(len(codes)))
         self._set_decision(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        self.slope_ = self._slope(K, codes, train, counts) if self.probability else None
+        self.slope_ = self._slope(K, codes, solved, weights) if self.probability else None
         return self
 
     def _evidence_kernel(self, rows: Rows, codes: Ints, weights: Floats | None) -> Any:
         """Return the kernel, with the mixture's share set by the evidence of the labels."""
         kernel = self.kernel_
-        if self.kernel != KernelName.BLEND or not isinstance(
-            kernel, BlendKernel
-        ):  # given with its own share, or deformed
+        if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # has its own share, or is deformed
             return kernel
         some = evidence_rows(codes)
-        euclidean, mixed = kernel.pair_terms(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
-        counts = None if weights is None else weights[some]
-        return replaced(kernel, share=evidence_share(SHARE, euclidean, mixed, codes[some], counts))
+        euclidean, mixture = kernel.pair_terms(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
+        weights = None if weights is None else weights[some]
+        return replaced(kernel, share=evidence_share(SHARE, euclidean, mixture, codes[some], weights))
 
-    def _chosen_c(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
-        """Return C, by the evidence of the labels where it is "auto"."""
+    def _resolved_c(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
+        """Return C as a number; "auto" is resolved by the evidence of the labels."""
         if not isinstance(self.C, str):
             return float(self.C)
         some = evidence_rows(codes)
-        counts = None if weights is None else weights[some]
-        return evidence_C(K[np.ix_(some, some)], codes[some], counts)
+        return evidence_C(K[np.ix_(some, some)], codes[some], None if weights is None else weights[some])
 
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
-        with warnings.catch_warnings():  # the training on all labels has warned already
+        with warnings.catch_warnings():  # the training on all labels issues the same warning
             warnings.simplefilter("ignore", NotConvergedWarning)
             return slope(cross_fitted(K, codes, train, self.random_state, weights))
 
     def _class_weights(self) -> dict[int, float] | str | None:
-        """Return the weights of classes by their codes."""
+        """Return ``class_weight`` with class codes in place of labels, or raise an error."""
         given = self.class_weight
         if given is None or given == "balanced":
             return given
         if not isinstance(given, dict):
             raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
         known = self.classes_.tolist()
-        strange = [label for label in given if label not in known]
-        if strange:
-            raise LabelError(f"class_weight names {listing(strange)}, but the labels are {listing(known)}.")
+        unknown = [label for label in given if label not in known]
+        if unknown:
+            raise LabelError(f"class_weight names {listing(unknown)}, but the labels are {listing(known)}.")
         wrong = [weight for weight in given.values() if not POSITIVE.accepts(weight)]
         if wrong:
             raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
@@ -256,7 +253,7 @@ class MixtureSVC(MixtureClassifier):
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, without changing the estimator."""
-        return self._solved(K, codes, weights, self._chosen_c(K, codes, weights))
+        return self._solved(K, codes, weights, self._resolved_c(K, codes, weights))
 
     def _solved(self, K: Floats, codes: Ints, weights: Floats | None, C: float) -> Dual:
         return classifier(
@@ -276,18 +273,18 @@ class MixtureSVC(MixtureClassifier):
         Returns
         -------
         ndarray of shape (n,) or (n, c)
-            For two classes one score, positive for the second. For more: votes of all pairs of classes, and less than
-            a third of a vote for how clear they were, as in scikit-learn's ``SVC``.
+            For two classes, one score, positive for the second class. For more, the votes of all pairs of classes plus
+            the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
         """
         return class_scores(self.decide(X), len(self.classes_))
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> Floats:
-        """Predict the probability of each class; that of the predicted label is always the largest.
+        """Predict the probability of each class; the predicted label always has the largest one.
 
-        Sigmoids of the decisions between pairs of classes, all with one slope, learned from decisions on labelled rows
-        that were left out of the training (but not of the choice of the kernel's share and of C), and coupled in
-        closed form. With few labels the slope stays near its prior: use the probabilities to rank rows rather than
+        A sigmoid turns the decision between each pair of classes into a probability, and these are coupled in closed
+        form. All pairs share one slope, learned by cross-validation on the labelled rows; the kernel's share and C are
+        those of all labels. With few labels the slope stays near its prior: use the probabilities to rank rows, not
         as frequencies.
 
         Returns
@@ -299,7 +296,7 @@ class MixtureSVC(MixtureClassifier):
 
     def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
         if self.slope_ is None:
-            raise AttributeError("predict_proba needs what probability=True learns in fit. Fit again.")
+            raise AttributeError("predict_proba needs the slope that fit learns with probability=True. Fit again.")
         return class_probabilities(decisions, self.slope_, len(self.classes_))
 
     def assess(self, X: Any, *, all_classes: bool = False) -> Any:
@@ -315,9 +312,8 @@ class MixtureSVC(MixtureClassifier):
         Returns
         -------
         pandas.DataFrame
-            With the index of ``X``: ``label``; its ``probability``, NaN for a classifier without; ``component``, the
-            number of the most responsible one in ``mixture_``; ``novelty``, the share of training rows in denser
-            places.
+            With the index of ``X``: ``label``; its ``probability``, NaN with ``probability=False``; ``component``, the
+            number of the most responsible one in ``mixture_``; ``novelty``, as by :meth:`novelty`.
 
         Examples
         --------
@@ -333,17 +329,17 @@ class MixtureSVC(MixtureClassifier):
         decisions = self.decide(rows)
         labels = self._labels.decode(chosen(class_scores(decisions, len(self.classes_))))
         unknown = np.full((len(rows), len(self.classes_)), np.nan)
-        odds = self._probabilities(decisions) if self.probability else unknown
-        columns = dict(zip(ASSESSED, (labels, odds.max(axis=1), component, self.novelty(rows)), strict=True))
+        proba = self._probabilities(decisions) if self.probability else unknown
+        columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))
         if all_classes:
-            columns |= {f"probability_{label}": odds[:, i] for i, label in enumerate(self.classes_.tolist())}
+            columns |= {f"probability_{label}": proba[:, i] for i, label in enumerate(self.classes_.tolist())}
         return pandas.DataFrame(columns, index=row_names(X, len(rows)))
 
     def explain(self, X: Any, by: str = "label", n: int | None = 5) -> Any:
         """Explain labels by labelled rows, components or columns.
 
-        Nothing is estimated. A score is a sum over support vectors, and a distance is one over components and columns;
-        the lines of a row always add up.
+        The explanation is exact: a score is a sum over support vectors, a distance is a sum over components or columns,
+        and the lines of a row add up to it.
 
         Parameters
         ----------
@@ -352,14 +348,13 @@ class MixtureSVC(MixtureClassifier):
         by : {"label", "component", "column"}, default="label"
             Basis of the explanation.
         n : int or None, default=5
-            Number of labelled rows, components or columns with a line of their own; ``None`` is all. The others share
-            one line.
+            Number of labelled rows, components or columns with a line each; ``None`` is all. The others share one line.
 
         Returns
         -------
         pandas.DataFrame
-            Several lines for each row, in the order of ``X``. All begin with ``row`` (its index in a pandas frame, else
-            its position), its predicted ``label``, and ``against``: the runner-up.
+            Several lines for each row, in the order of ``X``. The first columns are ``row`` (its index in a pandas
+            frame, else its position), its predicted ``label``, and ``against``, the label with the next highest score.
 
             By ``"label"``, the strongest pull first: ``score``, the decision between these two classes, positive for
             the label (of three classes or more it is negative in the rare case that other pairs outvoted this one);

@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from mixkern.encoding import encode_targets
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.base import MixtureEstimator, one_column, weights_of
+from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats
@@ -98,9 +98,9 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         -------
         self
         """
-        targets = encode_targets(one_column(y, self))
+        targets = encode_targets(checked_target(y, self))
         check_consistent_length(X, targets)
-        weights = weights_of(sample_weight, len(targets))
+        weights = checked_weights(sample_weight, len(targets))
         if weights is not None:
             targets[weights == 0] = np.nan
             if np.isnan(targets).all():
