@@ -1,4 +1,4 @@
-"""A mixture density as a value: the result of a fit, without the data, the estimator or the labels."""
+"""A mixture density: parameters of a fit, without the data, the estimator or the labels."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,36 +18,36 @@ from mixkern.typing import Floats
 from mixkern.validation import one_of
 
 LOG_2PI = float(np.log(2 * np.pi))
-MOST_CATEGORIES = 2**20  # of one column; codes beyond are an error
+MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    r"""A density made of components: a Gaussian each, times one categorical distribution per categorical column.
+    r"""A mixture density of numbers and categories: each component is a Gaussian times categorical distributions.
 
     .. math:: p(x, z) = \sum_k \pi_k \, N(x | \mu_k, \Sigma_k) \prod_e \theta_{k e z_e}
 
-    A mixture is a value: kernels, plots, files and worker processes share it without refitting anything. Arrays are
-    read-only, mixtures with equal content are equal, and :attr:`key` identifies the content.
+    Mixtures are immutable, so that kernels, plots and worker processes can share one. Mixtures with equal content are
+    equal, and :attr:`key` identifies the content.
 
     Parameters
     ----------
     weights : array-like of shape (k,)
-        Share of each component; they add up to one.
+        Weight of each component; they add up to one.
     means : array-like of shape (k, d)
         Centres of the components in the continuous columns.
     covariances : array-like
         Shape (k, d, d) for ``"full"``, (d, d) for ``"tied"``, (k, d) for ``"diag"``, (k,) for ``"spherical"``.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Which kind of covariances they are.
+        Type of the covariances, as in scikit-learn's GaussianMixture.
     categories : sequence of array-like of shape (k, n_categories), default=()
-        One table per categorical column: the probability of each category in each component. A code beyond the table
-        counts as its last category, which :class:`~mixkern.VBMixture` reserves for "other".
+        One table per categorical column: the probability of each category in each component. Larger codes count as
+        its last category, which :class:`~mixkern.VBMixture` reserves for "other".
 
     Notes
     -----
-    Rows are arrays of d continuous columns followed by the categorical codes, as
-    :class:`~mixkern.TableEncoder` gives them. NaN is a gap; it is marginalised.
+    Rows are d continuous columns followed by categorical codes, as :class:`~mixkern.TableEncoder` encodes them. NaN is
+    a gap, and the density is that of the other columns.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Mixture:
     # ---------------------------------------------------------------- densities
 
     def log_joint(self, X: ArrayLike) -> Floats:
-        """Logarithm of each component's share of the density at each row: log p(x, k).
+        """Logarithm of each component's weight times its density at each row: log p(x, k).
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Mixture:
         -------
         ndarray of shape (n, k)
         """
-        rows = self._rows(X)
+        rows = self._checked(X)
         log_joint = np.empty((len(rows), self.n_components))
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
@@ -115,30 +115,30 @@ class Mixture:
         return log_joint
 
     def log_density(self, X: ArrayLike) -> Floats:  # (n,)
-        """Logarithm of the density at each row; gaps are marginalised."""
+        """Logarithm of the density at each row; gaps are integrated out."""
         log_density: Floats = logsumexp(self.log_joint(X), axis=1)
         return log_density
 
     def responsibilities(self, X: ArrayLike) -> Floats:  # (n, k)
-        """Probability that a row comes from a component, rho_k(x) in the paper; each row adds up to one."""
+        """Probability that each row comes from each component, rho_k(x) in the paper."""
         return responsibilities_of(self.log_joint(X), self.weights)
 
     def conditional_mean(self, X: ArrayLike, responsibilities: Floats | None = None) -> Floats:
-        """Fill each missing number by its expectation, given the row's other values.
+        """Replace each missing number by its expectation, given the row's other values.
 
         Parameters
         ----------
         X : array-like of shape (n, d + e)
             Rows; NaN is a gap.
         responsibilities : ndarray of shape (n, k), default=None
-            Those of the rows, where they have been computed before.
+            Responsibilities of the rows, if they are known; by default they are computed.
 
         Returns
         -------
         ndarray of shape (n, d + e)
             Missing categories stay missing.
         """
-        rows = self._rows(X).copy()
+        rows = self._checked(X).copy()
         shares = self.responsibilities(rows) if responsibilities is None else responsibilities
         for at, observed, missing in gap_patterns(rows[:, : self.n_continuous]):
             if len(missing):
@@ -155,21 +155,21 @@ class Mixture:
         components : ndarray of shape (n,)
             The component that each row was drawn from.
         """
-        random = check_random_state(random_state)
+        d, random = self.n_continuous, check_random_state(random_state)
         components = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
         X = np.empty((n, self.n_features))
-        factors = np.linalg.cholesky(self.full_covariances) if not self.covariance_type.is_diagonal else None
-        noise = random.standard_normal((n, self.n_continuous))
+        factors = None if self.covariance_type.is_diagonal else np.linalg.cholesky(self.full_covariances)
+        noise = random.standard_normal((n, d))
         for k in range(self.n_components):
             at = components == k
             spread = noise[at] * np.sqrt(self.variances[k]) if factors is None else noise[at] @ factors[k].T
-            X[at, : self.n_continuous] = self.means[k] + spread
+            X[at, :d] = self.means[k] + spread
             for e, table in enumerate(self.categories):
-                X[at, self.n_continuous + e] = random.choice(table.shape[1], size=at.sum(), p=table[k] / table[k].sum())
+                X[at, d + e] = random.choice(table.shape[1], size=at.sum(), p=table[k] / table[k].sum())
         return X, components
 
     def marginal(self, columns: Iterable[int]) -> "Mixture":
-        """Give the density of some continuous columns; the others and the categories are integrated out."""
+        """Return the density of some continuous columns; the other columns are integrated out."""
         at = np.fromiter(columns, dtype=np.intp)
         if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
@@ -181,14 +181,14 @@ class Mixture:
         return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
 
     def pooled(self, share: ArrayLike) -> "Mixture":
-        """Give the same mixture with covariances shrunk towards their mean.
+        """Return the same mixture with covariances shrunk towards their weighted mean.
 
-        The covariance of a component with few rows is noisy; shrinkage towards the mean covariance reduces the noise.
+        The covariance of a component with few rows is noisy; shrinkage reduces the noise.
 
         Parameters
         ----------
         share : float or array-like of shape (k,)
-            From 0 (unchanged) to 1 (the mean covariance), for all components or for each.
+            From 0 (unchanged) to 1 (the mean covariance): one for all components, or one for each.
 
         Examples
         --------
@@ -212,10 +212,10 @@ class Mixture:
         return replace(self, covariances=(1 - shares) * self.covariances + shares * mean)
 
     def steadied(self, n_rows: float) -> "Mixture":
-        r"""Give the same mixture with covariances shrunk towards their mean, the more the fewer rows a component has.
+        r"""Return the same mixture with covariances of components with few rows :meth:`pooled`.
 
-        The covariance of a component of :math:`n_k` rows that has :math:`m` free parameters is shrunk by
-        :math:`m / (n_k + m)`: by half with as many rows as parameters, by next to nothing with thousands of rows.
+        With :math:`n_k` rows in a component and :math:`m` free parameters in its covariance, the share is
+        :math:`m / (n_k + m)`: one half with as many rows as parameters, near zero with thousands of rows.
 
         Parameters
         ----------
@@ -229,10 +229,10 @@ class Mixture:
         array([1.9 , 2.98])
         """
         d = self.n_continuous
-        n_numbers = {CovarianceType.DIAG: d, CovarianceType.SPHERICAL: 1}.get(self.covariance_type, d * (d + 1) / 2)
-        return self.pooled(n_numbers / (self.weights * n_rows + n_numbers)) if d else self
+        m = {CovarianceType.DIAG: d, CovarianceType.SPHERICAL: 1}.get(self.covariance_type, d * (d + 1) / 2)
+        return self.pooled(m / (self.weights * n_rows + m)) if d else self
 
-    # ---------------------------------------------------------------- shapes of covariances
+    # ---------------------------------------------------------------- forms of the covariances
 
     @cached_property
     def full_covariances(self) -> Floats:  # (k, d, d)
@@ -266,33 +266,34 @@ class Mixture:
     def _log_gaussians(self, values: Floats, observed: NDArray[np.intp]) -> Floats:  # (n, k)
         """Log density of the observed columns under each component; the missing ones are integrated out."""
         d = len(observed)
-        is_whole = d == self.n_continuous
         if self.covariance_type.is_diagonal:
             scales = self.whiteners[:, observed]
-            log_volume = np.log(scales).sum(axis=1)
+            log_det = np.log(scales).sum(axis=1)
         else:
-            scales = self.whiteners if is_whole else _whiteners(self.full_covariances[:, observed][:, :, observed])
-            log_volume = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
+            has_gaps = d < self.n_continuous
+            scales = _whiteners(self.full_covariances[:, observed][:, :, observed]) if has_gaps else self.whiteners
+            log_det = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
         sq_distance = np.empty((len(values), self.n_components))
         for k in range(self.n_components):
-            # Differences, not the expanded square, which loses every digit of a tight component far from the origin.
+            # Not by the expanded square, which loses all digits for a narrow component far from the origin.
             with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
                 difference = values - self.means[k, observed]
                 white = difference * scales[k] if scales.ndim == 2 else difference @ scales[k].T
                 sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
         sq_distance[np.isnan(sq_distance)] = np.inf
-        return log_volume - 0.5 * (d * LOG_2PI + sq_distance)
+        return log_det - 0.5 * (d * LOG_2PI + sq_distance)
 
     def _log_categories(self, codes: Floats) -> Floats:  # (n, k)
         total = np.zeros((len(codes), self.n_components))
         for e, table in enumerate(self.categories):
-            there = ~np.isnan(codes[:, e])
-            total[there] += _log(table)[:, category_slots(codes[there, e], table.shape[1])].T
+            at = ~np.isnan(codes[:, e])
+            total[at] += _log(table)[:, category_slots(codes[at, e], table.shape[1])].T
         return total
 
     def _conditional_means(
         self, values: Floats, observed: NDArray[np.intp], missing: NDArray[np.intp]
     ) -> Floats:  # (k, n, missing)
+        """Compute the expected values of the missing columns under each component, given the observed ones."""
         means = np.broadcast_to(self.means[:, None, missing], (self.n_components, len(values), len(missing))).copy()
         if self.covariance_type.is_diagonal or not len(observed):
             return means
@@ -318,9 +319,9 @@ class Mixture:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __getstate__(self) -> dict[str, Any]:  # arrays, which files and workers store as they are
-        kept = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
-        return {**kept, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
+    def __getstate__(self) -> dict[str, Any]:  # arrays instead of the lists of to_dict
+        arrays = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
+        return {**arrays, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(self.from_dict(state).__dict__)
@@ -332,14 +333,10 @@ class Mixture:
     # ---------------------------------------------------------------- other forms
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the content as lists and numbers, for JSON."""
-        return {
-            "weights": self.weights.tolist(),
-            "means": self.means.tolist(),
-            "covariances": self.covariances.tolist(),
-            "covariance_type": str(self.covariance_type),
-            "categories": [table.tolist() for table in self.categories],
-        }
+        """Return the parameters as lists and numbers, for JSON."""
+        lists = {name: getattr(self, name).tolist() for name in ("weights", "means", "covariances")}
+        categories = [table.tolist() for table in self.categories]
+        return {**lists, "covariance_type": str(self.covariance_type), "categories": categories}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -354,13 +351,13 @@ class Mixture:
     def from_sklearn(cls, model: Any) -> Self:
         """Make a mixture from a fitted GaussianMixture, BayesianGaussianMixture or KMeans of scikit-learn.
 
-        k-means is the special case of equal weights and one variance for all components and columns (the mean squared
-        distance of a row to its centre, per column): the most responsible component is the nearest centre.
+        KMeans gives equal weights, and one variance for all components and columns: the mean squared distance of a row
+        to its centre, per column. The most responsible component is then the nearest centre.
         """
         if hasattr(model, "cluster_centers_"):
             k, d = model.cluster_centers_.shape
             variance = model.inertia_ / (len(model.labels_) * d)
-            if not variance > 0:  # every row is a centre: small next to the distances of the centres
+            if not variance > 0:  # every row is a centre: use a variance far below that of the centres
                 variance = np.finfo(float).eps * model.cluster_centers_.var(axis=0).mean() or 1.0
             return cls(np.full(k, 1 / k), model.cluster_centers_, np.full(k, variance), CovarianceType.SPHERICAL)
         if not hasattr(model, "covariances_"):
@@ -370,7 +367,7 @@ class Mixture:
             )
         return cls(model.weights_, model.means_, model.covariances_, CovarianceType(model.covariance_type))
 
-    def _rows(self, X: ArrayLike) -> Floats:
+    def _checked(self, X: ArrayLike) -> Floats:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise MixtureError(
@@ -405,20 +402,20 @@ class Mixture:
             raise MixtureError(f"categories must be tables of {k} rows of probabilities, each row adding up to one.")
         if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
-        _ = self.whiteners  # raises where a matrix is not positive definite
+        _ = self.whiteners  # raises an error if a matrix is not positive definite
 
 
 def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
-    """Normalise the shares of the components in the density at each row.
+    """Return responsibilities from the log joint density; the weights where the density of a row is zero.
 
     >>> responsibilities_of(np.log([[0.1, 0.3]]), np.array([0.5, 0.5]))
     array([[0.25, 0.75]])
     """
-    # No component explains such a row (an impossible category, squares that overflow): the weights are what is left.
+    # Density zero under every component: a category of probability zero, or squares that overflow.
     is_impossible = np.asarray(np.isneginf(log_joint).all(axis=1))
     if is_impossible.any():
         log_joint = np.where(is_impossible[:, None], _log(weights), log_joint)
-    # Subtracted before exp: a thousand deviations away every density underflows, but their ratios do not.
+    # The maximum is subtracted, because far from all components every density underflows, but their ratios do not.
     shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
@@ -436,7 +433,7 @@ def check_codes(codes: Floats) -> None:
 
 
 def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
-    """Turn codes into positions in a table whose last slot stands for all other categories.
+    """Convert codes to columns of a table whose last column stands for all other categories.
 
     >>> category_slots(np.array([0.0, 2.0, 7.0]), 3)
     array([0, 2, 2])
@@ -445,7 +442,8 @@ def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
 
 
 def _frozen(values: Any, name: str) -> Floats:
-    array = np.array(values, dtype=float) + 0.0  # minus zero becomes zero: equal values have equal bytes
+    """Copy values to a read-only array, and check that they are finite."""
+    array = np.array(values, dtype=float) + 0.0  # -0.0 becomes 0.0, so that equal values have equal bytes for the key
     if not np.isfinite(array).all():
         raise MixtureError(f"{name} must be finite numbers.")
     return _read_only(array)
@@ -463,7 +461,7 @@ def _log(probabilities: Floats) -> Floats:
 
 
 def _is_symmetric(matrices: Floats) -> bool:
-    """Whether matrices are symmetric up to rounding."""
+    """Return whether matrices are symmetric up to rounding."""
     asymmetry = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
     return bool(asymmetry <= 1e-6 * np.abs(matrices).max(initial=0.0))
 

@@ -20,6 +20,8 @@ _SMALL_WORK = 200_000
 # Rows of A that kernel_times computes at a time: bounds its memory, and lets Ctrl-C interrupt it in between.
 _ROWS_AT_A_TIME = 2**16
 
+Factors = tuple[float, float]  # of the squared distance and of the squared count, in the exponent of a kernel
+
 
 @cache
 def core() -> ModuleType | None:
@@ -132,7 +134,7 @@ def kernel(
     """
     pairs = check.pairs(A, shares_A, B, shares_B, whiteners, codes_A, codes_B)
     result = check.result(out, dtype, pairs.shape, pairs)
-    return _matrix(pairs, _per_square(gamma, alpha, beta), rtol, result, n_threads, _isa)
+    return _matrix(pairs, _factors(gamma, alpha, beta), rtol, result, n_threads, _isa)
 
 
 def kernel_times(
@@ -183,12 +185,12 @@ def kernel_times(
     check.length("V", values)
     columns = values.reshape(m, 1) if values.ndim == 1 else values
     product = np.zeros((n, columns.shape[1]))
-    _fill_product(pairs, _per_square(gamma, alpha, beta), columns, rtol, product, n_threads, _isa)
+    _product(pairs, _factors(gamma, alpha, beta), columns, rtol, product, n_threads, _isa)
     return product.reshape(n) if values.ndim == 1 else product
 
 
-def _per_square(gamma: float, alpha: float, beta: float) -> tuple[float, float]:
-    """Return the factors of the squared distance and of the squared count in the exponent."""
+def _factors(gamma: float, alpha: float, beta: float) -> Factors:
+    """Check the parameters of a kernel, and multiply them."""
     gamma = check.number("gamma", gamma)
     return gamma * check.number("alpha", alpha), gamma * check.number("beta", beta)
 
@@ -205,64 +207,50 @@ def _threads(n_threads: int | None) -> int:
 
 
 def _matrix(
-    pairs: Pairs,
-    per_square: tuple[float, float] | None,
-    rtol: float,
-    out: NDArray[Any],
-    n_threads: int | None,
-    isa: str | None,
+    pairs: Pairs, factors: Factors | None, rtol: float, out: NDArray[Any], n_threads: int | None, isa: str | None
 ) -> NDArray[Any]:
-    """Fill out with kernel values; with distances where per_square is None."""
+    """Write kernel values to out; distances where factors is None."""
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     if out.size == 0:
         return out
     compiled = core()
     if compiled is None:
-        out[...] = _reference(pairs, per_square)
+        out[...] = _reference(pairs, factors)
     else:
-        arguments = _core_arguments(pairs, per_square or (0.0, 0.0), plan(pairs, rtol), n_threads, isa)
-        compiled.matrix(**arguments, is_kernel=per_square is not None, out=out)
+        arguments = _core_arguments(pairs, factors or (0.0, 0.0), plan(pairs, rtol), n_threads, isa)
+        compiled.matrix(**arguments, is_kernel=factors is not None, out=out)
     return out
 
 
-def _fill_product(
-    pairs: Pairs,
-    per_square: tuple[float, float],
-    values: Floats,
-    rtol: float,
-    out: Floats,
-    n_threads: int | None,
-    isa: str | None,
+def _product(
+    pairs: Pairs, factors: Factors, values: Floats, rtol: float, out: Floats, n_threads: int | None, isa: str | None
 ) -> None:
-    """Fill out with the product of kernel and values, some rows of A at a time."""
+    """Write the product of kernel and values to out, some rows of A at a time."""
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     compiled = core()
     for first in range(0, len(out) if values.size else 0, _ROWS_AT_A_TIME):
         rows = slice(first, first + _ROWS_AT_A_TIME)
         part = Pairs(pairs.a.part(rows), pairs.columns, pairs.whiteners)
         if compiled is None:
-            out[rows] = _reference(part, per_square) @ values
+            out[rows] = _reference(part, factors) @ values
             continue
         planned = plan(part, rtol)
         ordered = values if planned.b is None else values[planned.b.rows]
-        arguments = _core_arguments(part, per_square, planned, n_threads, isa)
+        arguments = _core_arguments(part, factors, planned, n_threads, isa)
         compiled.times(**arguments, values=np.ascontiguousarray(ordered.T), out=out[rows])
 
 
-def _core_arguments(
-    pairs: Pairs, per_square: tuple[float, float], planned: Plan, n_threads: int, isa: str | None
-) -> dict[str, Any]:
+def _core_arguments(pairs: Pairs, factors: Factors, planned: Plan, n_threads: int, isa: str | None) -> dict[str, Any]:
     """Return the arguments that all functions of the core share."""
     (n, m), (k, d) = pairs.shape, pairs.whiteners.shape[:2]
-    columns = pairs.columns.rows
     return {
         "a": _side(pairs.a, planned.a),
         "b": None if pairs.b is None else _side(pairs.b, planned.b),
         "whiteners": pairs.whiteners,
         "norms": np.sqrt((pairs.whiteners.reshape(k, -1) ** 2).sum(axis=1)),
-        "centre": columns.mean(axis=0) if m else np.zeros(d),  # of B, so that it is the same for all blocks of A
-        "per_sq_distance": per_square[0],
-        "per_sq_count": per_square[1],
+        "centre": pairs.columns.rows.mean(axis=0),  # of B, so that it is the same for all blocks of A
+        "per_sq_distance": factors[0],
+        "per_sq_count": factors[1],
         "tile": planned.tile,
         "chunk": planned.chunk,
         "n_threads": n_threads if n * m * k * (d + 4) > _SMALL_WORK else 1,
@@ -275,18 +263,11 @@ def _side(side: check.Side, order: Order | None) -> tuple[Any, ...]:
     return (side.rows, side.shares, side.codes, order.rows if order else None, order.keep if order else None)
 
 
-def _reference(pairs: Pairs, per_square: tuple[float, float] | None) -> Floats:
+def _reference(pairs: Pairs, factors: Factors | None) -> Floats:
     """Return distances or kernel values, computed in NumPy."""
     a, b = pairs.a, pairs.b
     rows = (a.rows, a.shares, None if b is None else b.rows, None if b is None else b.shares)
-    if per_square is None:
+    if factors is None:
         return reference.distance(*rows, whiteners=pairs.whiteners)
-    return reference.kernel(
-        *rows,
-        whiteners=pairs.whiteners,
-        gamma=1.0,
-        alpha=per_square[0],
-        beta=per_square[1],
-        codes_A=a.codes,
-        codes_B=None if b is None else b.codes,
-    )
+    codes: dict[str, Any] = {"codes_A": a.codes, "codes_B": None if b is None else b.codes}
+    return reference.kernel(*rows, whiteners=pairs.whiteners, gamma=1.0, alpha=factors[0], beta=factors[1], **codes)
