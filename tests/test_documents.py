@@ -18,6 +18,7 @@ BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```", re.MULTILINE | re.DOTA
 PROMISE = re.compile(r"^print\((.*)\)  # (.+)$", re.MULTILINE)
 LINK = re.compile(r"""(?:\]\(|href="|src=")(?!https?:)([^)"#]+)[)"#]""")
 PROMPT = "$ "
+QUICK = ("advice.md", "datasets.md", "kernels.md", "model_files.md", "start.md", "tables.md")  # the others are slow
 
 
 def blocks(page):
@@ -61,7 +62,13 @@ def run_commands(text):
             assert line in printed, f"{command}\n{done.output}"
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def page_parameters():
+    """Pages with examples; those that take long carry the mark slow."""
+    marks = {True: (), False: (pytest.mark.slow,)}
+    return [pytest.param(page, marks=marks[page.name in QUICK], id=page.name) for page in PAGES if blocks(page)]
+
+
+@pytest.mark.parametrize("page", page_parameters())
 def test_examples_run_and_keep_their_promises(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -74,6 +74,7 @@ def test_all_kinds_of_imports_are_found():
     assert imported_rooms("from mixkern.density.vb import VBMixture") == {"density"}
 
 
+@pytest.mark.slow
 def test_each_room_imports_alone(fresh_interpreter):
     """Imported without the package's own __init__, a room loads no room above it."""
     rooms = [room for room in ROOMS if room not in ("__init__", "__main__")]

@@ -222,6 +222,7 @@ def test_mixed_tables_weigh_both_kinds_of_columns(heart):
     assert {(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, 0.5)} <= pairs
 
 
+@pytest.mark.slow
 def test_gaps_are_no_obstacle():
     fold, densities = situation("credit_a", replace(SMALL, weights=(0.0, 1.0), C=(1.0,), gamma=(0.1,), priors=()))
     protocol = replace(SMALL, weights=(0.0, 1.0), C=(1.0,), gamma=(0.1,), priors=())

@@ -143,6 +143,7 @@ def test_a_single_class_teaches_nothing(iris):
         labelled_rows(one_class, mixture, Experiment.FOUR_PER_CLASS, 0, PROTOCOL)
 
 
+@pytest.mark.slow
 def test_page_blocks_gives_several_classes():
     """Nine of ten rows are of one class: dense rows alone would all be of that class."""
     fold = study_fold(datasets.load("page_blocks"), 0, PROTOCOL)

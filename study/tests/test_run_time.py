@@ -40,6 +40,7 @@ def test_nothing_is_repeated_for_ever(monkeypatch):
     assert len(calls) == MOST_TIMES
 
 
+@pytest.mark.slow
 def test_a_fold_of_a_mixed_table_with_gaps():
     protocol = Protocol(n_folds=3, intrinsic=(1.0,), ambient=(0.1, 1.0), priors=())
     fold = study_fold(datasets.load("credit_a"), 0, protocol)

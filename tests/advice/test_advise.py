@@ -40,6 +40,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(gain_module, "N_REPEATS", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_unlabelled_rows_help_where_classes_are_made_of_clusters():
     estimates = [advise(MOONS, few(SIDES, [6, 6], seed)).estimate for seed in range(8)]
@@ -56,6 +57,7 @@ def test_a_large_gain_is_a_clear_one():
     assert advise(MOONS, few(SIDES, [20, 20])).purity.lift > 0.5 > found.purity.lift  # there it is the shapes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_labels_that_ignore_the_clusters_have_no_purity_and_no_gain():
     X, _ = islands()

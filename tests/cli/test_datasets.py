@@ -62,6 +62,7 @@ def test_the_command_is_installed():
     assert done.stdout == f"mixkern, version {mixkern.__version__}\n"
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     done = run("datasets", "--picture", str(tmp_path / "file" / "sets.png"))

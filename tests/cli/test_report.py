@@ -17,6 +17,7 @@ def test_a_page_and_its_summary(run, model, table, tmp_path):
     assert run("report", model, table, "-o", page, "--no-figures").stdout == f"Report: {page}\n"
 
 
+@pytest.mark.slow
 def test_beside_the_model_where_no_place_is_named(run, model, table, tmp_path):
     (tmp_path / "a.mixkern").write_bytes(model.read_bytes())
     run("report", tmp_path / "a.mixkern", table, "--no-figures")
@@ -35,6 +36,7 @@ def test_a_place_that_cannot_be_written(run, model, table, tmp_path):
     assert "page.html cannot be written: " in done.stderr
 
 
+@pytest.mark.slow
 def test_names_of_all_kinds(run, people, tmp_path):
     strange = people.set_axis(["<script>alert(1)</script>", "🙂 [bold]", "[/]"], axis=1)
     strange.to_csv(tmp_path / "a.csv", index=False)

@@ -226,6 +226,7 @@ def test_a_pipe_that_is_closed(blocks, script, tmp_path):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_through_pipes(installed, run, model, table):
     done = installed("predict", model, "-", stdin=table.read_bytes())
     assert done.stdout == run("predict", model, table).stdout

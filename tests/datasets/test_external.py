@@ -165,6 +165,7 @@ def test_the_second_time_needs_no_network(recorded, tmp_path):
     assert offline.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A network error occurred:UserWarning")
 def test_without_a_network_the_error_names_what_needs_none(recorded, tmp_path):
     recorded({})

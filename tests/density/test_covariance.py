@@ -69,6 +69,7 @@ def test_wishart_normaliser(literal, d):
     assert log_b == pytest.approx(literal.log_wishart_constant(W, 2.5 + d), rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_wishart_divergence(literal, d):
     degrees, inverse_scales, inverse_scale0 = np.array([d + 4.0]), random_matrices(1, d), random_matrices(1, d, 5)[0]

@@ -47,6 +47,7 @@ def test_judged_on_fresh_rows_a_density_of_single_rows_loses(criterion):
     assert search.best_.precision_prior == sensible
 
 
+@pytest.mark.slow
 def test_representativity_against_brute_force():
     """In one dimension both expectations are integrals."""
     mixture = Mixture([0.4, 0.6], [[-1.0], [1.5]], [[[0.5]], [[1.0]]])

@@ -154,6 +154,7 @@ def arrays(draw, usual):
     return found
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(data=st.data(), verb=st.sampled_from([engine.distance, engine.kernel, engine.kernel_times]))
 def test_no_argument_crashes_the_interpreter(data, verb):

@@ -43,6 +43,7 @@ def assert_accurate(found, rows, spread):
     assert (found[apart == 0] == 0).all()
 
 
+@pytest.mark.slow
 @EVERY_ISA
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(

@@ -126,6 +126,7 @@ def with_gaps(rows, seed, share=0.2):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [10, 30])
 def test_one_in_a_hundred_is_refused_where_a_fifth_is_missing(d):
     """Of 2,000 fresh rows, under the density that they come from: 1.0 % (10 columns), 0.9 % (30), give or take 0.3."""
@@ -137,6 +138,7 @@ def test_one_in_a_hundred_is_refused_where_a_fifth_is_missing(d):
     assert np.mean(refused) == pytest.approx(0.01, abs=0.006)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [10, 30])
 def test_few_are_refused_under_a_density_that_was_learned(d):
     """Of 1,000 fresh rows, under one of 1,000 rows with gaps: 1.0 % (10 columns) and 1.3 % (30)."""

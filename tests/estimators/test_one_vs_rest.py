@@ -361,6 +361,7 @@ WRONG2 = {"X": blobs(gap=2.0)[0], "few": blobs(per_class=8)[2], "shares": {0: 0.
 WRONG3 = {"X": blobs(60, 3)[0], "few": blobs(60, 3, 6)[2], "shares": {0: 0.9, 1: 0.05, 2: 0.05}}
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("case", [WRONG2, WRONG3], ids=["2", "3"])
 def test_the_safe_mode_against_a_loop(machine, case):

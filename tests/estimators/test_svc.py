@@ -334,6 +334,7 @@ def test_fitting_changes_no_setting():
     assert model.density_.n_categorical == 1
 
 
+@pytest.mark.slow
 def test_a_grid_over_the_density_too():
     grid = {"C": [0.1, 10.0], "density__precision_prior": ["typical", 1.0], "gamma": ["scale", 1.0]}
     model = MixtureSVC("rwm", density=VBMixture(n_components=4, random_state=0), probability=False, random_state=0)
@@ -377,6 +378,7 @@ print(model.decision_function(X).tobytes().hex(), model.slope_.hex())
 """
 
 
+@pytest.mark.slow
 def test_the_same_seed_in_another_process():
     X, y = datasets.make_two_moons(n=120, random_state=0)
     model = MixtureSVC(random_state=3).fit(X, np.where(np.arange(120) < 12, y, -1))

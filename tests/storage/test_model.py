@@ -91,6 +91,7 @@ def test_a_mixture_as_density(tmp_path):
     assert_same(answers(found, numbers()), answers(estimator, numbers()))
 
 
+@pytest.mark.slow
 def test_a_new_process_gives_the_same_answers_bit_for_bit(models, tmp_path):
     for name, estimator in models.items():
         save(estimator, tmp_path / f"{name}.mixkern")

@@ -176,6 +176,7 @@ def test_deep_json_is_not_climbed(content, tmp_path):
     assert "one number or text" in refusal(with_inside(content, schema, arrays), tmp_path)
 
 
+@pytest.mark.slow
 def test_a_schema_of_many_bytes_is_not_read(content, tmp_path):
     _, arrays = inside(content)
     padding = {"0.npy": np.random.default_rng(0).bytes(400_000)}  # else the container is refused

@@ -276,6 +276,7 @@ def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
+@pytest.mark.slow
 def test_problems_in_parallel_threads_leave_no_limit_behind():
     """Each would put back what it found, which is the others' limit; so all have one in common."""
     K, _, signs = moons()

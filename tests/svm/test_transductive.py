@@ -97,6 +97,7 @@ def record(monkeypatch):
     return seen
 
 
+@pytest.mark.slow
 def test_against_all_labels_that_there_could_be(record):
     """Measured: 17 of 20 problems are solved exactly, 14 by the labels at the start, and none is off by over 9 %."""
     at_first, reached, best = [], [], []

@@ -41,6 +41,7 @@ def test_run_then_report(tmp_path, few_settings):
     assert len(store.runs()) <= 2
 
 
+@pytest.mark.slow
 def test_a_table_of_your_own_and_baselines(tmp_path, few_settings):
     wine = datasets.load("wine")
     wine.X.assign(kind=wine.y).to_csv(tmp_path / "mine.csv", index=False)
@@ -119,6 +120,7 @@ def test_a_report_that_cannot_be_written(tmp_path, few_settings):
     assert "The report could not be written" in done.output
 
 
+@pytest.mark.slow
 def test_figures(tmp_path):
     done = run("figures", "--only", "distances,published_ranks", "--folder", tmp_path / "f", "--format", "svg")
     assert done.exit_code == 0, done.output

@@ -131,6 +131,7 @@ def test_a_run_that_is_stopped_keeps_what_it_has(tmp_path):
     assert store.entries()[:3] == kept
 
 
+@pytest.mark.slow
 def test_suggested_rows(tmp_path):
     store = Store(tmp_path / "b.sqlite")
     run_leaderboard(store, methods=["bayes"], **{**SMALL, "choices": ["suggested", "random"]})
