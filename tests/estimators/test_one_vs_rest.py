@@ -565,12 +565,10 @@ def test_ctrl_c_in_the_safe_mode_ends_the_comparison(machine, monkeypatch):
     how, binary = {"safe_margin": 0.0}, machine._binary
     calls = []
 
-    def counted(*args, **kwargs):
-        calls.append(kwargs["uses_unlabelled"])
-        if len(calls) == 2:  # the first of the comparison
-            dual = binary(*args, **kwargs)
-            return replace(dual, is_interrupted=True)
-        return binary(*args, **kwargs)
+    def counted(estimator, problem):
+        calls.append(problem.uses_unlabelled)
+        dual = binary(estimator, problem)
+        return replace(dual, is_interrupted=True) if len(calls) == 2 else dual  # the first of the comparison
 
     monkeypatch.setattr(machine, "_binary", counted)
     made(machine, **how).fit(X2, FEW2)

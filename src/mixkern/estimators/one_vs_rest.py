@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,18 @@ from mixkern.wording import listing
 SAFE_FOLDS = 4
 
 
+@dataclass(frozen=True, eq=False)
+class BinaryProblem:
+    """One class against the others."""
+
+    K: Floats  # (n, m), kernel between all rows and some of them
+    columns: Ints  # (m,), positions of these
+    signs: Ints  # (n,), 1 for the class, -1 for the others, 0 where unlabelled
+    share: float  # of the class among the unlabelled rows
+    uses_unlabelled: bool
+    step: Callable[[], object] | None  # called after each level
+
+
 class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
     """Base class of the transductive classifiers: all rows at once, the shares of the classes, and a safe mode."""
 
@@ -36,16 +49,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
         """Return the kernel between all rows and some of them, and the positions of these."""
 
     @abstractmethod
-    def _binary(
-        self,
-        K: Floats,
-        columns: Ints,
-        signs: Ints,
-        share: float,
-        *,
-        uses_unlabelled: bool,
-        step: Callable[[], object] | None,
-    ) -> Dual:
+    def _binary(self, problem: BinaryProblem) -> Dual:
         """Train one class against the others, with or without unlabelled rows."""
 
     @with_callbacks
@@ -116,7 +120,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
         duals = []
         for label in [1] if n_classes == 2 else range(n_classes):
             signs = np.where(codes == UNLABELLED, 0, np.where(codes == label, 1, -1))
-            dual = self._binary(K, columns, signs, float(shares[label]), uses_unlabelled=uses_unlabelled, step=step)
+            dual = self._binary(BinaryProblem(K, columns, signs, float(shares[label]), uses_unlabelled, step))
             duals.append(dual)
             uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
         return _joined(duals, K.shape[0])

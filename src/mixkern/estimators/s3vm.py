@@ -1,12 +1,12 @@
 """Semi-supervised SVM by quasi-Newton descent, for any kernel and several classes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mixkern.density import Rows
-from mixkern.estimators.one_vs_rest import OneVsRestMixtureClassifier
+from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassifier
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
@@ -110,24 +110,15 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         landmarks = np.sort(np.append(labelled, random.choice(others, n_others, replace=False)))
         return kernel_matrix(self.kernel_, rows, rows[landmarks]), landmarks
 
-    def _binary(
-        self,
-        K: Floats,
-        columns: Ints,
-        signs: Ints,
-        share: float,
-        *,
-        uses_unlabelled: bool,
-        step: Callable[[], object] | None,
-    ) -> Dual:
+    def _binary(self, problem: BinaryProblem) -> Dual:
         return quasi_newton(
-            K,
-            columns,
-            signs,
+            problem.K,
+            problem.columns,
+            problem.signs,
             C=self.C,
-            unlabelled_weight=self.unlabelled_weight if uses_unlabelled else 0.0,
-            positive_share=share,
+            unlabelled_weight=self.unlabelled_weight if problem.uses_unlabelled else 0.0,
+            positive_share=problem.share,
             tol=self.tol,
             max_iter=self.max_iter,
-            step=step,
+            step=problem.step,
         )

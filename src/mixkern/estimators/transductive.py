@@ -1,12 +1,11 @@
 """Joachims' transductive SVM, for any kernel and several classes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mixkern.density import Rows
-from mixkern.estimators.one_vs_rest import OneVsRestMixtureClassifier
+from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassifier
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.transductive import TRANSDUCTIVE_LEVELS, transductive
@@ -100,24 +99,15 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:  # noqa: ARG002
         return kernel_matrix(self.kernel_, rows), np.arange(len(rows))
 
-    def _binary(
-        self,
-        K: Floats,
-        columns: Ints,  # noqa: ARG002
-        signs: Ints,
-        share: float,
-        *,
-        uses_unlabelled: bool,
-        step: Callable[[], object] | None,
-    ) -> Dual:
+    def _binary(self, problem: BinaryProblem) -> Dual:
         return transductive(
-            K,
-            signs,
+            problem.K,
+            problem.signs,
             C=self.C,
-            unlabelled_C=self.unlabelled_C if uses_unlabelled else 0.0,
-            positive_share=share,
+            unlabelled_C=self.unlabelled_C if problem.uses_unlabelled else 0.0,
+            positive_share=problem.share,
             tol=self.tol,
             max_iter=self.max_iter,
             remedy=self.repair,
-            step=step,
+            step=problem.step,
         )
