@@ -145,7 +145,7 @@ def test_a_bent_kernel_has_the_columns_of_its_base(base):
 def test_a_kernel_without_a_distance_has_no_columns(kernel, name):
     X, y = table("iris")
     model = MixtureSVC(kernel, probability=False, random_state=0).fit(X, y)
-    message = f"^by='column' splits a distance, and {name} is not a kernel of one distance. Use by='label' or "
+    message = f"^by='column' needs a distance kernel of mixkern, but this is a {name}. Use by='label' or "
     with pytest.raises(KernelError, match=message):
         model.explain(X, by="column")
 

@@ -65,6 +65,7 @@ def user_choices(
 
 
 def _keys(given: ColumnNames) -> Iterable[object]:
+    """Return names as a sequence, also a single one."""
     if given is None:
         return ()
     return given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

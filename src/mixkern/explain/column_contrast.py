@@ -90,14 +90,14 @@ def _component_contrast(explained: ExplainedRows) -> ColumnContrast:
 
 
 def _distance_kernel(explained: ExplainedRows) -> DistanceKernel:
-    """Return the model's kernel, or the base of a deformed one; an error unless it depends on a distance."""
+    """Return the model's kernel, or the base of a deformed one; an error unless it has parts by column."""
     kernel = explained.model.kernel_
     kernel = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
     if isinstance(kernel, DistanceKernel):
         return kernel
     raise KernelError(
-        f"by='{By.COLUMN}' splits a distance, and {type(kernel).__name__} is not a kernel of one distance. Use "
-        f"by='{By.LABEL}' or by='{By.COMPONENT}', or train with a kernel that is, such as kernel='blend'."
+        f"by='{By.COLUMN}' needs a distance kernel of mixkern, but this is a {type(kernel).__name__}. Use "
+        f"by='{By.LABEL}' or by='{By.COMPONENT}', or train with another kernel, such as kernel='blend'."
     )
 
 

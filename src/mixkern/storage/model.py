@@ -198,8 +198,8 @@ def _check_savable(model: Any) -> None:
     """Raise an error for anything but a fitted model of mixkern."""
     kind = model.__name__ if isinstance(model, type) else type(model).__name__
     if isinstance(model, SVCSearch):
-        step = hint(python="Save what it has found: save(search.best_estimator_, path).")
-        raise ModelFileError("A search is no model.", hint=step)
+        step = hint(python="Save its best estimator: save(search.best_estimator_, path).")
+        raise ModelFileError("A search cannot be saved.", hint=step)
     if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:
         known = ", ".join(name.rpartition(".")[2] for name in ESTIMATORS)
         raise ModelFileError(f"Only a fitted estimator of mixkern ({known}) can be saved, but this is a {kind}.")
@@ -211,14 +211,14 @@ def _check_savable(model: Any) -> None:
 
 
 def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Convert notes to the types of JSON, and check that they can be."""
+    """Convert notes to the types of JSON; an error if they hold others."""
     if notes is not None and not isinstance(notes, Mapping):
         raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
     try:
         text = json.dumps(dict(notes or {}), allow_nan=False, default=_item)
         plain: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ModelFileError(f"notes must be texts, numbers, lists and dicts, as JSON has them: {error}.") from error
+        raise ModelFileError(f"notes must be texts, numbers, lists and dicts, as JSON allows: {error}.") from error
     return plain
 
 
