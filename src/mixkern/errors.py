@@ -177,10 +177,6 @@ class ModelFileError(MixkernError, ValueError):
     """A file that is not a model, is damaged, comes from a newer version, or holds types that are not trusted."""
 
 
-class StudyError(MixkernError, ValueError):
-    """Results that cannot be compared, invalid settings of a study, or a file that holds no results."""
-
-
 class OptionError(MixkernError, ValueError):
     """A parameter has a value that is not allowed."""
 

@@ -7,9 +7,9 @@ import pytest
 
 from mixkern import VBMixture, datasets
 from mixkern.density import Mixture
-from mixkern.errors import StudyError
 from mixkern_study import Experiment, Protocol, study_fold
 from mixkern_study.fold import dense_rows, density_names, fitted_density, labelled_rows
+from mixkern_study.protocol import StudyError
 
 PROTOCOL = Protocol(priors=(0.1, 1.0))
 

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
 from mixkern.density import one_hot_rows
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import DensityChoiceWarning, StudyError
+from mixkern.errors import DensityChoiceWarning
 from mixkern_study import (
     BASELINES,
     METHODS,
@@ -33,6 +33,7 @@ from mixkern_study import (
 from mixkern_study.experiment import baseline_result
 from mixkern_study.fold import fitted_density
 from mixkern_study.method import LABELS_ONLY, REFERENCE, FewLabelSearch
+from mixkern_study.protocol import StudyError
 
 
 def training_data(name):

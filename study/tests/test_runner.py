@@ -7,8 +7,9 @@ from time import sleep
 
 import pytest
 
-from mixkern.errors import InterruptedWarning, StudyError
+from mixkern.errors import InterruptedWarning
 from mixkern_study import Entry, Store, runner
+from mixkern_study.protocol import StudyError
 from mixkern_study.runner import quiet, run_jobs
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mixkern.errors import StudyError
 from mixkern_study import critical_value, published_accuracies, rank_test
+from mixkern_study.protocol import StudyError
 
 KERNELS = ["rwm", "gmm", "rbf", "lap"]
 

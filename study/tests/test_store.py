@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from mixkern import VBMixture, datasets
-from mixkern.errors import StudyError
 from mixkern_study import CellKey, Entry, Protocol, Result, Store, Timing, Trial
+from mixkern_study.protocol import StudyError
 from mixkern_study.record import FoldDensity
 
 KEY = CellKey(1, "iris", 0, 0, "rwm")

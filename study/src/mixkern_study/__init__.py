@@ -6,7 +6,7 @@ from mixkern_study.experiment import run, run_times
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leaderboard
 from mixkern_study.method import BASELINES, METHODS, Method, TrainingData, all_rows, labels_only, own_estimator
-from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading
+from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading, StudyError
 from mixkern_study.published import (
     KERNELS,
     Accuracy,
@@ -52,6 +52,7 @@ __all__ = [
     "RunTimes",
     "Step",
     "Store",
+    "StudyError",
     "StudyFold",
     "Timing",
     "TrainingData",

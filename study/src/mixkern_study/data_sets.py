@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mixkern import datasets
 from mixkern.datasets import Dataset
-from mixkern.errors import StudyError
 from mixkern.imports import optional
+from mixkern_study.protocol import StudyError
 from mixkern_study.published import DatasetFigures, published_accuracies, published_data_sets
 from mixkern_study.store import Store
 

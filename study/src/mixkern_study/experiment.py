@@ -10,13 +10,12 @@ from mixkern import datasets
 from mixkern.datasets import Dataset
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import StudyError
 from mixkern.wording import listing, nearest
 from mixkern_study.data_sets import load_tables
 from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.fold import StudyFold, density_names, fitted_density, labelled_rows, study_fold
 from mixkern_study.method import BASELINES, Method, TrainingData, chosen_methods
-from mixkern_study.protocol import Experiment, Protocol, Reading
+from mixkern_study.protocol import Experiment, Protocol, Reading, StudyError
 from mixkern_study.published import KERNELS
 from mixkern_study.record import CellKey, Result
 from mixkern_study.run_time import fold_timings

@@ -11,9 +11,8 @@ from mixkern.datasets import Dataset
 from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder
-from mixkern.errors import StudyError
 from mixkern.typing import Floats, Ints
-from mixkern_study.protocol import DensityStrategy, Experiment, Protocol
+from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, StudyError
 
 MOST_DRAWS = 100  # of labels, until two classes are among them
 

@@ -30,12 +30,12 @@ from mixkern.density import Mixture, one_hot_rows
 from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import StudyError
 from mixkern.estimators import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, TransductiveSVC
 from mixkern.estimators.base import default_density, default_prior
 from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.typing import Floats, Ints
 from mixkern.wording import listing, nearest
+from mixkern_study.protocol import StudyError
 
 TRANSDUCTIVE_ROWS = 1_000  # time grows with the cube of the rows, times the classes
 MOST_STEPS = 1_000  # of an iteration that may not converge, such as propagation where a cluster has no label

@@ -6,12 +6,16 @@ from dataclasses import asdict, dataclass
 from enum import IntEnum, StrEnum
 from zlib import crc32
 
-from mixkern.errors import StudyError
+from mixkern.errors import MixkernError
 from mixkern.search.svc import DECADES
 from mixkern.validation import numbers_to_try, one_of
 
 KEY_LENGTH = 12
 REVISION = 2  # raised when the same settings give other results
+
+
+class StudyError(MixkernError, ValueError):
+    """Results that cannot be compared, invalid settings of a study, or a file that holds no results."""
 
 
 class Experiment(IntEnum):

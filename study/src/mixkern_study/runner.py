@@ -14,7 +14,8 @@ from typing import Protocol
 
 from joblib import Parallel, delayed
 
-from mixkern.errors import InterruptedWarning, StudyError
+from mixkern.errors import InterruptedWarning
+from mixkern_study.protocol import StudyError
 from mixkern_study.store import Store
 
 COUNTING_S = 2.0  # seconds between two counts of the cells that unfinished jobs have written

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from mixkern.errors import StudyError
 from mixkern.typing import Floats
+from mixkern_study.protocol import StudyError
 
 
 @dataclass(frozen=True, eq=False)

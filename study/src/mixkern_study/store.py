@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mixkern.density import Mixture
-from mixkern.errors import StudyError
-from mixkern_study.protocol import Protocol
+from mixkern_study.protocol import Protocol, StudyError
 from mixkern_study.record import (
     CELL,
     RECORDS,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mixkern import datasets
-from mixkern.errors import StudyError
 from mixkern_study import Protocol, study_fold
 from mixkern_study.fold import fitted_density
 from mixkern_study.leaderboard import LabelDraw, label_draw, rows_to_label
+from mixkern_study.protocol import StudyError
 
 PROTOCOL = Protocol()
 

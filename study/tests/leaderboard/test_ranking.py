@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixkern.errors import StudyError
 from mixkern_study import Entry
 from mixkern_study.leaderboard import leaderboard
+from mixkern_study.protocol import StudyError
 from mixkern_study.statistics import holm, rank_biserial, signed_rank_p
 
 SETS, METHODS = ["a", "b", "c", "d"], ["mixture_svc", "svc", "bayes"]

@@ -7,8 +7,9 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from mixkern import datasets
-from mixkern.errors import InterruptedWarning, MixkernError, StudyError
+from mixkern.errors import InterruptedWarning, MixkernError
 from mixkern_study import METHODS, Entry, Method, Store, TrainingData, labels_only, run_leaderboard
+from mixkern_study.protocol import StudyError
 
 SMALL = {"data_sets": ["iris", "wine"], "budgets": [2, 4], "choices": ["random"], "n_draws": 2, "n_jobs": 1}
 

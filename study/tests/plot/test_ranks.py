@@ -7,10 +7,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 import mixkern_study
-from mixkern.errors import StudyError
 from mixkern.plot.style import COLOURS
 from mixkern_study import Entry, plot
 from mixkern_study.leaderboard import leaderboard
+from mixkern_study.protocol import StudyError
 
 TEST = mixkern_study.rank_test(np.array([[4.0, 3.0, 2.0, 1.0]] * 3 + [[3.0, 4.0, 1.0, 2.0]] * 3), ["a", "b", "c", "d"])
 

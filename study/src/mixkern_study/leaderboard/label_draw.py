@@ -7,10 +7,9 @@ import numpy as np
 
 from mixkern.advice import suggested_rows
 from mixkern.density import Mixture
-from mixkern.errors import StudyError
 from mixkern.typing import Ints
 from mixkern_study.fold import MOST_DRAWS, StudyFold
-from mixkern_study.protocol import Protocol
+from mixkern_study.protocol import Protocol, StudyError
 
 BUDGETS = (2, 4, 8, 16)
 N_DRAWS = 20

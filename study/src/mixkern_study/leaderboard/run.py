@@ -11,7 +11,6 @@ from mixkern import datasets
 from mixkern.datasets import Dataset
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import StudyError
 from mixkern.typing import Ints
 from mixkern.validation import one_of
 from mixkern.wording import listing
@@ -19,6 +18,7 @@ from mixkern_study.data_sets import OUTSIDE, load_tables
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS, Choice, LabelDraw, rows_to_label, seed_of
 from mixkern_study.method import Learner, Method, TrainingData, chosen_methods, leaderboard_methods
+from mixkern_study.protocol import StudyError
 from mixkern_study.record import Entry
 from mixkern_study.runner import OnStep, quiet, run_jobs, sentence
 from mixkern_study.store import Store
