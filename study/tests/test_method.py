@@ -190,6 +190,7 @@ def test_every_baseline_learns_iris(name):
     assert baseline_result(fold, mixture, name, BASELINES[name], draw).accuracy == result.accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASELINES)
 def test_every_baseline_learns_a_table_with_gaps_and_categories(name):
     fold, mixture, draw = situation("credit_a")

@@ -36,6 +36,7 @@ def test_data_sets_as_json():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_datasets_draws_a_picture_and_leaves_nothing_beside_it(tmp_path, suffix):
     picture = tmp_path / "new folder" / f"sets.{suffix}"

@@ -52,6 +52,7 @@ def test_every_generator_keeps_the_common_contract(make):
     assert np.any(np.diff(y) < 0), "rows are shuffled"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_noise_adds_its_variance(make):
     quiet, _ = make(n=MANY, noise=0.0, random_state=1)

@@ -60,6 +60,7 @@ def test_five_processes_need_fewer_components_as_the_precision_prior_falls():
     assert all(counts(X, precision_prior=w0) == [5] * len(SEEDS) for w0 in (4.5, 2.25, 0.75))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "prior", "fewest", "most"),
     [("ripley", 3.0, 4, 6), ("ripley", "typical", 4, 8), ("iris", "typical", 2, 3), ("wine", "typical", 3, 6)],

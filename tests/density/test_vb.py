@@ -477,7 +477,9 @@ def hard_tables():
     }
 
 
-@pytest.mark.parametrize("precision_prior", ["typical", "evidence", 1.0])
+@pytest.mark.parametrize(
+    "precision_prior", ["typical", *(pytest.param(prior, marks=pytest.mark.slow) for prior in ("evidence", 1.0))]
+)
 @pytest.mark.parametrize("name", hard_tables())
 def test_survives(kind, name, precision_prior):
     """No NaN, no warning (those are errors here), and a density that is one."""

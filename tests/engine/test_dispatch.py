@@ -126,6 +126,7 @@ def test_results_do_not_depend_on_threads(isa, rtol):
             assert (call(n_threads=n_threads) == one).all()
 
 
+@pytest.mark.slow
 @EVERY_ISA
 @pytest.mark.parametrize("leak", [0.0, 1e-20, 1e-15, 1e-13])
 @pytest.mark.parametrize("rtol", [1e-12, 1e-6])

@@ -198,6 +198,7 @@ def test_an_unbound_kernel_is_bound(word, X):
 OWN = Mixture([0.5, 0.5], [[0.0, 0.0], [2.0, 2.0]], [np.eye(2), 0.5 * np.eye(2)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "changes"),
     [

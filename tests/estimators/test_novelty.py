@@ -35,7 +35,13 @@ def literal_novelty(row, training, drawn, mixture):
     return denser / len(usual)
 
 
-@pytest.mark.parametrize(("n", "gaps"), [(30, 0.0), (250, 0.0), (30, 0.4), (300, 0.1), (300, 0.4)])
+@pytest.mark.parametrize(
+    ("n", "gaps"),
+    [
+        (30, 0.0),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in [(250, 0.0), (30, 0.4), (300, 0.1), (300, 0.4)]),
+    ],
+)
 def test_novelty_is_a_plain_loop(n, gaps, monkeypatch):
     monkeypatch.setattr(novelty, "MAX_ROWS", 400)
     training, new = sample(n, 0, gaps), sample(12, 1, 0.3)

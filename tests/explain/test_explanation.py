@@ -28,6 +28,7 @@ def machine(name):
         return MixtureSVC(density=VBMixture(n_components=5, max_iter=30), random_state=0).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "credit_a", "heart"])
 def test_the_text_fits_a_screen_and_the_content_is_json(name):
     X, _ = table(name)

@@ -113,6 +113,7 @@ def test_the_kernel_against_a_plain_solve(base, ratio, degree):
 TWINS = np.vstack([X[:45], X[:20], X[:5]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [X, TWINS], ids=["", "twins"])
 @pytest.mark.parametrize("gamma", [20.0, 2.0, 0.3, 0.03])
 @pytest.mark.parametrize("degree", [1, 2])

@@ -236,6 +236,7 @@ def words(n=40):
     return pd.DataFrame(np.random.RandomState(0).choice(list("uvw"), (n, 3)), columns=list("abc")), np.arange(n) % 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [MixtureSVC("rbf"), MixtureSVC("rwm"), MixtureSVC(RBFKernel()), MixtureSVC("lap"), LaplacianSVC("rbf")],

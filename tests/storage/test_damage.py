@@ -16,6 +16,7 @@ def versions(content):
     return damaged(content)
 
 
+@pytest.mark.slow
 def test_there_are_two_hundred_and_most_reach_below_the_checksum(versions, content):
     assert len(versions) == len({each.name for each in versions}) == 200
     assert sum(each.is_sealed for each in versions) >= 120
