@@ -111,6 +111,8 @@ def test_components_without_a_label_are_named():
     assert reasons(gain(), pure(0, -1, 1, -1), LABELS)[1] == (
         "There are 2.5 labels per component, but 2 of 4, with 50 % of all rows, have none: components 1, 3."
     )
+    full = purity(ISLANDS, np.repeat([0, 1, 0, 1], 10))
+    assert reasons(gain(), full, LABELS)[1] == "There are 10 labels per component, and every component has one."
 
 
 def test_wide_intervals_and_single_labels_are_explained():

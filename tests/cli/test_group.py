@@ -56,7 +56,7 @@ def test_a_bug_stays_a_bug(failing):
 
 
 def test_a_typo_has_code_2(run, table):
-    assert "No such command 'prdict'" in run("prdict", code=2).stderr
+    assert "No such command 'prdict'. Did you mean 'predict'?" in run("prdict", code=2).stderr
     assert "No such option '--tagret'" in run("look", table, "--tagret", "churn", code=2).stderr.replace(": ", " ", 1)
     assert "Missing option '--target'" in run("fit", table, code=2).stderr
 

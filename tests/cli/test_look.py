@@ -58,6 +58,20 @@ def test_the_text_has_the_facts_of_the_json(run, table):
     assert f"Next: mixkern fit {table} --target churn" in done.stdout
 
 
+def test_one_component_is_no_group(run, tmp_path):
+    path = tmp_path / "one.csv"
+    rows = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+    path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    printed = run("look", path).stdout
+    assert "1 component: the rows form no groups\ncomponent  rows" in printed
+    assert "differs" not in printed
+
+
+def test_a_target_that_is_not_there_yet(run, table):
+    done = run("look", table, "--target", "quality", code=1)
+    assert "If there are no labels yet, add this column, empty." in done.stderr
+
+
 def test_without_a_target_labels_are_a_column_like_others(run, table):
     found = looked(run, table)
     assert [column["name"] for column in found["columns"]] == ["age", "town", "churn"]

@@ -190,6 +190,8 @@ def test_a_table_without_the_target_has_no_labels(opened, people, written):
 def test_missing_columns_are_named_with_the_nearest(opened, people, written):
     with pytest.raises(ColumnMismatchError, match=r"lacks 1 column that .*: 'age'\. Did you mean 'Age_'\?"):
         opened(written(people.rename(columns={"age": "Age_"})))
+    with pytest.raises(ColumnMismatchError, match=r": 'town'\. Add it; cells of unknown values can be empty\.$"):
+        opened(written(people.drop(columns="town")))
 
 
 def test_gaps_of_the_model_are_gaps_here(run, people, tmp_path):

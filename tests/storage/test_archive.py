@@ -50,7 +50,7 @@ def test_packed_and_unpacked(content):
     ("wrong", "reason"),
     [
         (b"", "the file is empty"),
-        (b"hello", "no zip that can be read"),
+        (b"hello", "it is no model"),
         (b"\x80\x04N.", "looks like a pickle, and reading a pickle may run any code"),
         (b"PK\x05\x06" + bytes(18), "but it holds nothing"),
         (b"PK\x03\x04" + bytes(100), "no zip that can be read"),

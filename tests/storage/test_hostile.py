@@ -248,7 +248,7 @@ def test_a_pickle_is_not_opened(protocol, content, tmp_path):
     marker, path = tmp_path / "ran", tmp_path / "a.mixkern"
     trap = pickle.dumps(Trap(marker), protocol)
     message = refused(trap, path)
-    assert ("looks like a pickle" if protocol else "no zip that can be read") in message
+    assert ("looks like a pickle" if protocol else "it is no model") in message
     refused(sealed(content, trap), path)
     buffer = io.BytesIO()
     joblib.dump(Trap(marker), buffer, compress=3)

@@ -180,7 +180,8 @@ def _coverage_reasons(found: Purity) -> list[str]:
     k, empty = len(found.shares), np.flatnonzero(found.is_empty)
     if k == 1:
         return []
-    start = f"There are {found.labels.sum() / k:.1f} labels per component"
+    mean = found.labels.sum() / k
+    start = f"There are {mean:.{0 if mean >= 10 else 1}f} labels per component"
     if not len(empty):
         return [f"{start}, and every component has one."]
     empty = empty[np.argsort(-found.shares[empty], kind="stable")]

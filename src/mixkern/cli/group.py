@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from mixkern.errors import MixkernError
+from mixkern.wording import nearest
 
 ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
 STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
@@ -51,6 +52,13 @@ class Commands(click.Group):
             return getattr(import_module(module), attribute)
         plugin = _plugins().get(name)
         return super().get_command(ctx, name) if plugin is None else plugin.load()
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command by its name; the error has the nearest name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message}{nearest(args[0], self.list_commands(ctx))}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""

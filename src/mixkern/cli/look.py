@@ -110,7 +110,8 @@ def _show(result: dict[str, Any], table: str) -> None:
         each = ", ".join(f"{count} of {label!r}" for label, count in result["classes"].items())
         click.echo(f"Labels in {target!r}: {result['labelled']} of {counted(n, 'row')}{': ' if each else ''}{each}.\n")
     groups = result["components"]
-    print_wide(f"{counted(len(groups), 'component')} (groups of similar rows)", _component_table(groups))
+    title = f"{counted(len(groups), 'component')} (groups of similar rows)"
+    print_wide(title if len(groups) > 1 else "1 component: the rows form no groups", _component_table(groups))
     _show_rest(len(groups), "component")
     click.echo()
     _show_next_step(result, shlex.quote(table))
@@ -145,8 +146,8 @@ def _component_table(groups: list[dict[str, Any]]) -> Table:
         if has_labels:
             some = ", ".join(f"{n} {label}" for label, n in group["labels"].items())
             cells.append(some or Text("none", "bold"))
-        rows.append([*cells, "; ".join(group["distinct"])])
-    headings = ["component", "rows", *["labels"] * has_labels, "differs from other rows in"]
+        rows.append([*cells, "; ".join(group["distinct"])] if len(groups) > 1 else cells)
+    headings = ["component", "rows", *["labels"] * has_labels, *["differs from other rows in"] * (len(groups) > 1)]
     return text_table(headings, rows, right=["component", "rows"])
 
 

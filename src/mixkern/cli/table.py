@@ -134,9 +134,11 @@ def _check_columns(file: TableFile, **options: Sequence[str]) -> None:
     for option, names in options.items():
         for name in names:
             if name not in file.columns:
+                near = nearest(name, file.columns)
+                step = "" if near or option != "target" else " If there are no labels yet, add this column, empty."
                 raise UnknownColumnError(
-                    f"--{option} {name}: {file.name} has no such column.{nearest(name, file.columns)} "
-                    f"It has {listing(file.columns, limit=10)}."
+                    f"--{option} {name}: {file.name} has no such column.{near} "
+                    f"It has {listing(file.columns, limit=10)}.{step}"
                 )
 
 
@@ -276,9 +278,10 @@ def model_table(
     columns = {column.name: column for column in model.encoder_.columns_}
     missing = [name for name in columns if name not in file.columns]
     if missing:
+        step = f" Add {'it' if len(missing) == 1 else 'them'}; cells of unknown values can be empty."
         raise ColumnMismatchError(
             f"{file.name} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
-            f"{nearest(missing[0], set(file.columns) - set(columns))}"
+            f"{nearest(missing[0], set(file.columns) - set(columns)) or step}"
         )
     return ModelTable(file, columns, str(at_fit.get("target", "label")), _texts(at_fit.get("unlabelled")))
 

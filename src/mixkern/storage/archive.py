@@ -118,6 +118,11 @@ def read_archive(content: bytes, own_version: str) -> tuple[ArchiveHeader, bytes
             "it looks like a pickle, and reading a pickle may run any code.",
             hint=hint(python="Save the model with mixkern.save.", cli=SAVE.cli),
         )
+    if not content.startswith(b"PK"):
+        raise ModelFileError(
+            "it is no model.",
+            hint=hint(python=f"{SAVE_CODE} writes one.", cli=f"Give the model before the table. To write one: {FIT}"),
+        )
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             infos = _members(archive, len(content))

@@ -52,7 +52,7 @@ def paper_group() -> None:
 paper_group.add_command(data_command)
 
 
-@paper_group.command("run")
+@paper_group.command("run", short_help="Run the experiments.")
 @click.option(
     "--experiment",
     "experiments",
@@ -158,7 +158,7 @@ def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
         click.echo(f"{path}: {drawings[name].title}")
 
 
-@paper_group.command()
+@paper_group.command(short_help="Write all tables and figures as one HTML page.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -52,7 +52,7 @@ def study_group() -> None:
     """Compare mixkern with other methods."""
 
 
-@study_group.command("leaderboard")
+@study_group.command("leaderboard", short_help="Rank methods with few labels.")
 @click.option(
     "--data-sets",
     callback=name_list(lambda: [*names(), *OUTSIDE, *GROUPS], has_openml=True),

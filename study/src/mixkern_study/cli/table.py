@@ -34,7 +34,7 @@ PAPER = "(paper)"
 NAME_WIDTH = 16  # of a data set: longer names are cut
 
 
-@click.command("data")
+@click.command("data", short_help="Compare the data sets with the paper's.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 def data_command(as_json: bool) -> None:
     """List the twenty data sets beside the figures that the paper gives for them."""
