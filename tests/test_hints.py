@@ -68,7 +68,7 @@ def test_new_categories():
 def test_files_that_are_no_models_name_the_command_that_writes_one(content, tmp_path):
     path = tmp_path / "a.mixkern"
     path.write_bytes(content)
-    assert "rite it again: mixkern fit TABLE --target COLUMN -o MODEL" in message(lambda: load(path))
+    assert ": mixkern fit TABLE --target COLUMN -o MODEL" in message(lambda: load(path))
 
 
 @pytest.mark.parametrize(
