@@ -97,9 +97,6 @@ def _components(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
     return found
 
 
-# ---------------------------------------------------------------- printed tables
-
-
 def _show(result: dict[str, Any], table: str) -> None:
     n, target = result["rows"], result["target"]
     title = f"{result['table']}: {counted(n, 'row')}, {counted(len(result['columns']), 'column')} to learn from"

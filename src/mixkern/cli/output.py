@@ -37,8 +37,6 @@ WIDEST_CELL = 60
 
 Notes = list[str]
 
-# ---------------------------------------------------------------- results and notes
-
 
 @contextmanager
 def warnings_as_notes(notes: Notes) -> Iterator[None]:
@@ -84,9 +82,6 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-# ---------------------------------------------------------------- tables
-
-
 def printable(text: str) -> str:
     r"""Return a text with its control characters replaced: a cell may hold commands to the terminal.
 
@@ -126,9 +121,6 @@ def print_wide(title: str, table: Table) -> Console:
     return console
 
 
-# ---------------------------------------------------------------- progress
-
-
 @contextmanager
 def step_progress() -> Iterator[Callable[[Any], None]]:
     """Show a progress bar on standard error; the function that is given updates it after each step."""
@@ -157,9 +149,6 @@ def byte_progress(description: str) -> Iterator[Callable[[int, int | None], None
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(description, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-# ---------------------------------------------------------------- pictures
 
 
 def write_picture(path: Path, draw: Callable[[], Any], dpi: float) -> None:

@@ -89,9 +89,6 @@ def _most_distinct(columns: Sequence[_Column], component: int, width: int) -> li
     return [*texts, *[""] * width][:width]
 
 
-# ---------------------------------------------------------------- continuous columns
-
-
 def _continuous(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]:
     centre, deviation = _overall(mixture)
     differences = (mixture.means - centre) / deviation  # (k, d)
@@ -152,9 +149,6 @@ def _duration_text(seconds: float, deviation: float) -> str:
 
 def _exponent(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
-
-
-# ---------------------------------------------------------------- categorical columns
 
 
 def _categorical(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]:

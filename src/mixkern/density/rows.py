@@ -70,8 +70,6 @@ class Rows:
         filled = np.asarray(self.filled, dtype=dtype)
         return filled.copy() if copy else filled
 
-    # ---------------------------------------------------------------- density
-
     @cached_property
     def log_joint(self) -> Floats:  # (n, k)
         """Logarithm of each component's share of the density."""
@@ -91,8 +89,6 @@ class Rows:
     def _density(self) -> Mixture:
         assert self.mixture is not None, "rows without a mixture have no density"
         return self.mixture
-
-    # ---------------------------------------------------------------- columns
 
     @property
     def has_gaps(self) -> bool:

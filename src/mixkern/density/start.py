@@ -34,9 +34,6 @@ class Start(StrEnum):
     RANDOM = "random"  # any rows
 
 
-# ---------------------------------------------------------------- growing samples
-
-
 def samples(n: int, random: RandomState, *, is_progressive: bool) -> Iterator[Positions | None]:
     """Give growing random samples of n rows, each containing the one before; None, the last, means all rows."""
     if is_progressive and n > FIRST_SAMPLE * GROWTH:
@@ -89,9 +86,6 @@ def ascend_rows(
     """Raise the evidence bound of given rows."""
     table = rows.blocks(len(statistics.counts), is_diagonal=prior.precision.covariance_type.is_diagonal)
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)
-
-
-# ---------------------------------------------------------------- first centres
 
 
 def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState) -> Statistics:

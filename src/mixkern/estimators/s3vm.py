@@ -28,11 +28,8 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         Regularization parameter: the penalty of errors.
     unlabelled_weight : float, default=1.0
         Penalty of all unlabelled rows together, as a multiple of the labelled ones; 0 leaves them out.
-    class_shares : dict, default=None
-        Share of each label among all rows; ``None`` takes that among the labelled rows.
-    safe_margin : float, default=None
-        With a number, the classifier is compared with the supervised one on labelled rows that are left out, fold by
-        fold. Where it makes more errors, by more than this share of these rows, the supervised one is used.
+    class_shares, safe_margin
+        As in :class:`TransductiveSVC`.
     max_rows : int, default=20000
         Limit for the training rows: with more, all labelled rows and a random sample of the others are used.
     n_landmarks : int, default=500

@@ -41,9 +41,6 @@ def units(ax: Any) -> str:
     return "equal" if max(width, height) <= MOST_OBLONG * min(width, height) else "auto"
 
 
-# ---------------------------------------------------------------- panels
-
-
 def new_panels(n: int, shape: float, panel: float = PANEL) -> tuple[Any, Sequence[Any]]:
     """Return a figure of n panels with shared axes, at most four in a line; ``shape`` is height over width."""
     n_columns = min(n, MOST_COLUMNS)
@@ -76,9 +73,6 @@ def check_names(things: Any, what: str, example: str) -> Mapping[str, Any]:
             f"{what} must be a dict of names and {what}, but it is {came}.", hint=hint(python=f"Pass {example}.")
         )
     return things
-
-
-# ---------------------------------------------------------------- legend
 
 
 def fit_figure(ax: Any, **options: Any) -> None:

@@ -105,18 +105,12 @@ def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:
     return wrong or [raw.name for raw in raws[2 - n_categorical :]]
 
 
-# ---------------------------------------------------------------- labels
-
-
 def row_labels(y: Any, n: int, name: str = "y") -> Labels:
     """Encode one label for each of n rows; ``None`` stands for no labels at all."""
     labels = encode_labels(np.full(n, UNLABELLED) if y is None else y, min_classes=0)
     if len(labels.codes) != n:
         raise LabelError(f"{name} must have one label per row of X, {n}, but it has {len(labels.codes)}.")
     return labels
-
-
-# ---------------------------------------------------------------- components
 
 
 def around_centres(mixture: Mixture, column: int, reach: float, n_each: int = 21) -> Floats:  # (k, n_each)

@@ -32,9 +32,6 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-# ---------------------------------------------------------------- texts
-
-
 @dataclass(frozen=True)
 class Paragraph:
     """Running text; `code` stands between backticks."""
@@ -65,9 +62,6 @@ class Heading:
 
     template: ClassVar[str] = "heading"
     text: str
-
-
-# ---------------------------------------------------------------- figures and cards
 
 
 @dataclass(frozen=True)

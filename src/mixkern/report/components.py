@@ -86,9 +86,6 @@ def _shares(facts: ModelFacts, counts: Ints, *, as_percent: bool = False) -> tup
     return (*map(share, order[:MOST_SHARES]), *more)
 
 
-# ---------------------------------------------------------------- typical values
-
-
 @dataclass(frozen=True, eq=False)
 class _Typical:
     """Typical values of components and of all rows."""

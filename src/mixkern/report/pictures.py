@@ -141,9 +141,6 @@ def _with_few_colours(content: bytes) -> bytes:
     return out.getvalue()
 
 
-# ---------------------------------------------------------------- the pictures of a model
-
-
 def map_picture(facts: ModelFacts) -> Picture:
     """Return the map: the table in its first two principal components."""
     some = " " if facts.n_rows <= MOST_ROWS else f" ({MOST_ROWS:,} of them, drawn at random) "

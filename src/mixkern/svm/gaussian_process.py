@@ -24,8 +24,6 @@ USUAL_C = 10.0  # median of the prior of C
 C_SPREAD = 1.0  # standard deviation of log C in the prior
 MAX_LABELS = 1_000  # labels that the evidence is computed from: one factorisation takes some 20 ms
 
-# ---------------------------------------------------------------- evidence
-
 
 def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: float = LABEL_NOISE) -> float:
     """Compute the log density of labels under a Gaussian process.
@@ -136,9 +134,6 @@ def evidence_rows(codes: Ints) -> Positions:
     (1001, True)
     """
     return class_subsample(codes, MAX_LABELS, RandomState(0), least=1)
-
-
-# ---------------------------------------------------------------- posterior
 
 
 def posterior_mean(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> Floats:  # (m, c)
