@@ -135,9 +135,6 @@ def _item(sentence: str) -> str:
     return fill(sentence, WIDTH, initial_indent="- ", subsequent_indent="  ")
 
 
-# ---------------------------------------------------------------- verdict
-
-
 def verdict(gain: Gain | None, *, is_complete: bool) -> Verdict:
     """Give the verdict that follows from the interval of a gain."""
     if is_complete:
@@ -148,9 +145,6 @@ def verdict(gain: Gain | None, *, is_complete: bool) -> Verdict:
     if low > 0:
         return Verdict.HELPS
     return Verdict.HINDERS if high < 0 else Verdict.UNCLEAR
-
-
-# ---------------------------------------------------------------- reasons
 
 
 def reasons(gain: Gain | None, found: Purity, labels: dict[Any, int]) -> tuple[str, ...]:
@@ -215,9 +209,6 @@ def _precision_reasons(gain: Gain | None, labels: dict[Any, int]) -> list[str]:
 def _names(items: Any) -> str:
     """Name the first few items."""
     return ", ".join(map(str, items[:MAX_NAMED])) + (", ..." if len(items) > MAX_NAMED else "")
-
-
-# ---------------------------------------------------------------- next steps
 
 
 def next_steps(verdict: Verdict, gain: Gain | None, found: Purity, n_rows: int, estimator: str) -> tuple[str, ...]:

@@ -207,9 +207,6 @@ def _worth(kernel: BlendKernel, rows: Floats, labelled: Floats, codes: Ints) -> 
     return complete * (1 + uncertainty(kernel(rows, labelled), kernel(labelled), codes)) / 2
 
 
-# ---------------------------------------------------------------- rows that may be suggested
-
-
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Rows in groups of equal rows, and which of them are taken: labelled, or suggested already.

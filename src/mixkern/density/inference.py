@@ -160,9 +160,6 @@ def _report(policy: Policy, state: Ascent) -> None:
         policy.callback({"iteration": len(state.bounds), "bound": state.bound, "n_components": state.n_components})
 
 
-# ---------------------------------------------------------------- gains of mergers
-
-
 def merger_gains(statistics: Statistics, prior: Prior) -> tuple[Positions, Positions, Floats]:
     """Give all pairs of components, and the most that merging each can gain at given responsibilities."""
     first, second = np.triu_indices(len(statistics.counts), 1)

@@ -114,9 +114,6 @@ def _summary(facts: ModelFacts, n_suggestions: int) -> tuple[Block, ...]:
     return (*blocks, Heading("What to do next"), Bullets(tuple(todo))) if todo else tuple(blocks)
 
 
-# ---------------------------------------------------------------- accuracy
-
-
 def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
     first, *others = help_of_unlabelled(facts)
     blocks = [*_estimate(facts), Heading("Do unlabelled rows help?"), Paragraph(first)]
@@ -168,9 +165,6 @@ def _confidence(facts: ModelFacts, figures: bool) -> tuple[Block, ...]:
             f"probability below {100 * UNSURE:.0f} %: check these predictions before you use them."
         )
     return (confidence_picture(facts) if figures else NO_FIGURES, Paragraph(text))
-
-
-# ---------------------------------------------------------------- rows and columns
 
 
 def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
@@ -240,9 +234,6 @@ def _column_table(facts: ModelFacts) -> TextTable:
     if not any(each.remark for each in shown):
         columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
     return TextTable("columns", "Values of the columns", caption, columns, rows, numbers=frozenset({2}))
-
-
-# ---------------------------------------------------------------- settings
 
 
 def _settings(facts: ModelFacts, more: Mapping[str, Any]) -> TextTable:

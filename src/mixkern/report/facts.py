@@ -81,8 +81,6 @@ class ModelFacts:
             target=target,
         )
 
-    # ---------------------------------------------------------------- labels
-
     @property
     def rows(self) -> Floats:  # (n, d + e)
         """Encoded values."""
@@ -103,8 +101,6 @@ class ModelFacts:
         """Number of labels of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
-    # ---------------------------------------------------------------- columns
-
     def distinct_features(self, most: int) -> list[Feature]:
         """Return the columns that differ most between components, in the order of the table."""
         if len(self.features) <= most:
@@ -114,8 +110,6 @@ class ModelFacts:
         shares = [float((mixture.weights @ (each - mixture.weights @ each) ** 2).sum()) for each in mixture.categories]
         best = set(np.argsort(-np.array([*spread, *shares]), kind="stable")[:most].tolist())
         return [each for each in self.features if each.position in best]
-
-    # ---------------------------------------------------------------- predictions
 
     @cached_property
     def probabilities(self) -> Floats | None:  # (n, c)
@@ -136,8 +130,6 @@ class ModelFacts:
         """Number of rows predicted for each class."""
         return np.bincount(self.predicted, minlength=len(self.classes))
 
-    # ---------------------------------------------------------------- the density
-
     @cached_property
     def components(self) -> Ints:  # (n,)
         """Component with the largest responsibility for each row."""
@@ -152,8 +144,6 @@ class ModelFacts:
     def novelty(self) -> Floats:  # (n,)
         """Novelty of each row: the share of rows in denser places."""
         return self.model.novelty(self.table)
-
-    # ---------------------------------------------------------------- advice
 
     @property
     def _is_unsupervised(self) -> bool:

@@ -49,14 +49,23 @@ VALUES = (
     "mixkern.encoding.column.CategoricalColumn",
     "mixkern.encoding.column.ContinuousColumn",
 )
-_SKLEARN_KERNELS = "ConstantKernel DotProduct ExpSineSquared Exponentiation Matern PairwiseKernel Product RBF RationalQuadratic Sum WhiteKernel"
 KERNELS = (
     "mixkern.kernels.blend.BlendKernel",
     "mixkern.kernels.mixture.GMMKernel",
     "mixkern.kernels.laplacian.LaplacianKernel",
     "mixkern.kernels.rbf.RBFKernel",
     "mixkern.kernels.mixture.RWMKernel",
-    *(f"sklearn.gaussian_process.kernels.{name}" for name in _SKLEARN_KERNELS.split()),
+    "sklearn.gaussian_process.kernels.ConstantKernel",
+    "sklearn.gaussian_process.kernels.DotProduct",
+    "sklearn.gaussian_process.kernels.ExpSineSquared",
+    "sklearn.gaussian_process.kernels.Exponentiation",
+    "sklearn.gaussian_process.kernels.Matern",
+    "sklearn.gaussian_process.kernels.PairwiseKernel",
+    "sklearn.gaussian_process.kernels.Product",
+    "sklearn.gaussian_process.kernels.RBF",
+    "sklearn.gaussian_process.kernels.RationalQuadratic",
+    "sklearn.gaussian_process.kernels.Sum",
+    "sklearn.gaussian_process.kernels.WhiteKernel",
 )
 TYPES = (*ESTIMATORS, *VALUES, *KERNELS)  # trusted by skops
 
