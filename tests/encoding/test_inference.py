@@ -50,6 +50,7 @@ def test_what_goes_without_saying(cells, column_type):
     assert how == Inference(column_type)
 
 
+COMMAS = "texts that look like numbers with decimal commas, read as categories"
 ROW_NUMBERS = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
 IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
 
@@ -73,6 +74,8 @@ IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop t
         ([*DIGITS, "nan", None], CategoricalColumn, "texts that are all numbers, read as categories"),
         (["1", "2", "1"], CategoricalColumn, "texts that are all numbers, read as categories"),
         (["1", "2", "x", None], CategoricalColumn, "texts that are mostly numbers, read as categories"),
+        (["1,5", "2,25", "x", None], CategoricalColumn, COMMAS),
+        ([f"{i},5" for i in range(20)] * 3, CategoricalColumn, COMMAS),
         (DAYS, CategoricalColumn, "texts that look like dates, read as categories"),
         ([DAYS[0], None, DAYS[0]], CategoricalColumn, "texts that look like dates, read as categories"),
         ([f"id {i}" for i in range(11)], CategoricalColumn, IDENTIFIERS),

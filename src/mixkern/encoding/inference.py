@@ -1,5 +1,6 @@
 """Decide for each column whether it is read as numbers or as categories."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -119,14 +120,31 @@ def _infer_text(raw: RawColumn) -> Inference:
     others = not_numbers(distinct)
     if len(distinct) > 1 and 2 * len(others) < len(distinct):
         return _infer_numeric_text(raw, texts, len(distinct), others)
+    is_key = len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells))
+    if _have_decimal_commas(distinct):
+        reason = "texts that look like numbers with decimal commas, read as categories"
+        conversion = f"{raw.place} = pd.to_numeric({raw.place}.str.replace(',', '.'), errors='coerce')"
+        return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion, is_identifier=is_key)
     if are_dates(distinct):
         reason = "texts that look like dates, read as categories"
         conversion = f"{raw.place} = pd.to_datetime({raw.place})"
         return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion)
-    if len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells)):
+    if is_key:
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
         return Inference(CategoricalColumn, reason, is_ambiguous=True, is_identifier=True)
     return Inference(CategoricalColumn)
+
+
+def _have_decimal_commas(texts: Sequence[str]) -> bool:
+    """Return whether most texts are numbers with a decimal comma; 1,234 alone may be a thousand.
+
+    >>> _have_decimal_commas(["3,14", "2,5", "4"]), _have_decimal_commas(["1,234", "5,678"])
+    (True, False)
+    """
+    if not any(re.fullmatch(r"[-+]?\d+,(\d{1,2}|\d{4,})", text.strip()) for text in texts):
+        return False
+    others = not_numbers([text.replace(",", ".") for text in texts])
+    return len(texts) > 1 and 2 * len(others) < len(texts)
 
 
 def _infer_numeric_text(raw: RawColumn, texts: list[str | None], n_distinct: int, others: list[str]) -> Inference:
