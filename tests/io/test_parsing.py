@@ -72,6 +72,7 @@ def test_iso_dates_become_dates():
     ("cells", "sign", "note"),
     [
         (["1", "2", "x", "3"], ".", r"'a' holds numbers, but also 'x' \(line 4\): all were read as text"),
+        (["1", "2", "3", "x", "y"], ".", r"'a' holds numbers, but also 'x', 'y' \(first in line 5\)"),
         (["2024-05-01", "2024-05-02", "soon"], ".", r"'a' holds dates, but also 'soon' \(line 4\)"),
         (["00123", "20095"], ".", "'a' has numbers with leading zeros such as 00123"),
         (["1,234", "2"], ".", "'a': 1,234 was read as 1234.* decimal=','"),

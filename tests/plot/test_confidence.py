@@ -13,7 +13,9 @@ def heights(ax):
 
 def test_every_row_is_counted():
     shares = np.random.RandomState(0).dirichlet(np.ones(3), size=200)
-    assert heights(confidence(shares)) == 200
+    ax = confidence(shares)
+    assert heights(ax) == 200
+    assert all(tick == int(tick) for tick in ax.get_yticks())
 
 
 def test_certain_and_undecided_rows_are_inside():

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from mixkern import MixtureSVC, VBMixture
 from mixkern.report import components
-from mixkern.report.blocks import Cards, Paragraph
+from mixkern.report.blocks import Cards, Paragraph, Tile
 from mixkern.report.components import component_blocks, shown_components, without_label
+from mixkern.report.facts import ModelFacts
+from mixkern.report.summary import tiles
 
 
 def cards(facts):
@@ -46,3 +49,11 @@ def test_more_components_than_cards_are_counted(facts, monkeypatch):
     assert len(blocks[1].cards) == 1
     assert isinstance(blocks[-1], Paragraph)
     assert "with 60 rows and 4 labels in all" in blocks[-1].text
+
+
+def test_one_component_is_no_group(plain):
+    X = plain[1].assign(size=np.random.RandomState(0).normal(size=120), town=["Kassel", "Passau"] * 60)
+    model = MixtureSVC(density=VBMixture(n_components=1), random_state=0).fit(X, plain[2])
+    facts = ModelFacts.of(model, X, plain[2], "level")
+    assert component_blocks(facts)[0] == Paragraph("The density has 1 component: the rows form no groups.")
+    assert Tile("1", "component") in tiles(facts).tiles

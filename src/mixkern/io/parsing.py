@@ -312,8 +312,9 @@ def _near_miss(
         others = [cell for cell in looked_at if is_one(cell) is None]
         if others and 2 * len(others) < len(looked_at):
             row = cells.index(others[0])
+            place = f"{'first in ' if len(others) > 1 else ''}line {line_of(row)}"
             return (
-                f"{name!r} holds {what}, but also {listing(map(shortened, others), limit=3)} (line {line_of(row)}): "
+                f"{name!r} holds {what}, but also {listing(map(shortened, others), limit=3)} ({place}): "
                 "all were read as text. Correct these cells, or leave them empty."
             )
         if what == "numbers" and padded is not None and not others:

@@ -65,6 +65,7 @@ def confidence(
     names = [str(code if classes is None else classes[code]) for code in own] + (["others"] if len(others) else [])
     ax.hist(groups, edges, stacked=True, color=colours, label=names, edgecolor=theme.ground, linewidth=0.8)
     ax.set(xlabel="probability of the predicted label", ylabel="rows", xlim=(edges[0], 1))
+    ax.yaxis.get_major_locator().set_params(integer=True)  # rows are whole
     ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
     theme.apply(ax)
     ax.grid(axis="y", color=theme.line, linewidth=0.6, alpha=0.6)

@@ -39,6 +39,8 @@ def component_blocks(facts: ModelFacts) -> tuple[Block, ...]:
 def _introduction(facts: ModelFacts) -> str:
     n_empty = len(without_label(facts))
     k = int((facts.sizes > 0).sum())
+    if k == 1:
+        return "The density has 1 component: the rows form no groups."
     text = (
         f"The density has {counted(k, 'component')}: groups of similar rows, found without labels. Each row is counted "
         "in its most probable component. A range holds the middle half of a component's rows."

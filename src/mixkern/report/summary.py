@@ -23,12 +23,13 @@ def tiles(facts: ModelFacts) -> Tiles:
         low, high = estimate.interval
         accuracy = f"{100 * estimate.value:.0f} %"
         about = f"estimated accuracy, {100 * low:.0f} to {100 * high:.0f} %"
+    k = int((facts.sizes > 0).sum())
     return Tiles(
         (
             Tile(f"{facts.n_rows:,}", "rows"),
             Tile(f"{len(facts.features):,}", "column" if len(facts.features) == 1 else "columns"),
             Tile(f"{facts.n_labels:,}", "label" if facts.n_labels == 1 else "labels"),
-            Tile(f"{int((facts.sizes > 0).sum()):,}", "components"),
+            Tile(f"{k:,}", "component" if k == 1 else "components"),
             Tile(accuracy, about),
         )
     )
