@@ -83,7 +83,7 @@ def test_every_command_is_listed_with_its_line_of_help(run):
 def test_help_names_the_package_of_the_other_commands(run, monkeypatch):
     monkeypatch.setattr("mixkern.cli.group.entry_points", lambda group: [])
     assert run("--help").stdout.endswith("\nFor mixkern paper and mixkern study: pip install mixkern-study\n")
-    assert "No such command 'paper'" in run("paper", code=2).stderr
+    assert "No such command 'paper'. For mixkern paper and mixkern study: pip" in run("paper", code=2).stderr
 
 
 def test_commands_of_other_packages_join(run, monkeypatch):

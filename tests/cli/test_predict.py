@@ -240,3 +240,9 @@ def test_files_that_are_no_models(run, table, tmp_path):
     assert "there is no such file. This writes one: mixkern fit TABLE --target COLUMN -o MODEL" in done.stderr
     assert "it is no model. Give the model before the table." in run("predict", table, table, code=1).stderr
     assert "it is a folder" in run("predict", tmp_path, table, code=1).stderr
+
+
+def test_a_table_is_not_lost_to_its_predictions(run, model, table):
+    before = table.read_bytes()
+    assert "would be lost" in run("predict", model, table, "--only", "-o", table, code=2).stderr
+    assert table.read_bytes() == before

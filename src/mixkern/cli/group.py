@@ -15,6 +15,7 @@ from mixkern.wording import nearest
 
 ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
 STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
+STUDY_COMMANDS = {"paper", "study"}
 STUDY = "For mixkern paper and mixkern study: pip install mixkern-study"
 
 
@@ -58,7 +59,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(f"{error.message}{nearest(args[0], self.list_commands(ctx))}", ctx) from None
+            step = f" {STUDY}" if args[0] in STUDY_COMMANDS else nearest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"{error.message}{step}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""
@@ -67,7 +69,7 @@ class Commands(click.Group):
         rows += [(name, f"From {_package(plugins[name])}.") for name in sorted(plugins)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
-        if not {"paper", "study"} & set(plugins):
+        if not STUDY_COMMANDS & set(plugins):
             formatter.write_paragraph()
             formatter.write_text(STUDY)
 

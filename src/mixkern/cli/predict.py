@@ -43,7 +43,8 @@ def predict_command(
     """  # noqa: D301
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and the table would both be printed. Name a file for the table: -o FILE.")
-    check_output(output, model)  # the table may be overwritten: the output has all its cells
+    # The table may be overwritten where the output has all its cells.
+    check_output(output, model, *[table] * only)
     notes: Notes = []
     file = read_model(model)
     counts: Counter[str] = Counter()
