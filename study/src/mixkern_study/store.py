@@ -15,6 +15,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from mixkern.density import Mixture
@@ -66,8 +67,22 @@ class Store:
         self._prepare()
 
     def _prepare(self) -> None:
+        """Make the tables, where another process has not made them."""
+        deadline = monotonic() + WAIT
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            while not self._has_tables():
+                if monotonic() > deadline:
+                    raise StudyError(f"{self.path} cannot be written: another process has locked it for {WAIT} s.")
+                sleep(0.02)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StudyError(f"{self.path} cannot be written: {error}.") from error
+        except sqlite3.DatabaseError as error:
+            raise StudyError(f"{self.path.name} is not a store of results: {error}. Name another file.") from error
+
+    def _has_tables(self) -> bool:
+        """Make the tables; False where another process is changing the journal, for which SQLite does not wait."""
+        try:
             with self._open() as db:
                 # In this order: another process may be making the tables, and sets the layout together with them.
                 n_tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -79,10 +94,11 @@ class Store:
                     )
                 db.execute("PRAGMA journal_mode=WAL")
                 db.executescript(f"BEGIN IMMEDIATE; {_TABLES}; PRAGMA user_version={LAYOUT}; COMMIT;")
-        except (OSError, sqlite3.OperationalError) as error:
-            raise StudyError(f"{self.path} cannot be written: {error}.") from error
-        except sqlite3.DatabaseError as error:
-            raise StudyError(f"{self.path.name} is not a store of results: {error}. Name another file.") from error
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        return True
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
