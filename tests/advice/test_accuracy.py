@@ -55,6 +55,7 @@ def test_the_density_of_a_fitted_model_is_used_as_it_is(model, y, monkeypatch):
     assert np.array_equal(model.predict_proba(HEART.X), before)
 
 
+@pytest.mark.slow
 def test_without_a_model_the_estimate_is_the_same(model, y):
     assert estimated_accuracy(None, HEART.X, y) == estimated_accuracy(model, HEART.X, y)
     assert estimated_accuracy(MixtureSVC(random_state=0), HEART.X, y) == estimated_accuracy(model, HEART.X, y)

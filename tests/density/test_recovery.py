@@ -23,6 +23,7 @@ def counts(X, **settings):
     return [VBMixture(random_state=seed, **settings).fit(X).n_components_ for seed in SEEDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["typical", "evidence"])
 def test_the_introductions_two_processes_come_out_of_twenty_components(prior):
     X, _ = datasets.make_two_rings(random_state=0)

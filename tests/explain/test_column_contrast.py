@@ -50,7 +50,7 @@ def exponent_of(model, x, z):
 # ---------------------------------------------------------------- beside labelled rows
 
 
-@pytest.mark.parametrize("name", ["credit_a", "heart"])
+@pytest.mark.parametrize("name", ["credit_a", pytest.param("heart", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_parts_add_up_to_the_squared_distance(name, kernel):
     X, _ = table(name)

@@ -64,7 +64,9 @@ def slow_pulls(model, X, y, i, label, against):
 # ---------------------------------------------------------------- by label
 
 
-@pytest.mark.parametrize("name", ["iris", "credit_a", "heart"])
+@pytest.mark.parametrize(
+    "name", ["iris", *(pytest.param(each, marks=pytest.mark.slow) for each in ("credit_a", "heart"))]
+)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_all_pulls_are_the_terms_of_the_formula(name, kernel):
     X, y = table(name)

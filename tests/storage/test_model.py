@@ -61,6 +61,7 @@ def unfitted(estimator):
     return clone(estimator).set_params(density=clone(estimator.density) if estimator.density else density())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MIXED)
 def test_machines_on_mixed_tables_answer_alike(name, tmp_path):
     estimator = fitted(unfitted(MIXED[name]))
