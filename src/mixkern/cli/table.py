@@ -33,9 +33,6 @@ def add_file_notes(file: TableFile, notes: Notes) -> None:
     notes += [note for note in (each.on("cli") for each in file.notes) if note not in notes]
 
 
-# ---------------------------------------------------------------- tables to learn from
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
     """A table to learn from. Made by :func:`training_table`.
@@ -175,9 +172,6 @@ def _may_be_key(column: Any) -> bool:
     return column.dtype.kind == "i" and len(column) > FEW_NUMBERS**2 and bool(column.is_unique)
 
 
-# ---------------------------------------------------------------- labels
-
-
 def read_labels(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
     """Return labels as texts, ``None`` for unlabelled rows; raise an error where the column holds no classes."""
     no_label = {"", *unlabelled}
@@ -209,9 +203,6 @@ def _check_classes(classes: Sequence[str], n_labelled: int, target: str) -> None
             f"{found}: numbers, not classes. Name another --target, or sort its values into groups, such as low and "
             "high. To predict numbers, use mixkern.MixtureSVR from Python."
         )
-
-
-# ---------------------------------------------------------------- tables for a fitted model
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -173,6 +172,8 @@ class Fold:
 
 
 def _folds(rows: Floats, n_continuous: int, criterion: Criterion, cv: int, seed: int) -> list[Fold]:
+    from sklearn.model_selection import KFold  # slow to import, and needed only here
+
     if criterion is Criterion.BOUND:
         return []
     random = np.random.RandomState(seed)

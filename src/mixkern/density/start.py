@@ -9,7 +9,6 @@ from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_argmin
 
 from mixkern.density.block import InnerRows
 from mixkern.density.expectation import expectation, is_expandable
@@ -90,13 +89,14 @@ def ascend_rows(
 
 def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState) -> Statistics:
     """Choose centres among the rows, assign every row to the nearest one, and give the sums of each."""
+    from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
+    from sklearn.metrics import pairwise_distances_argmin
+
     features = _features(rows)
     k = min(n_components, len(np.unique(features, axis=0)) if len(features) <= n_components else n_components)
     if how is Start.RANDOM:
         centres = features[random.choice(len(features), size=k, replace=False)]
     else:
-        from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
-
         candidates = subsample(np.arange(len(features)), CANDIDATES * k, random)
         share = None if rows.weights is None else rows.weights[candidates]
         centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)

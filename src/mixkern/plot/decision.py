@@ -112,16 +112,10 @@ def decision(
     return ax
 
 
-# ---------------------------------------------------------------- labels
-
-
 def _codes(labels: Labels, classes: list[Any]) -> Ints:
     """Return the position of each row's label among all classes of the picture, -1 for unlabelled rows."""
     positions = np.array([*(classes.index(label) for label in labels.classes), NO_CLASS])
     return positions[labels.codes]  # a code of -1 takes the last
-
-
-# ---------------------------------------------------------------- predictions
 
 
 @dataclass(frozen=True)
@@ -188,9 +182,6 @@ def _smooth_lead(codes: Ints, n_classes: int) -> Floats:
     blurred: Floats = gaussian_filter(regions, sigma=(BLUR, BLUR, 0), mode="nearest")
     others = [np.delete(blurred, i, axis=2).max(axis=2, initial=0.0) for i in range(n_classes)]
     return blurred - np.stack(others, axis=-1)
-
-
-# ---------------------------------------------------------------- drawing
 
 
 def _regions(ground: _Ground, ax: Any) -> None:

@@ -92,9 +92,6 @@ def level_curves(
     return ax
 
 
-# ---------------------------------------------------------------- arguments
-
-
 def _point(point: Any) -> Floats:
     try:
         found = np.asarray(point, dtype=float)
@@ -141,9 +138,6 @@ def _rows(X: ArrayLike, y: Any) -> tuple[Floats, Labels]:
     labels = row_labels(y, len(rows))
     is_there = np.isfinite(rows).all(axis=1)
     return rows[is_there], Labels(labels.codes[is_there], labels.classes)
-
-
-# ---------------------------------------------------------------- drawing
 
 
 @dataclass(frozen=True, eq=False)
