@@ -47,8 +47,8 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     assert {column["name"]: column["gaps"] for column in facts["columns"]} == frame.drop(
         columns=TARGET
     ).isna().sum().to_dict()
-    assert printed.startswith(f"{name}.csv: {n} rows, {frame.shape[1] - 1} columns to learn from\n")
-    assert f"Labels in '{TARGET}': {n_labels} of {n} rows: " in printed
+    assert printed.startswith(f"{name}.csv: {n:,} rows, {frame.shape[1] - 1} columns to learn from\n")
+    assert f"Labels in '{TARGET}': {n_labels} of {n:,} rows: " in printed
     assert f"{len(facts['components'])} components (groups of similar rows)" in printed
 
     found = json.loads(installed("suggest", table, "--target", TARGET, "-n", 5, "--json").stdout)
@@ -71,9 +71,9 @@ def test_every_command_on_a_real_table(name, installed, run, tmp_path):
     constant = (truth == max(fitted["classes"], key=fitted["classes"].get))[is_hidden].mean()
     assert right > constant + 0.02, (right, constant)
     assert fitted["accuracy"]["interval"][0] <= right <= fitted["accuracy"]["interval"][1]
-    assert printed.startswith(f"{n} rows: ")
+    assert printed.startswith(f"{n:,} rows: ")
     for label, count in predictions["label"].value_counts().items():
-        assert f"{count} of {label!r}" in printed
+        assert f"{count:,} of {label!r}" in printed
 
     why = json.loads(installed("explain", model, table, "--row", rows[0], "--json").stdout)
     expected = predictions.iloc[rows[0] - 1]

@@ -104,7 +104,7 @@ def _show(result: dict[str, Any], table: str) -> None:
     _show_rest(len(result["columns"]), "column")
     click.echo()
     if target is not None:
-        each = ", ".join(f"{count} of {label!r}" for label, count in result["classes"].items())
+        each = ", ".join(f"{count:,} of {label!r}" for label, count in result["classes"].items())
         click.echo(f"Labels in {target!r}: {result['labelled']} of {counted(n, 'row')}{': ' if each else ''}{each}.\n")
     groups = result["components"]
     title = f"{counted(len(groups), 'component')} (groups of similar rows)"

@@ -86,5 +86,5 @@ def _predictions(
 
 
 def _show(result: dict[str, Any]) -> None:
-    each = ", ".join(f"{count} of {label!r}" for label, count in result["labels"].items())
+    each = ", ".join(f"{count:,} of {label!r}" for label, count in result["labels"].items())
     click.echo(f"{counted(result['rows'], 'row')}: {each}.\nLabelled table: {result['output']}")
