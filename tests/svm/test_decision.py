@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct
 from mixkern import Mixture
 from mixkern.density import Rows
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.svm import DecisionFunction, Dual, classifier
+from mixkern.svm import DecisionFunction, Dual, classifier, decision
 from mixkern.svm.decision import kernel_matrix, values_for
 
 MIXTURE = Mixture([0.5, 0.5], [[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.diag([2.0, 0.5])])
@@ -90,3 +90,16 @@ def test_a_value():
     assert not dual.is_interrupted
     with pytest.raises(dataclasses.FrozenInstanceError):
         dual.converged = False
+
+
+def test_many_rows_are_evaluated_in_blocks_that_keep_nothing(monkeypatch):
+    mixture = Mixture([0.5, 0.5], [[-1.0, 0.0], [1.0, 0.0]], [0.2, 0.4], "spherical")
+    values = np.random.RandomState(0).standard_normal((23, 2))
+    function = DecisionFunction(RWMKernel(mixture, 0.5), values[:4], np.ones((4, 2)), np.array([0.0, 1.0]))
+    whole = Rows(values, mixture)
+    expected = function(whole)
+    assert "log_joint" in vars(whole)  # few rows keep what is computed, for novelty and components
+    monkeypatch.setattr(decision, "ROWS", 7)
+    parts = Rows(values, mixture)
+    np.testing.assert_allclose(function(parts), expected, rtol=1e-13)
+    assert "log_joint" not in vars(parts)

@@ -13,6 +13,7 @@ from mixkern.errors import MixkernWarning
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
 from mixkern.typing import Floats, Ints
 
+ROWS = 2**16  # rows whose responsibilities are held at a time
 CELLS = 2**24  # entries of a kernel matrix held at a time, where a kernel needs its matrix
 
 
@@ -104,15 +105,18 @@ class DecisionFunction:
         return cls(kernel, support, coefficients, dual.intercepts)
 
     def __call__(self, rows: Rows | ArrayLike) -> Floats:  # (n, q)
-        """Evaluate the functions on rows, without the whole kernel matrix at a time."""
-        if isinstance(self.kernel, DistanceKernel):  # computes in blocks
-            return self.kernel.times(rows, self._rows, self.coefficients) + self.intercepts
-        X = kernel_input(self.kernel, rows)
-        step = max(1, CELLS // max(1, len(self.support)))
+        """Evaluate the functions on rows, in blocks: neither the kernel matrix nor all responsibilities are held."""
+        kernel, X = self.kernel, kernel_input(self.kernel, rows if isinstance(rows, Rows) else np.asarray(rows))
+        is_distance = isinstance(kernel, DistanceKernel)
+        step = ROWS if is_distance else max(1, CELLS // max(1, len(self.support)))
         values = np.empty((len(X), self.coefficients.shape[1]))
         for start in range(0, len(X), step):
             block = slice(start, start + step)
-            values[block] = self.kernel(X[block], self._rows) @ self.coefficients
+            part = X if len(X) <= step else X[block]  # the rows themselves keep what is computed for them
+            if is_distance:
+                values[block] = kernel.times(part, self._rows, self.coefficients)
+            else:
+                values[block] = kernel(part, self._rows) @ self.coefficients
         return values + self.intercepts
 
     @cached_property
