@@ -4,7 +4,7 @@ import warnings
 
 from mixkern import errors
 from mixkern.errors import MixkernError, MixkernWarning, TableError, hint, warn
-from mixkern.svm import NotConvergedWarning
+from mixkern.fitting import NotConvergedWarning
 
 
 def test_every_error_fits_a_built_in():

@@ -1,7 +1,7 @@
 """Errors and warnings, one class per cause; each message has a hint for Python and one for the command line.
 
 All errors derive from :class:`MixkernError` and, except :class:`DatasetError`, from the built-in error that fits. All
-warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined in :mod:`mixkern.svm`.
+warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined in :mod:`mixkern.fitting`.
 """
 
 import inspect

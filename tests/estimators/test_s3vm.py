@@ -5,8 +5,8 @@ import pytest
 
 from mixkern import Mixture, QuasiNewtonS3VC, datasets
 from mixkern.errors import DrawnRowsWarning, OptionError
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RWMKernel, definiteness
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.s3vm import quasi_newton
 
 PLANE = Mixture([1.0], [[1.0, 0.5]], [[[2.0, 0.0], [0.0, 1.5]]])

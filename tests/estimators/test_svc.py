@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture, datasets
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import evidence_C, evidence_share
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.libsvm import pairs
 
 

@@ -7,8 +7,8 @@ from sklearn.svm import SVC
 
 from mixkern import Mixture, TransductiveSVC, datasets
 from mixkern.errors import OptionError
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RWMKernel, definiteness, repaired
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.transductive import transductive
 
 

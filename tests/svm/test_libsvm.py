@@ -10,9 +10,9 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 from threadpoolctl import threadpool_limits
 
 from mixkern import VBMixture, datasets
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, Repair, RWMKernel, definiteness, repaired
 from mixkern.svm import Dual, Remedy, classifier, one_class, pairs, regressor
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.libsvm import MAX_ITER, for_given_rows
 
 

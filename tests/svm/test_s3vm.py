@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from mixkern import VBMixture, datasets
 from mixkern.errors import InterruptedWarning
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import classifier
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, _balanced, _basis, _supervised, quasi_newton
 
 

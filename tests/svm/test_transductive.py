@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, OptionError
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, definiteness, repaired
 from mixkern.svm import classifier
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.transductive import (
     MAX_ROUNDS,
     TRANSDUCTIVE_LEVELS,

@@ -8,8 +8,8 @@ import numpy as np
 
 from mixkern.density import Rows
 from mixkern.estimators import MixtureSVC
+from mixkern.fitting import NotConvergedWarning
 from mixkern.search import SemiSupervisedSplit
-from mixkern.svm.decision import NotConvergedWarning
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Ints, Positions, RandomState
 from mixkern.validation import Rule, is_number

@@ -17,6 +17,7 @@ from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.vb import VBMixture
 from mixkern.errors import MixtureError, hint
+from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.validation import at_least, one_of
@@ -108,6 +109,7 @@ class DensitySearch(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")

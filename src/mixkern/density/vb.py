@@ -19,6 +19,7 @@ from mixkern.density.priors import PrecisionPrior
 from mixkern.density.start import Start, ascend_rows, fit_progressively, restart
 from mixkern.encoding import encode_labels
 from mixkern.errors import MixtureError, hint
+from mixkern.fitting import all_or_nothing
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
@@ -171,6 +172,7 @@ class VBMixture(DensityMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- fitting
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density of all rows.
 
@@ -216,6 +218,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         self._n_seen = float(ascent.statistics.counts.sum())
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the density by one more block of rows, by stochastic variational inference.
 

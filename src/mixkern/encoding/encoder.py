@@ -28,6 +28,7 @@ from mixkern.errors import (
     hint,
     warn,
 )
+from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.wording import listing, nearest
@@ -118,6 +119,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         self.continuous = continuous
         self.categorical = categorical
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Fit each column: its type, and its mean and standard deviation or its categories.
 

@@ -1,12 +1,10 @@
 """Base class of the estimators: encoder, density, kernel, and the evaluation of decision functions."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,6 +26,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
+from mixkern.fitting import all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual, Remedy
@@ -45,8 +44,6 @@ from mixkern.validation import (
     check_parameters,
     one_of,
 )
-
-Step = Callable[[], bool]
 
 MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
 MAX_FULL_COLUMNS = 500  # columns with full covariances: 20 components take 40 MB, a row 250,000 products for each
@@ -96,6 +93,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
 
     # ---------------------------------------------------------------- density and kernel
 
+    @all_or_nothing
     def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
         """Encode every row, fit the density, make the kernel: the first half of ``fit``.
 
@@ -247,24 +245,6 @@ class MixtureEstimator(TableInput, BaseEstimator):
         """
         rows = self.rows_of(X)
         return self._novelty.share_denser(rows)
-
-
-class ProgressMixin(CallbackSupportMixin):
-    """Reports each step of a fit to scikit-learn's callbacks, such as ``sklearn.callback.ProgressBar``."""
-
-    @contextmanager
-    def _progress(self, task: str, n_steps: int | None, X: Any, y: Any) -> Iterator[Step]:
-        """Open a task, and yield a function to call after each step; it returns whether a callback requests a stop."""
-        # scikit-learn documents this method for authors of estimators; there is no public name for it yet.
-        whole = self._init_callback_context(max_subtasks=n_steps)
-        whole.call_on_fit_task_begin(estimator=self, X=X, y=y)
-
-        def step() -> bool:
-            part = whole.subcontext(task_name=task).call_on_fit_task_begin(estimator=self)
-            return bool(part.call_on_fit_task_end(estimator=self))
-
-        yield step
-        whole.call_on_fit_task_end(estimator=self, X=X, y=y)
 
 
 # ---------------------------------------------------------------- defaults and limits

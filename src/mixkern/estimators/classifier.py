@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.errors import LabelError
 from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
+from mixkern.fitting import all_or_nothing
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted, listing
@@ -18,6 +19,7 @@ from mixkern.wording import counted, listing
 class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     """Base class of the classifiers: labels are returned in the type in which they were given."""
 
+    @all_or_nothing
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Return class codes, -1 where unlabelled, and the weight of each label."""
         labels = encode_labels(checked_target(y, self))

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
-from mixkern.estimators.base import ProgressMixin, Step, limited
+from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.fitting import ProgressMixin, Step, all_or_nothing
 from mixkern.svm import Dual
 from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
@@ -52,6 +53,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
     def _binary(self, problem: BinaryProblem) -> Dual:
         """Train one class against the others, with or without unlabelled rows."""
 
+    @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled and unlabelled ones together.

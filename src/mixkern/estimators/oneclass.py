@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mixkern.estimators.base import MixtureEstimator, checked_weights
+from mixkern.fitting import all_or_nothing
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats, Ints
@@ -66,6 +67,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:  # noqa: ARG002
         """Fit the density of all rows, then the boundary around those of ``X``.
 

@@ -13,11 +13,12 @@ from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.column_contrast import column_contrasts
 from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
+from mixkern.fitting import NotConvergedWarning, all_or_nothing
 from mixkern.imports import optional
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share
 from mixkern.svm.calibration import cross_fitted, slope
-from mixkern.svm.decision import NotConvergedWarning, kernel_matrix
+from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
@@ -159,6 +160,7 @@ class MixtureSVC(MixtureClassifier):
         """
         return cls(**{"kernel": "rwm", **settings})
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 
@@ -181,6 +183,7 @@ class MixtureSVC(MixtureClassifier):
         self._class_weights()  # raises an error before any work is done
         return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
 
+    @all_or_nothing
     def train(self, rows: Rows | Floats, codes: Ints, weights: Floats | None = None) -> Self:
         """Train on the labelled rows, after :meth:`learn_structure`: the second half of :meth:`fit`.
 

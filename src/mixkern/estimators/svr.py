@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 from mixkern.encoding import encode_targets
 from mixkern.errors import NoLabelsError
 from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
+from mixkern.fitting import all_or_nothing
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats
@@ -80,6 +81,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the regressor on those with a target.
 

@@ -17,8 +17,8 @@ from mixkern.encoding import UNLABELLED, encode_labels
 from mixkern.encoding.encoder import TableInput
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, hint, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
-from mixkern.estimators.base import ProgressMixin, Step
 from mixkern.estimators.kernel_factory import KernelName, replaced
+from mixkern.fitting import ProgressMixin, Step, all_or_nothing
 from mixkern.imports import optional
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.sampling import subsample
@@ -134,6 +134,7 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
 
     # ---------------------------------------------------------------- searching
 
+    @all_or_nothing
     @with_callbacks
     def fit(
         self,

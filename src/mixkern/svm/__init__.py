@@ -1,6 +1,6 @@
 """Support vector machines: functions of a kernel matrix and labels that return a dual, and its evaluation."""
 
-from mixkern.svm.decision import DecisionFunction, Dual, NotConvergedWarning
+from mixkern.svm.decision import DecisionFunction, Dual
 from mixkern.svm.folds import label_folds
 from mixkern.svm.gaussian_process import evidence_C, evidence_share, log_evidence
 from mixkern.svm.libsvm import Remedy, classifier, one_class, pairs, regressor
@@ -8,7 +8,6 @@ from mixkern.svm.libsvm import Remedy, classifier, one_class, pairs, regressor
 __all__ = [
     "DecisionFunction",
     "Dual",
-    "NotConvergedWarning",
     "Remedy",
     "classifier",
     "evidence_C",

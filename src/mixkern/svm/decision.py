@@ -6,10 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from mixkern.density.rows import Rows
-from mixkern.errors import MixkernWarning
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
 from mixkern.typing import Floats, Ints
 
@@ -59,10 +57,6 @@ class Dual:
         """
         at = self.support if columns is None else np.searchsorted(columns, self.support)
         return K[:, at] @ self.coefficients + self.intercepts
-
-
-class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
-    """A solver stopped at its limit; the message has the reason and the remedy."""
 
 
 @dataclass(frozen=True, eq=False)

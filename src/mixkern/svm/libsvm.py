@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from mixkern.errors import hint, warn
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
-from mixkern.svm.decision import Dual, NotConvergedWarning
+from mixkern.svm.decision import Dual
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 

@@ -23,7 +23,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from mixkern.errors import InterruptedWarning, warn
-from mixkern.svm.decision import Dual, NotConvergedWarning
+from mixkern.fitting import NotConvergedWarning
+from mixkern.svm.decision import Dual
 from mixkern.svm.transductive import share_of_positive
 from mixkern.threads import single_threaded_algebra
 from mixkern.typing import Floats, Ints

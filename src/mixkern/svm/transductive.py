@@ -21,8 +21,9 @@ from dataclasses import replace
 import numpy as np
 
 from mixkern.errors import InterruptedWarning, hint, warn
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, repaired
-from mixkern.svm.decision import Dual, NotConvergedWarning
+from mixkern.svm.decision import Dual
 from mixkern.svm.libsvm import MAX_ITER, Remedy, classifier, for_given_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of

@@ -14,6 +14,7 @@ import numpy as np
 
 from mixkern.density import Mixture, Rows
 from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import LaplacianKernel, definiteness
 from mixkern.sampling import class_subsample, subsample
 from mixkern.search import Rating, SearchTrial
@@ -21,7 +22,7 @@ from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGra
 from mixkern.search.grid import KernelPoint, kernel_points
 from mixkern.search.scoring import Scorer, Trials
 from mixkern.svm import DecisionFunction, Dual, Remedy, classifier
-from mixkern.svm.decision import NotConvergedWarning, values_for
+from mixkern.svm.decision import values_for
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
