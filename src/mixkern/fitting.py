@@ -45,7 +45,7 @@ def all_or_nothing(
     """
 
     @wraps(method)
-    def learn(self: _Estimator, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+    def learn(self: _Estimator, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         copy = object.__new__(type(self))
         vars(copy).update(vars(self))
         result = method(copy, *args, **kwargs)
