@@ -11,7 +11,7 @@ from mixkern.encoding.cell import not_numbers
 from mixkern.encoding.column import Column
 from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.svc import ASSESSED
+from mixkern.estimators.classifier import ASSESSED
 from mixkern.io import TableFile, table_file
 from mixkern.storage import ModelFile
 from mixkern.wording import counted, listing, nearest, shortened

@@ -147,6 +147,12 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
                 n_wrong[i] += (chosen(_scores(dual.decision(K[out], columns))) != codes[out]).sum()
         return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
 
+    def _class_scores(self, decisions: Floats) -> Floats:
+        return _scores(decisions)
+
+    def _class_probabilities(self, decisions: Floats, slope: float) -> Floats:
+        raise NotImplementedError
+
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class against all others; the highest is predicted.
 
@@ -155,7 +161,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
         ndarray of shape (n,) or (n, c)
             For two classes one score, positive for the second.
         """
-        return _scores(self.decide(X))
+        return super().decision_function(X)
 
 
 def _unlabelled_shares(codes: Ints, given: Floats | None, n_classes: int) -> Floats:  # (c,)

@@ -8,25 +8,20 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.density import Rows
-from mixkern.errors import LabelError
 from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.column_contrast import column_contrasts
 from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
 from mixkern.fitting import NotConvergedWarning, all_or_nothing
-from mixkern.imports import optional
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share
 from mixkern.svm.calibration import cross_fitted, slope
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
-from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.svm.one_vs_one import class_probabilities, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule, one_of
-from mixkern.wording import listing
-
-ASSESSED = ("label", "probability", "component", "novelty")  # columns of the result of MixtureSVC.assess
 
 
 class MixtureSVC(MixtureClassifier):
@@ -238,22 +233,6 @@ class MixtureSVC(MixtureClassifier):
             warnings.simplefilter("ignore", NotConvergedWarning)
             return slope(cross_fitted(K, codes, train, self.random_state, weights))
 
-    def _class_weights(self) -> dict[int, float] | str | None:
-        """Return ``class_weight`` with class codes in place of labels, or raise an error."""
-        given = self.class_weight
-        if given is None or given == "balanced":
-            return given
-        if not isinstance(given, dict):
-            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
-        known = self.classes_.tolist()
-        unknown = [label for label in given if label not in known]
-        if unknown:
-            raise LabelError(f"class_weight names {listing(unknown)}, but the labels are {listing(known)}.")
-        wrong = [weight for weight in given.values() if not POSITIVE.accepts(weight)]
-        if wrong:
-            raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
-        return {known.index(label): float(weight) for label, weight in given.items()}
-
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, without changing the estimator."""
         return self._solved(K, codes, weights, self._resolved_c(K, codes, weights))
@@ -270,6 +249,12 @@ class MixtureSVC(MixtureClassifier):
             remedy=self.repair,
         )
 
+    def _class_scores(self, decisions: Floats) -> Floats:
+        return class_scores(decisions, len(self.classes_))
+
+    def _class_probabilities(self, decisions: Floats, slope: float) -> Floats:
+        return class_probabilities(decisions, slope, len(self.classes_))
+
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.
 
@@ -279,7 +264,7 @@ class MixtureSVC(MixtureClassifier):
             For two classes, one score, positive for the second class. For more, the votes of all pairs of classes plus
             the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
         """
-        return class_scores(self.decide(X), len(self.classes_))
+        return super().decision_function(X)
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> Floats:
@@ -296,47 +281,6 @@ class MixtureSVC(MixtureClassifier):
             Columns in the order of ``classes_``.
         """
         return self._probabilities(self.decide(X))
-
-    def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
-        if self.slope_ is None:
-            raise AttributeError("predict_proba needs the slope that fit learns with probability=True. Fit again.")
-        return class_probabilities(decisions, self.slope_, len(self.classes_))
-
-    def assess(self, X: Any, *, all_classes: bool = False) -> Any:
-        """Predict label, probability, component and novelty of each row, encoding it once.
-
-        Parameters
-        ----------
-        X : frame or array-like of shape (n, n_columns)
-            Rows.
-        all_classes : bool, default=False
-            Whether to add the probabilities of all classes, in columns named ``probability_`` and the class.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With the index of ``X``: ``label``; its ``probability``, NaN with ``probability=False``; ``component``, the
-            number of the most responsible one in ``mixture_``; ``novelty``, as by :meth:`novelty`.
-
-        Examples
-        --------
-        >>> from mixkern import MixtureSVC, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = MixtureSVC(random_state=0).fit(iris.X, iris.few_labels(per_class=4, random_state=0))
-        >>> model.assess(iris.X[:2])["label"].tolist()
-        ['setosa', 'setosa']
-        """
-        pandas = optional("pandas", purpose="MixtureSVC.assess")
-        rows = self.rows_of(X)
-        component = rows.responsibilities.argmax(axis=1)
-        decisions = self.decide(rows)
-        labels = self._labels.decode(chosen(class_scores(decisions, len(self.classes_))))
-        unknown = np.full((len(rows), len(self.classes_)), np.nan)
-        proba = self._probabilities(decisions) if self.probability else unknown
-        columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))
-        if all_classes:
-            columns |= {f"probability_{label}": proba[:, i] for i, label in enumerate(self.classes_.tolist())}
-        return pandas.DataFrame(columns, index=row_names(X, len(rows)))
 
     def explain(self, X: Any, by: str = "label", n: int | None = 5) -> Any:
         """Explain labels by labelled rows, components or columns.
