@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 
 
 class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
-    """A solver stopped at its limit; the message has the reason and the remedy."""
+    """A solver stopped at its limit; the message has the reason and what to do."""
 
 
 def all_or_nothing(

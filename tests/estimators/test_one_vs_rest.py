@@ -57,7 +57,7 @@ def solved(model, K, signs, share, *, supervised=False):
     if isinstance(model, TransductiveSVC):
         cost = 0.0 if supervised else model.unlabelled_C
         how = {"C": model.C, "unlabelled_C": cost, "tol": model.tol, "max_iter": model.max_iter}
-        return transductive(K, signs, positive_share=share, remedy=model.repair, **how)
+        return transductive(K, signs, positive_share=share, repair=model.repair, **how)
     weight = 0.0 if supervised else model.unlabelled_weight
     how = {"C": model.C, "unlabelled_weight": weight, "tol": model.tol, "max_iter": model.max_iter}
     return quasi_newton(K, np.arange(len(K)), signs, positive_share=share, **how)

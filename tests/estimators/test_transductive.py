@@ -102,7 +102,7 @@ def test_a_repair_goes_into_the_coefficients(how):
     fixed = repaired(K, how)
     signs = np.where(few < 0, 0, 2 * few - 1)
     share = (few == 1).sum() / (few >= 0).sum()
-    dual = transductive(fixed.matrix, signs, C=1.0, unlabelled_C=0.1, positive_share=share, tol=1e-6, remedy="none")
+    dual = transductive(fixed.matrix, signs, C=1.0, unlabelled_C=0.1, positive_share=share, tol=1e-6, repair="none")
     new = np.random.RandomState(0).uniform(-5, 5, (30, 2))
     expected = dual.decision(fixed.rows(RWMKernel(mixture, 0.3)(new, X)))[:, 0]
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-5)

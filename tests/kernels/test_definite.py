@@ -140,7 +140,24 @@ def test_shift_changes_nothing_between_rows():
     np.testing.assert_allclose(fixed.matrix[off], K[off])
 
 
-@pytest.mark.parametrize("how", ["clip", "flip", "shift"])
+def test_auto_clips_what_is_not_definite():
+    K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    auto, clip = repaired(K, "auto"), repaired(K, "clip")
+    np.testing.assert_array_equal(auto.matrix, clip.matrix)
+    assert (auto.how, auto.change) == ("clip", clip.change)
+    assert repaired(np.eye(3), "auto").how == "none"
+
+
+def test_none_changes_nothing():
+    K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    fixed = repaired(K, "none")
+    np.testing.assert_array_equal(fixed.matrix, K)
+    np.testing.assert_array_equal(fixed.rows(K), K)
+    assert fixed.change == 0
+    assert fixed.matrix is not K
+
+
+@pytest.mark.parametrize("how", ["auto", "none", "clip", "flip", "shift"])
 def test_a_definite_matrix_stays_as_it_is(how):
     K = RBFKernel(1.0)(np.random.RandomState(0).standard_normal((20, 3)))
     fixed = repaired(K, how)
@@ -162,6 +179,6 @@ def test_matrices_that_are_none(K, message):
 
 
 def test_an_unknown_repair():
-    message = r"how must be one of 'clip', 'flip', 'shift', but it is 'clipp'\. Did you mean 'clip'\?"
+    message = r"how must be one of 'auto', 'none', 'clip', 'flip', 'shift', but it is 'clipp'\. Did you mean 'clip'\?"
     with pytest.raises(OptionError, match=message):
         repaired(np.eye(2), "clipp")

@@ -149,16 +149,16 @@ def test_with_categories_it_is_minus_half_the_centred_squares(name, point):
     np.testing.assert_allclose(matrices.towards(point), -0.5 * (D2[20:] - D2[:20].mean(axis=0)) @ J, atol=1e-12)
 
 
-@pytest.mark.parametrize("remedy", ["auto", "none", "clip", "flip", "shift"])
+@pytest.mark.parametrize("repair", ["auto", "none", "clip", "flip", "shift"])
 @pytest.mark.parametrize("kind", ["numbers", "gaps"])
 @pytest.mark.parametrize("name", ["rbf", "rwm"])
-def test_no_repair_changes_the_linear_kernel(name, kind, remedy):
+def test_no_repair_changes_the_linear_kernel(name, kind, repair):
     kernel, rows, mixture = bound(name, kind)
     numbers = mixture.conditional_mean(rows)[:, :2]
     y, point = np.arange(20) % 2, KernelPoint(None, 1.0, 0.0)
     matrices = gram_cache(kernel, rows[:20], rows[20:])
     for C in (0.1, 10.0):
-        ours = classifier(matrices.among(point), y, C=C, tol=1e-10, remedy=remedy)
+        ours = classifier(matrices.among(point), y, C=C, tol=1e-10, repair=repair)
         theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(numbers[:20], y)
         expected = -theirs.decision_function(numbers[20:])  # ours are positive for the first class
         np.testing.assert_allclose(ours.decision(matrices.towards(point))[:, 0], expected, atol=1e-5)

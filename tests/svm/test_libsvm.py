@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from mixkern import VBMixture, datasets
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, Repair, RWMKernel, definiteness, repaired
-from mixkern.svm import Dual, Remedy, classifier, one_class, pairs, regressor
+from mixkern.svm import Dual, classifier, one_class, pairs, regressor
 from mixkern.svm.libsvm import MAX_ITER, for_given_rows
 
 
@@ -186,13 +186,13 @@ each_machine = pytest.mark.parametrize("kind", ["classifier", "regressor", "one_
 
 
 @each_machine
-@pytest.mark.parametrize("remedy", [Remedy.CLIP, Remedy.FLIP])
-def test_old_rows_come_out_as_libsvm_on_the_repaired_matrix(indefinite, kind, remedy):
+@pytest.mark.parametrize("repair", [Repair.CLIP, Repair.FLIP])
+def test_old_rows_come_out_as_libsvm_on_the_repaired_matrix(indefinite, kind, repair):
     """The dual is evaluated on K as it is: the repair has gone into the coefficients."""
     K, codes, y = indefinite
     ours, scikit = machines(codes, y)[kind]
-    expected = scikit(repaired(K, remedy).matrix)
-    np.testing.assert_allclose(ours(K, remedy=remedy).decision(K)[:, 0], expected, atol=1e-9 * np.abs(expected).max())
+    expected = scikit(repaired(K, repair).matrix)
+    np.testing.assert_allclose(ours(K, repair=repair).decision(K)[:, 0], expected, atol=1e-9 * np.abs(expected).max())
 
 
 @each_machine
@@ -202,31 +202,31 @@ def test_a_shift_is_missing_in_old_rows_as_in_new_ones(indefinite, kind):
     ours, scikit = machines(codes, y)[kind]
     shift = -definiteness(K).smallest
     expected = scikit(repaired(K, "shift").matrix)
-    dual = ours(K, remedy=Remedy.SHIFT)
+    dual = ours(K, repair=Repair.SHIFT)
     values = dual.decision(K) + shift * dual.coefficients
     np.testing.assert_allclose(values[:, 0], expected, atol=1e-9 * np.abs(expected).max())
     assert not np.allclose(dual.decision(K)[:, 0], expected)
 
 
 @each_machine
-@pytest.mark.parametrize("remedy", [Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT])
-def test_new_rows_go_the_way_of_the_repair(indefinite, kind, remedy):
+@pytest.mark.parametrize("repair", [Repair.CLIP, Repair.FLIP, Repair.SHIFT])
+def test_new_rows_go_the_way_of_the_repair(indefinite, kind, repair):
     K, codes, y = indefinite
     ours, _ = machines(codes, y)[kind]
-    fixed = repaired(K, remedy)
-    plain, dual = ours(fixed.matrix, remedy=Remedy.NONE), ours(K, remedy=remedy)
+    fixed = repaired(K, repair)
+    plain, dual = ours(fixed.matrix, repair=Repair.NONE), ours(K, repair=repair)
     new = np.random.RandomState(0).uniform(size=(7, len(K)))  # any values will do: the way is linear
     expected = plain.decision(fixed.rows(new))
     np.testing.assert_allclose(dual.decision(new), expected, atol=1e-9 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("remedy", list(Remedy))
-def test_a_repair_of_several_classes(remedy):
+@pytest.mark.parametrize("repair", list(Repair))
+def test_a_repair_of_several_classes(repair):
     """Spread over all rows, each pair keeps its own coefficients; a definite matrix stays as it is."""
     X, codes = TABLES["wine"]
     K = RBFKernel(0.3)(X)
-    expected = classifier(K, codes, tol=1e-8, remedy=Remedy.NONE)
-    dual = classifier(K, codes, tol=1e-8, remedy=remedy)
+    expected = classifier(K, codes, tol=1e-8, repair=Repair.NONE)
+    dual = classifier(K, codes, tol=1e-8, repair=repair)
     np.testing.assert_allclose(dual.decision(K), expected.decision(K), atol=1e-6)
 
 
@@ -235,8 +235,8 @@ def test_what_converges_is_not_repaired(indefinite, kind):
     """libsvm copes with RWM: its steps go to the edge of the box where the matrix bends down."""
     K, codes, y = indefinite
     ours, scikit = machines(codes, y)[kind]
-    for remedy in (Remedy.NONE, *([] if kind == "regressor" else [Remedy.AUTO])):
-        dual = ours(K, remedy=remedy)
+    for repair in (Repair.NONE, *([] if kind == "regressor" else [Repair.AUTO])):
+        dual = ours(K, repair=repair)
         assert dual.converged
         assert dual.change == 0
         np.testing.assert_allclose(dual.decision(K)[:, 0], scikit(K), atol=1e-8)
@@ -245,7 +245,7 @@ def test_what_converges_is_not_repaired(indefinite, kind):
 def test_numbers_are_never_followed_by_an_indefinite_matrix(indefinite):
     """libsvm would converge there too, at the edge of its box, far from y."""
     K, _, y = indefinite
-    dual, clipped = regressor(K, y), regressor(K, y, remedy=Remedy.CLIP)
+    dual, clipped = regressor(K, y), regressor(K, y, repair=Repair.CLIP)
     np.testing.assert_array_equal(dual.coefficients, clipped.coefficients)
     assert dual.change == repaired(K).change > 0
     assert regressor(RBFKernel(1.0)(np.arange(5.0)[:, None]), np.arange(5.0)).change == 0
@@ -281,7 +281,7 @@ def test_none_keeps_what_there_is(indefinite, kind):
     ours, scikit = machines(codes, y, max_iter=5)[kind]
     told = r"The result so far is used\. Repair the matrix: repair='clip'\."
     with pytest.warns(NotConvergedWarning, match=facts(K, 5) + told):
-        dual = ours(K, remedy=Remedy.NONE)
+        dual = ours(K, repair=Repair.NONE)
     assert not dual.converged
     with pytest.warns(UserWarning, match="Solver terminated early"):
         expected = scikit(K)
@@ -289,8 +289,8 @@ def test_none_keeps_what_there_is(indefinite, kind):
 
 
 @each_machine
-@pytest.mark.parametrize("remedy", [Remedy.AUTO, Remedy.NONE])
-def test_a_definite_matrix_needs_other_advice(kind, remedy):
+@pytest.mark.parametrize("repair", [Repair.AUTO, Repair.NONE])
+def test_a_definite_matrix_needs_other_advice(kind, repair):
     X, codes = TABLES["two moons"]
     K = RBFKernel(5.0)(X)
     ours, _ = machines(codes, X[:, 0], max_iter=3)[kind]
@@ -299,7 +299,7 @@ def test_a_definite_matrix_needs_other_advice(kind, remedy):
         "is used."
     )
     with pytest.warns(NotConvergedWarning, match=re.escape(told)):
-        dual = ours(K, remedy=remedy)
+        dual = ours(K, repair=repair)
     assert not dual.converged
 
 
@@ -339,19 +339,18 @@ def test_the_guard_ends_what_no_repair_can_help():
     assert np.isfinite(dual.coefficients).all()
 
 
-@pytest.mark.parametrize("remedy", [Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT])
-def test_a_repaired_matrix_may_not_converge_either(indefinite, remedy):
+@pytest.mark.parametrize("repair", [Repair.CLIP, Repair.FLIP, Repair.SHIFT])
+def test_a_repaired_matrix_may_not_converge_either(indefinite, repair):
     K, codes, _ = indefinite
     with pytest.warns(NotConvergedWarning, match="has not converged after 5 iterations"):
-        assert not classifier(K, codes, max_iter=5, remedy=remedy).converged
+        assert not classifier(K, codes, max_iter=5, repair=repair).converged
 
 
 # ---------------------------------------------------------------- words
 
 
-def test_the_words_are_those_of_the_repairs_and_two_more():
-    assert [str(each) for each in Remedy] == ["auto", "none", "clip", "flip", "shift"]
-    assert {str(each) for each in Remedy} - {"auto", "none"} == {str(each) for each in Repair}
+def test_the_words_are_those_of_the_parameter():
+    assert [str(each) for each in Repair] == ["auto", "none", "clip", "flip", "shift"]
 
 
 @pytest.mark.parametrize("how", ["clip", "flip", "shift"])
@@ -377,6 +376,6 @@ def test_a_dual_for_given_rows_by_a_plain_loop(how):
 def test_nothing_that_was_given_is_changed(indefinite):
     K, codes, _ = indefinite  # K is read-only
     before = K.copy()
-    for remedy in Remedy:
-        classifier(K, codes, remedy=remedy)
+    for repair in Repair:
+        classifier(K, codes, repair=repair)
     np.testing.assert_array_equal(K, before)

@@ -311,8 +311,8 @@ def test_nothing_to_return_before_the_first_machine(monkeypatch):
 def test_repaired_once_is_trained_on_the_repaired_matrix(how):
     K, signs = indefinite(), np.array([1, 1, -1, -1, *[0] * 26])
     fixed = repaired(K, how)
-    expected = transductive(fixed.matrix, signs, remedy="none")
-    ours = transductive(K, signs, remedy=how)
+    expected = transductive(fixed.matrix, signs, repair="none")
+    ours = transductive(K, signs, repair=how)
     spread = np.zeros(len(K))
     spread[expected.support] = expected.coefficients[:, 0]
     np.testing.assert_allclose(ours.decision(K)[:, 0], fixed.rows(K) @ spread + expected.intercepts, atol=1e-10)
@@ -326,7 +326,7 @@ def test_one_warning_for_a_matrix_that_was_clipped(monkeypatch):
 
     monkeypatch.setattr(sys.modules[transductive.__module__], "classifier", picky)
     K, signs = indefinite(), np.array([1, 1, -1, -1, *[0] * 26])
-    expected = decisions(K, signs, remedy="clip")
+    expected = decisions(K, signs, repair="clip")
     with pytest.warns(NotConvergedWarning, match="negative eigenvalues were clipped") as caught:
         dual = transductive(K, signs)
     assert len(caught) == 1
@@ -342,7 +342,7 @@ def test_one_warning_for_a_limit():
     assert not dual.converged
 
 
-def test_unknown_remedy():
+def test_unknown_repair():
     K, _, signs = moons()
     with pytest.raises(OptionError, match="repair must be one of"):
-        transductive(K, signs, remedy="clap")
+        transductive(K, signs, repair="clap")

@@ -27,9 +27,9 @@ from mixkern.errors import (
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
 from mixkern.fitting import all_or_nothing
-from mixkern.kernels import BlendKernel, LaplacianKernel
+from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.sampling import subsample
-from mixkern.svm import DecisionFunction, Dual, Remedy
+from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints, Positions, RandomState
 from mixkern.validation import (
@@ -124,7 +124,7 @@ class MixtureEstimator(TableInput, BaseEstimator):
         check_parameters(self, {**RULES, **self._rules})
         self._kernel_factory().check()
         if hasattr(self, "repair"):
-            one_of(Remedy, self.repair, "repair")
+            one_of(Repair, self.repair, "repair")
 
     def _kernel_factory(self) -> KernelFactory:
         return KernelFactory(self.kernel, self.gamma, self.alpha, self.beta)

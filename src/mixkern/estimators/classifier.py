@@ -1,11 +1,11 @@
 """What all classifiers share: labels, predictions and scores."""
 
-from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
 
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.errors import LabelError
@@ -21,12 +21,23 @@ from mixkern.wording import counted, listing
 ASSESSED = ("label", "probability", "component", "novelty")  # columns of the result of MixtureClassifier.assess
 
 
+class Scheme(Protocol):
+    """Conversion of decision values, (n, q), of pairs of classes or of each class against the others."""
+
+    def class_scores(self, values: Floats, n_classes: int) -> Floats:  # (n,) or (n, c)
+        """Return the scores of the classes."""
+
+    def class_probabilities(self, values: Floats, slope: float, n_classes: int) -> Floats:  # (n, c)
+        """Return the probabilities of the classes."""
+
+
 class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     """Base class of the classifiers: labels are returned in the type in which they were given."""
 
     class_weight: Any = None
     probability: bool = False
     slope_: float | None
+    _scheme: ClassVar[Scheme]
 
     @all_or_nothing
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
@@ -62,14 +73,6 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     # ---------------------------------------------------------------- predictions
 
-    @abstractmethod
-    def _class_scores(self, decisions: Floats) -> Floats:
-        """Return the scores of the classes, (n,) for two and (n, c) for more, from the decision values, (n, q)."""
-
-    @abstractmethod
-    def _class_probabilities(self, decisions: Floats, slope: float) -> Floats:
-        """Return the probabilities of the classes, (n, c), from the decision values, (n, q)."""
-
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.
 
@@ -78,12 +81,30 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         ndarray of shape (n,) or (n, c)
             For two classes one score, positive for the second.
         """
-        return self._class_scores(self.decide(X))
+        return self._scheme.class_scores(self.decide(X), len(self.classes_))
+
+    @available_if(lambda self: self.probability)
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict the probability of each class; the predicted label always has the largest one.
+
+        A sigmoid turns decision values into probabilities, with one slope for all of them, which is learned by
+        cross-validation on the labelled rows. :class:`~mixkern.MixtureSVC` and :class:`~mixkern.LaplacianSVC` have a
+        decision value for each pair of classes, and couple their probabilities in closed form; the kernel's share and C
+        are those of all labels. :class:`~mixkern.TransductiveSVC` and :class:`~mixkern.QuasiNewtonS3VC` have one for
+        each class against the others, and divide their probabilities by the sum. With few labels the slope stays near
+        its prior: use the probabilities to rank rows, not as frequencies.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            Columns in the order of ``classes_``.
+        """
+        return self._probabilities(self.decide(X))
 
     def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
         if self.slope_ is None:
             raise AttributeError("predict_proba needs the slope that fit learns with probability=True. Fit again.")
-        return self._class_probabilities(decisions, self.slope_)
+        return self._scheme.class_probabilities(decisions, self.slope_, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; every row must have a label.
@@ -145,7 +166,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         rows = self.rows_of(X)
         component = rows.responsibilities.argmax(axis=1)
         decisions = self.decide(rows)
-        labels = self._labels.decode(chosen(self._class_scores(decisions)))
+        labels = self._labels.decode(chosen(self._scheme.class_scores(decisions, len(self.classes_))))
         unknown = np.full((len(rows), len(self.classes_)), np.nan)
         proba = self._probabilities(decisions) if self.probability else unknown
         columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -13,9 +13,9 @@ from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
 from mixkern.estimators.base import limited
-from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.fitting import ProgressMixin, Step, all_or_nothing
-from mixkern.svm import Dual
+from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints, RandomState
@@ -44,6 +44,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
     safe_margin: Any
     max_rows: int
     n_levels: int  # steps of one binary problem, for progress
+    _scheme: ClassVar[Scheme] = one_vs_rest
 
     @abstractmethod
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:
@@ -144,14 +145,11 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
                 dual = self._trained(K, columns, hidden, shares, None, uses_unlabelled=uses_unlabelled)
                 if dual.is_interrupted:
                     return False
-                n_wrong[i] += (chosen(_scores(dual.decision(K[out], columns))) != codes[out]).sum()
+                scores = one_vs_rest.class_scores(dual.decision(K[out], columns), len(self.classes_))
+                n_wrong[i] += (chosen(scores) != codes[out]).sum()
+                    chosen(one_vs_rest.class_scores(dual.decision(K[out], columns), len(self.classes_))) != codes[out]
+                ).sum()
         return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
-
-    def _class_scores(self, decisions: Floats) -> Floats:
-        return _scores(decisions)
-
-    def _class_probabilities(self, decisions: Floats, slope: float) -> Floats:
-        raise NotImplementedError
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class against all others; the highest is predicted.
@@ -172,11 +170,6 @@ def _unlabelled_shares(codes: Ints, given: Floats | None, n_classes: int) -> Flo
         return counts / counts.sum()
     left = np.maximum(given * len(codes) - counts, 0.0)
     return left / left.sum() if left.any() else given
-
-
-def _scores(values: Floats) -> Floats:
-    """One column of scores as a vector."""
-    return values[:, 0] if values.shape[1] == 1 else values
 
 
 def _joined(duals: list[Dual], n: int) -> Dual:

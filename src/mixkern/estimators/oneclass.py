@@ -95,7 +95,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
             sample_weight=weights,
             tol=self.tol,
             max_iter=self.max_iter,
-            remedy=self.repair,
+            repair=self.repair,
         )
         self._set_decision(dual, rows)
         self.support_ = dual.support

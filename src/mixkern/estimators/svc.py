@@ -5,21 +5,19 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from mixkern.density import Rows
-from mixkern.estimators.classifier import MixtureClassifier
+from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.column_contrast import column_contrasts
 from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
 from mixkern.fitting import NotConvergedWarning, all_or_nothing
 from mixkern.kernels.blend import SHARE, BlendKernel
-from mixkern.svm import Dual, classifier, evidence_C, evidence_share
+from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
 from mixkern.svm.calibration import cross_fitted, slope
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
-from mixkern.svm.one_vs_one import class_probabilities, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule, one_of
 
@@ -111,6 +109,7 @@ class MixtureSVC(MixtureClassifier):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {"C": POSITIVE | AUTO}
+    _scheme: ClassVar[Scheme] = one_vs_one
 
     def __init__(
         self,
@@ -246,14 +245,8 @@ class MixtureSVC(MixtureClassifier):
             class_weight=self._class_weights(),
             tol=self.tol,
             max_iter=self.max_iter,
-            remedy=self.repair,
+            repair=self.repair,
         )
-
-    def _class_scores(self, decisions: Floats) -> Floats:
-        return class_scores(decisions, len(self.classes_))
-
-    def _class_probabilities(self, decisions: Floats, slope: float) -> Floats:
-        return class_probabilities(decisions, slope, len(self.classes_))
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.
@@ -265,22 +258,6 @@ class MixtureSVC(MixtureClassifier):
             the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
         """
         return super().decision_function(X)
-
-    @available_if(lambda self: self.probability)
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict the probability of each class; the predicted label always has the largest one.
-
-        A sigmoid turns the decision between each pair of classes into a probability, and these are coupled in closed
-        form. All pairs share one slope, learned by cross-validation on the labelled rows; the kernel's share and C are
-        those of all labels. With few labels the slope stays near its prior: use the probabilities to rank rows, not
-        as frequencies.
-
-        Returns
-        -------
-        ndarray of shape (n, c)
-            Columns in the order of ``classes_``.
-        """
-        return self._probabilities(self.decide(X))
 
     def explain(self, X: Any, by: str = "label", n: int | None = 5) -> Any:
         """Explain labels by labelled rows, components or columns.

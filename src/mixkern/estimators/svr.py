@@ -118,7 +118,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
             sample_weight=None if weights is None else weights[given],
             tol=self.tol,
             max_iter=self.max_iter,
-            remedy=self.repair,
+            repair=self.repair,
         )
         intercepts = dual.intercepts * deviation + mean
         self._set_decision(

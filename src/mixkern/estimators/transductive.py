@@ -108,6 +108,6 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
             positive_share=problem.share,
             tol=self.tol,
             max_iter=self.max_iter,
-            remedy=self.repair,
+            repair=self.repair,
             step=problem.step,
         )

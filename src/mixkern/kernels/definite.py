@@ -18,8 +18,10 @@ from mixkern.validation import one_of
 
 
 class Repair(StrEnum):
-    """Treatment of negative eigenvalues."""
+    """Treatment of a kernel matrix that is not positive semi-definite."""
 
+    AUTO = "auto"  # clip where needed: always for regression, for classes where libsvm does not converge
+    NONE = "none"  # no change
     CLIP = "clip"  # they become zero: the nearest definite matrix
     FLIP = "flip"  # they change sign
     SHIFT = "shift"  # all eigenvalues rise by the lowest: only the diagonal changes
@@ -95,16 +97,16 @@ def rounding_of(K: Floats) -> float:
 
 @dataclass(frozen=True)
 class Repaired:
-    """A definite matrix in place of an indefinite one, and the same repair for new rows.
+    """A kernel matrix after its repair, and the same repair for new rows.
 
     Attributes
     ----------
     matrix : ndarray of shape (n, n)
-        Positive semi-definite.
+        Positive semi-definite, unless it was left as it is.
     change : float
         Frobenius norm of the change, as a share of the norm of the matrix.
     how : Repair
-        The treatment.
+        The treatment; in place of ``"auto"`` the one that it chose.
     """
 
     matrix: Floats
@@ -130,8 +132,9 @@ def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
     ----------
     K : array-like of shape (n, n)
         Symmetric.
-    how : {"clip", "flip", "shift"}, default="clip"
-        Negative eigenvalues become zero, change their sign, or all eigenvalues rise by the lowest.
+    how : {"auto", "none", "clip", "flip", "shift"}, default="clip"
+        Negative eigenvalues become zero, change their sign, or all eigenvalues rise by the lowest. ``"auto"`` clips a
+        matrix that is not positive semi-definite within rounding, and leaves another as it is, as ``"none"`` does.
 
     Examples
     --------
@@ -144,6 +147,10 @@ def repaired(K: ArrayLike, how: str = "clip") -> Repaired:
     """
     matrix = _symmetric(K)
     repair = one_of(Repair, how, "how")
+    if repair is Repair.AUTO:
+        repair = Repair.NONE if is_definite(matrix) else Repair.CLIP
+    if repair is Repair.NONE:
+        return Repaired(matrix.copy(), 0.0, repair, np.empty((len(matrix), 0)), 0.0)
     if repair is Repair.SHIFT:
         lowest = float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0))[0])
         fixed, vectors, factor = matrix + max(0.0, -lowest) * np.eye(len(matrix)), np.empty((len(matrix), 0)), 0.0

@@ -3,12 +3,11 @@
 from mixkern.svm.decision import DecisionFunction, Dual
 from mixkern.svm.folds import label_folds
 from mixkern.svm.gaussian_process import evidence_C, evidence_share, log_evidence
-from mixkern.svm.libsvm import Remedy, classifier, one_class, pairs, regressor
+from mixkern.svm.libsvm import classifier, one_class, pairs, regressor
 
 __all__ = [
     "DecisionFunction",
     "Dual",
-    "Remedy",
     "classifier",
     "evidence_C",
     "evidence_share",

@@ -1,4 +1,4 @@
-"""libsvm on kernel matrices, with a remedy for matrices on which it does not converge.
+"""libsvm on kernel matrices, with a repair of matrices on which it does not converge.
 
 scikit-learn's estimators are fitted to precomputed matrices, and the result becomes a :class:`Dual`, so that
 predictions need the kernel with support vectors only.
@@ -7,7 +7,6 @@ predictions need the kernel with support vectors only.
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,6 @@ from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 
 MAX_ITER = 1_000_000  # where max_iter is -1: unlimited in scikit-learn; here a few seconds for thousands of rows
-
-
-class Remedy(StrEnum):
-    """Treatment of a kernel matrix that is not positive semi-definite."""
-
-    AUTO = "auto"  # clip where needed: always for regression, for classes where libsvm does not converge
-    NONE = "none"  # no change
-    CLIP = "clip"
-    FLIP = "flip"
-    SHIFT = "shift"
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -53,7 +42,7 @@ def classifier(
     class_weight: Mapping[int, float] | str | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
-    remedy: str = Remedy.AUTO,
+    repair: str = Repair.AUTO,
 ) -> Dual:
     """Train a C-SVM, one against one.
 
@@ -70,7 +59,7 @@ def classifier(
         One function for each pair of :func:`pairs`, positive for the first of the two.
     """
     svm = SVC(kernel="precomputed", C=C, class_weight=class_weight, tol=tol, max_iter=max_iter)
-    return _guarded(svm, K, codes, sample_weight, remedy)
+    return _guarded(svm, K, codes, sample_weight, repair)
 
 
 def regressor(
@@ -82,14 +71,14 @@ def regressor(
     sample_weight: Floats | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
-    remedy: str = Remedy.AUTO,
+    repair: str = Repair.AUTO,
 ) -> Dual:
     """Train an epsilon-SVR; one function."""
     svm = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=tol, max_iter=max_iter)
     # On an indefinite matrix libsvm converges, at the edge of its box, to a function that has little to do with y.
-    if remedy == Remedy.AUTO and not is_definite(K):
-        remedy = Remedy.CLIP
-    return _guarded(svm, K, y, sample_weight, remedy)
+    if repair == Repair.AUTO and not is_definite(K):
+        repair = Repair.CLIP
+    return _guarded(svm, K, y, sample_weight, repair)
 
 
 def one_class(
@@ -99,23 +88,20 @@ def one_class(
     sample_weight: Floats | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
-    remedy: str = Remedy.AUTO,
+    repair: str = Repair.AUTO,
 ) -> Dual:
     """Train a one-class SVM; one function, positive inside."""
     svm = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
-    return _guarded(svm, K, None, sample_weight, remedy)
+    return _guarded(svm, K, None, sample_weight, repair)
 
 
-def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: str) -> Dual:
+def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, repair: str) -> Dual:
     """Solve; where an indefinite matrix prevents convergence, warn and solve with the repaired matrix."""
-    remedy = one_of(Remedy, remedy, "repair")
+    repair = one_of(Repair, repair, "repair")
     if svm.max_iter == -1:
         svm.max_iter = MAX_ITER
-    is_repaired = remedy in (Remedy.CLIP, Remedy.FLIP, Remedy.SHIFT)
-    if is_repaired:
-        dual = _solved_repaired(svm, K, y, sample_weight, Repair(remedy))
-    else:
-        dual = _solved(svm, K, y, sample_weight)
+    is_repaired = repair in (Repair.CLIP, Repair.FLIP, Repair.SHIFT)
+    dual = _solved_repaired(svm, K, y, sample_weight, repair) if is_repaired else _solved(svm, K, y, sample_weight)
     if dual.converged:
         return dual
     report = definiteness(K)
@@ -127,9 +113,9 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, remedy: 
         f"semi-definite: its smallest eigenvalue is {report.smallest:.3g}, and negative ones make up "
         f"{report.negative_mass:.1%} of its spectrum."
     )
-    if remedy is Remedy.NONE:
-        repair = hint(python="Repair the matrix: repair='clip'.")
-        warn(f"{facts} The result so far is used.", NotConvergedWarning, hint=repair)
+    if repair is Repair.NONE:
+        clip = hint(python="Repair the matrix: repair='clip'.")
+        warn(f"{facts} The result so far is used.", NotConvergedWarning, hint=clip)
         return dual
     dual = _solved_repaired(svm, K, y, sample_weight, Repair.CLIP)
     again = "" if dual.converged else f" Then, {_gave_up(svm)}"

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from mixkern.svm.libsvm import pairs
-from mixkern.typing import Floats
+from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
 
@@ -61,8 +61,16 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     -------
     ndarray of shape (n, c)
     """
-    shares = _coupled(values, slope, n_classes)
-    rows, winner, top = np.arange(len(values)), chosen(class_scores(values, n_classes)), shares.argmax(axis=1)
+    return with_largest(_coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
+
+
+def with_largest(shares: Floats, winner: Ints) -> Floats:  # (n, c)
+    """Exchange probabilities where another class than the winner has the largest one.
+
+    >>> with_largest(np.array([[0.5, 0.3, 0.2]]), np.array([1]))
+    array([[0.3, 0.5, 0.2]])
+    """
+    shares, rows, top = shares.copy(), np.arange(len(shares)), shares.argmax(axis=1)
     shares[rows, winner], shares[rows, top] = shares[rows, top], shares[rows, winner]
     # Of two equal probabilities, the one of the chosen class is larger by the last bit.
     is_tie = shares.argmax(axis=1) != winner

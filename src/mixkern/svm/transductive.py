@@ -24,7 +24,7 @@ from mixkern.errors import InterruptedWarning, hint, warn
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, repaired
 from mixkern.svm.decision import Dual
-from mixkern.svm.libsvm import MAX_ITER, Remedy, classifier, for_given_rows
+from mixkern.svm.libsvm import MAX_ITER, classifier, for_given_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 
@@ -42,7 +42,7 @@ def transductive(
     positive_share: float | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
-    remedy: str = Remedy.AUTO,
+    repair: str = Repair.AUTO,
     step: Callable[[], object] | None = None,
 ) -> Dual:
     """Train a binary classifier with a wide margin for labelled and unlabelled rows.
@@ -63,8 +63,8 @@ def transductive(
         Tolerance of each training.
     max_iter : int, default=-1
         Limit for the iterations of libsvm in each training, -1 for a million.
-    remedy : {"auto", "none", "clip", "flip", "shift"}, default="auto"
-        Treatment of a matrix that is not positive semi-definite; see :class:`Remedy`.
+    repair : {"auto", "none", "clip", "flip", "shift"}, default="auto"
+        Treatment of a matrix that is not positive semi-definite; see :class:`~mixkern.kernels.Repair`.
     step : callable or None, default=None
         Called without arguments after each of ``TRANSDUCTIVE_LEVELS`` levels, for a progress bar; not called where
         unlabelled rows have no cost.
@@ -96,7 +96,7 @@ def transductive(
     >>> np.sign(dual.decision(K).ravel())
     array([-1., -1., -1., -1.,  1.,  1.])
     """
-    trainer = _Trainer(K, tol, max_iter, one_of(Remedy, remedy, "repair"))
+    trainer = _Trainer(K, tol, max_iter, one_of(Repair, repair, "repair"))
     costs = np.where(signs == 0, 0.0, C)  # (n,)
     dual, scores = trainer.trained(signs, costs)
     free = np.flatnonzero(signs == 0)
@@ -188,14 +188,14 @@ def _switches(guess: Ints, scores: Floats, tol: float) -> Ints:
 class _Trainer:
     """Repeated training on one matrix, with at most one repair and one warning."""
 
-    def __init__(self, K: Floats, tol: float, max_iter: int, remedy: Remedy) -> None:
+    def __init__(self, K: Floats, tol: float, max_iter: int, repair: Repair) -> None:
         self.tol = tol
         self._K, self._max_iter = K, MAX_ITER if max_iter == -1 else max_iter
-        self._may_repair = remedy is Remedy.AUTO
+        self._may_repair = repair is Repair.AUTO
         self._clipped = False
         self._fixed: Repaired | None = None
-        if remedy not in (Remedy.AUTO, Remedy.NONE):
-            self._fixed = repaired(K, remedy)
+        if repair not in (Repair.AUTO, Repair.NONE):
+            self._fixed = repaired(K, repair)
 
     def trained(self, signs: Ints, costs: Floats) -> tuple[Dual, Floats]:
         """Train on rows with a positive cost; return the dual and the scores of all rows, (n,)."""
@@ -235,7 +235,7 @@ class _Trainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)
             dual = classifier(
-                block, codes, sample_weight=costs[rows], tol=self.tol, max_iter=self._max_iter, remedy=Remedy.NONE
+                block, codes, sample_weight=costs[rows], tol=self.tol, max_iter=self._max_iter, repair=Repair.NONE
             )
         dual = replace(dual, support=rows[dual.support])
         scores = dual.decision(matrix)[:, 0]

@@ -15,13 +15,13 @@ import numpy as np
 from mixkern.density import Mixture, Rows
 from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
 from mixkern.fitting import NotConvergedWarning
-from mixkern.kernels import LaplacianKernel, definiteness
+from mixkern.kernels import LaplacianKernel, Repair, definiteness
 from mixkern.sampling import class_subsample, subsample
 from mixkern.search import Rating, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
 from mixkern.search.scoring import Scorer, Trials
-from mixkern.svm import DecisionFunction, Dual, Remedy, classifier
+from mixkern.svm import DecisionFunction, Dual, classifier
 from mixkern.svm.decision import values_for
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
@@ -279,7 +279,7 @@ class _KernelRows:
         def train(K: Floats, codes: Ints, kept: Ints) -> Dual:  # noqa: ARG001
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConvergedWarning)
-                return classifier(K, codes, C=C, max_iter=max_iter, remedy=Remedy.NONE)
+                return classifier(K, codes, C=C, max_iter=max_iter, repair=Repair.NONE)
 
         return train
 
