@@ -147,8 +147,6 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
                     return False
                 scores = one_vs_rest.class_scores(dual.decision(K[out], columns), len(self.classes_))
                 n_wrong[i] += (chosen(scores) != codes[out]).sum()
-                    chosen(one_vs_rest.class_scores(dual.decision(K[out], columns), len(self.classes_))) != codes[out]
-                ).sum()
         return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
 
     def decision_function(self, X: Any) -> Floats:
