@@ -1,16 +1,20 @@
 """What every ``fit`` shares: it is whole or not at all, reports its progress, and warns if it has not converged."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import wraps
+from inspect import signature
+from numbers import Integral
+from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from mixkern.errors import MixkernWarning
+from mixkern.validation import Rule
 
-Step = Callable[[], bool]
 _Given = ParamSpec("_Given")
 _Estimator = TypeVar("_Estimator")
 _Result = TypeVar("_Result")
@@ -55,19 +59,146 @@ def all_or_nothing(
     return learn
 
 
+# ---------------------------------------------------------------- progress
+
+
+class Task:
+    """A running part of a fit. It reports its steps to callbacks, and prints lines where ``verbose`` is set."""
+
+    def __init__(self, estimator: Any, context: CallbackContext | None, step: str, printer: "_Printer") -> None:
+        self.estimator = estimator
+        self.context = context  # None outside fit: no callback is called
+        self.step = step
+        self.printer = printer
+
+    def __call__(
+        self, text: Callable[[], str] | None = None, fitted: Callable[[], dict[str, Any]] | None = None
+    ) -> bool:
+        """Report the end of a step; return whether a callback requests a stop.
+
+        Parameters
+        ----------
+        text : callable, default=None
+            Returns the line for the step, which is printed with ``verbose=2``.
+        fitted : callable, default=None
+            Returns the attributes that the estimator would have if it stopped here, for callbacks that read
+            ``fitted_estimator``.
+        """
+        if text is not None and self.printer.level >= EVERY_STEP:
+            self.note(text(), EVERY_STEP)
+        if self.context is None:
+            return False
+        part = self.context.subcontext(task_name=self.step).call_on_fit_task_begin(estimator=self.estimator)
+        return bool(part.call_on_fit_task_end(estimator=self.estimator, reconstruction_attributes=fitted))
+
+    def note(self, text: str, level: int = 1) -> None:
+        """Print a line with the name of the estimator and the elapsed time, if ``verbose`` is ``level`` or more."""
+        self.printer.write(type(self.estimator).__name__, text, level)
+
+
+Step = Task  # a function to call after each step
+
+
 class ProgressMixin(CallbackSupportMixin):
-    """Reports each step of a fit to scikit-learn's callbacks, such as ``sklearn.callback.ProgressBar``."""
+    """Reports each step of a fit to scikit-learn's callbacks, such as ``sklearn.callback.ProgressBar``.
+
+    With the parameter ``verbose`` it also prints lines: 1 for each stage of a fit, 2 for each step. An estimator inside
+    another one, such as the density of a classifier, prints as many as that one.
+    """
+
+    verbose: Any = 0
 
     @contextmanager
-    def _progress(self, task: str, n_steps: int | None, X: Any, y: Any) -> Iterator[Step]:
-        """Open a task, and yield a function to call after each step; it returns whether a callback requests a stop."""
+    def _progress(self, step: str, n_steps: int | None, X: Any, y: Any) -> Iterator[Task]:
+        """Open the task of a whole fit, within ``with_callbacks``; call what it yields after each step.
+
+        Where the steps are stages of different kinds, open each by :meth:`_stage` instead.
+        """
         # scikit-learn documents this method for authors of estimators; there is no public name for it yet.
         whole = self._init_callback_context(max_subtasks=n_steps)
         whole.call_on_fit_task_begin(estimator=self, X=X, y=y)
-
-        def step() -> bool:
-            part = whole.subcontext(task_name=task).call_on_fit_task_begin(estimator=self)
-            return bool(part.call_on_fit_task_end(estimator=self))
-
-        yield step
+        with _printing(self) as printer:
+            self._task = Task(self, whole, step, printer)
+            try:
+                yield self._task
+            finally:
+                del self._task
         whole.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+    @contextmanager
+    def _stage(self, name: str, step: str = "", n_steps: int = 0, runs: Any = None) -> Iterator[Task]:
+        """Open a stage of a fit; outside a fit, its lines are printed, but no callback is called.
+
+        Parameters
+        ----------
+        name : str
+            Name of the task.
+        step, n_steps : str and int
+            Name and largest number of the steps that the stage reports, if any.
+        runs : estimator, default=None
+            An estimator that is fitted in this stage. Its task takes the place of the stage.
+        """
+        fit: Task | None = getattr(self, "_task", None)
+        with ExitStack() as opened:
+            printer = opened.enter_context(_printing(self))
+            if fit is None or fit.context is None:
+                yield Task(self, None, step, printer)
+                return
+            context = fit.context.subcontext(task_name=name, max_subtasks=n_steps)
+            if runs is not None:
+                opened.enter_context(context.propagate_callback_context(runs))
+            context.call_on_fit_task_begin(estimator=self)
+            yield Task(self, context, step, printer)
+            context.call_on_fit_task_end(estimator=self)
+
+
+def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
+    """Decorate a ``fit(X, y, ...)`` that has up to n stages, each within :meth:`ProgressMixin._stage`."""
+
+    def decorate(fit: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+        parameters = signature(fit)
+
+        @wraps(fit)
+        def fit_in_stages(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+            given = parameters.bind(*args, **kwargs).arguments
+            with given["self"]._progress("stage", n, given["X"], given.get("y")):  # noqa: SLF001
+                return fit(*args, **kwargs)
+
+        decorated: Callable[_Given, _Result] = with_callbacks(fit_in_stages)
+        return decorated
+
+    return decorate
+
+
+# ---------------------------------------------------------------- lines for verbose
+
+EVERY_STEP = 2  # of verbose
+VERBOSE = Rule("0, 1 or 2", lambda value: isinstance(value, Integral) and int(value) >= 0)
+
+
+class _Printer:
+    """Prints lines on standard output, with the time since the outermost fit has begun."""
+
+    def __init__(self, level: int, start: float) -> None:
+        self.level = level
+        self.start = start
+
+    def write(self, name: str, text: str, level: int) -> None:
+        if self.level >= level:
+            print(f"{name} {perf_counter() - self.start:6.1f} s  {text}", flush=True)  # noqa: T201
+
+
+_PRINTER: ContextVar[_Printer | None] = ContextVar("_PRINTER", default=None)  # of the fit around the present one
+
+
+@contextmanager
+def _printing(estimator: ProgressMixin) -> Iterator[_Printer]:
+    """Give the printer for an estimator: with its own ``verbose``, or that of the fit around it if it is higher."""
+    outer = _PRINTER.get()
+    start, level = (perf_counter(), 0) if outer is None else (outer.start, outer.level)
+    printer = _Printer(max(int(VERBOSE.check(estimator.verbose, "verbose")), level), start)
+    token = _PRINTER.set(printer)
+    try:
+        yield printer
+    finally:
+        _PRINTER.reset(token)

@@ -251,14 +251,21 @@ def test_priors_that_choose_themselves(kind, form, learns_degrees, make_prior, f
         assert steps.min() >= -1e-9 * abs(ascent.bound)
 
 
-def test_the_callback_is_called_after_every_iteration(make_prior, first, pool):
+@pytest.mark.parametrize("stop_at", [None, 1, 3])
+def test_every_iteration_is_reported_and_a_report_may_stop_the_ascent(make_prior, first, pool, stop_at):
     reports = []
+
+    def report(state):
+        reports.append(state)
+        return len(reports) == stop_at
+
     X = rows(60, 2)
-    policy = replace(FIXED, callback=reports.append, max_iter=4)
+    policy = replace(FIXED, report=report, max_iter=4)
     ascent = ascend(table_of(X), first(X, "full", 2), make_prior("full", 2), policy, pool)
-    assert [each["iteration"] for each in reports] == [1, 2, 3, 4]
-    assert [each["bound"] for each in reports] == list(ascent.bounds)
-    assert {each["n_components"] for each in reports} == {2}
+    assert [each.bound for each in reports] == list(ascent.bounds)
+    assert len(reports) == (stop_at or 4)
+    assert ascent.is_stopped == (stop_at is not None)
+    assert not ascent.converged
 
 
 def test_largest_norm_leaves_gaps_out():

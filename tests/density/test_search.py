@@ -82,6 +82,7 @@ def test_categories_do_not_change_representativity():
     assert representativity(mixed, window, codes, random_state=0) == pytest.approx(a)
 
 
+@pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
 def test_gaps_and_categories_are_taken():
     data = datasets.load("credit_a")
     rows = TableEncoder(continuous=data.continuous, categorical=data.categorical).fit_transform(data.X)

@@ -1,6 +1,7 @@
 """The estimator: settings, labels, blocks, and extreme tables."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mixkern import datasets
-from mixkern.density import Mixture, VBMixture
+from mixkern.density import BoundRecorder, Mixture, VBMixture
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.vb import _is_positive_definite
-from mixkern.errors import MixtureError, OptionError
+from mixkern.errors import InterruptedWarning, MixtureError, OptionError
+from mixkern.fitting import NotConvergedWarning
 
 NAN = np.nan
 PLAIN = {"prune": False, "merge": False, "progressive": False}
@@ -131,6 +133,7 @@ def test_without_pruning_every_component_stays(blobs):
     assert np.diff(fitted(X, precision_prior=1.0, n_components=12, **PLAIN).bound_trace_).min() > -1e-7
 
 
+@pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
 def test_random_state_decides(blobs):
     X, _ = blobs
     for init in ("k-means++", "random"):
@@ -281,6 +284,7 @@ def test_later_blocks_have_other_labels(blobs):
 # ---------------------------------------------------------------- going on
 
 
+@pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
 def test_warm_start_goes_on(blobs):
     X, _ = blobs
     density = VBMixture(8, max_iter=2, warm_start=True, random_state=0, precision_prior=1.0, **PLAIN)
@@ -322,11 +326,88 @@ def test_blocks_with_gaps_categories_and_weights():
 
 
 def test_the_callback_is_called_after_every_iteration(blobs):
-    reports = []
-    density = fitted(blobs[0], callback=reports.append, precision_prior=1.0, **PLAIN)
+    recorder = BoundRecorder()
+    density = VBMixture(8, random_state=0, precision_prior=1.0, **PLAIN).set_callbacks(recorder).fit(blobs[0])
+    reports = recorder.steps
     assert [each["iteration"] for each in reports] == list(range(1, density.n_iter_ + 1))
     np.testing.assert_allclose([each["bound"] for each in reports], density.bound_trace_)
     assert reports[-1]["n_components"] == density.n_components_
+
+
+class StopsAt:
+    """Requests a stop at the end of some iteration."""
+
+    max_propagation_depth = None
+
+    def __init__(self, iteration):
+        self.iteration, self.densities = iteration, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name == "iteration":
+            self.densities.append(fitted_estimator)
+        return context.task_name == "iteration" and context.task_id + 1 == self.iteration
+
+    def teardown(self, estimator, context):
+        pass
+
+
+def test_a_callback_may_stop_the_ascent_and_gets_the_density_of_each_iteration(blobs):
+    X, _ = blobs
+    callback = StopsAt(3)
+    with pytest.warns(InterruptedWarning, match="stopped early; its last step is used"):
+        density = VBMixture(8, random_state=0).set_callbacks(callback).fit(X)
+    assert (density.n_iter_, density.converged_) == (3, False)
+    assert [each.n_iter_ for each in callback.densities] == [1, 2, 3]
+    assert callback.densities[-1].mixture_ == density.mixture_
+    assert callback.densities[-1].score(X) == density.score(X)
+    with pytest.warns(NotConvergedWarning, match="has not converged within 3 iterations"):
+        assert VBMixture(8, max_iter=3, random_state=0).fit(X).mixture_ == density.mixture_
+
+
+def test_a_fit_that_is_stopped_on_a_sample_or_in_a_start_ends_with_all_rows(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    monkeypatch.setattr("mixkern.density.start.FIRST_SAMPLE", 100)
+    with pytest.warns(InterruptedWarning):
+        density = VBMixture(3, n_init=2, random_state=0).set_callbacks(StopsAt(2)).fit(X)
+    assert density.n_iter_ == 1
+    assert density._n_seen == pytest.approx(500)
+    recorder = BoundRecorder()
+    VBMixture(3, n_init=2, random_state=0).set_callbacks(recorder).fit(X)
+    assert [each["iteration"] for each in recorder.steps].count(1) == 3  # two starts on a sample, then all rows
+
+
+def test_an_error_in_a_callback_leaves_the_density_as_it_was(blobs):
+    class Failing(StopsAt):
+        def on_fit_task_end(self, estimator, context):
+            raise RuntimeError("no space left")
+
+    density = VBMixture(3, random_state=0).fit(blobs[0])
+    before = dict(vars(density.set_callbacks(Failing(0))))
+    with pytest.raises(RuntimeError, match="no space left"):
+        density.fit(10 * blobs[0])
+    assert vars(density) == before
+
+
+def test_verbose_prints_lines_with_the_elapsed_time(blobs, capsys):
+    plain = VBMixture(3, random_state=0).fit(blobs[0])
+    assert not capsys.readouterr().out
+    VBMixture(3, random_state=0, verbose=1).fit(blobs[0])
+    (line,) = capsys.readouterr().out.splitlines()
+    n = f"{plain.n_components_} components, bound {plain.lower_bound_:.8g} after {plain.n_iter_} iterations"
+    assert re.fullmatch(rf"VBMixture +\d+\.\d s  {len(blobs[0])} rows of 2 columns: {re.escape(n)}", line)
+    VBMixture(3, random_state=0, verbose=2).fit(blobs[0])
+    first, *_, last = lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == plain.n_iter_ + 1
+    assert "iteration 1: bound -" in first
+    assert last.endswith(n)
+    with pytest.raises(MixtureError, match="verbose must be 0, 1 or 2, but it is 'loud'"):
+        VBMixture(verbose="loud").fit(blobs[0])
 
 
 # ---------------------------------------------------------------- an estimator like others
@@ -477,6 +558,7 @@ def hard_tables():
     }
 
 
+@pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
 @pytest.mark.parametrize(
     "precision_prior", ["typical", *(pytest.param(prior, marks=pytest.mark.slow) for prior in ("evidence", 1.0))]
 )
@@ -621,12 +703,13 @@ def test_a_warm_start_takes_new_priors_and_starts_anew_for_a_new_structure():
         density.set_params(weight_concentration_prior=-5).fit(X)
 
 
+@pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_callback_is_called_after_mergers_and_the_limit_holds(seed):
     X, _ = datasets.make_ripley(n=500, random_state=0)
-    reports = []
-    density = VBMixture(random_state=seed, callback=reports.append).fit(X)
-    assert [step["bound"] for step in reports] == density.bound_trace_.tolist()
+    recorder = BoundRecorder()
+    density = VBMixture(random_state=seed).set_callbacks(recorder).fit(X)
+    assert [step["bound"] for step in recorder.steps] == density.bound_trace_.tolist()
     for limit in (density.n_iter_ - 1, density.n_iter_ // 2):
         assert VBMixture(random_state=seed, max_iter=limit).fit(X).n_iter_ <= limit
 

@@ -4,6 +4,7 @@ from matplotlib.patches import Ellipse
 from scipy.stats import multivariate_normal, norm
 
 from mixkern import Mixture, VBMixture, datasets, plot
+from mixkern.density import BoundRecorder
 from mixkern.errors import MixtureError
 from mixkern.plot.plane import CENTRES
 
@@ -285,9 +286,9 @@ def test_a_new_climb_interrupts_the_line():
 
 def test_what_a_fit_reports_can_be_drawn():
     X, _ = datasets.make_two_rings(n=200, random_state=0)
-    steps = []
-    model = VBMixture(random_state=0, callback=steps.append).fit(X)
-    _, right = plot.bound_trace(steps).figure.axes
+    recorder = BoundRecorder()
+    model = VBMixture(random_state=0).set_callbacks(recorder).fit(X)
+    _, right = plot.bound_trace(recorder.steps).figure.axes
     assert right.get_lines()[0].get_ydata()[-1] == model.n_components_
 
 

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import mixkern
 from mixkern import DensitySearch, Mixture, MixtureSVC, SVCSearch, TableEncoder, VBMixture
+from mixkern.density import BoundRecorder
 from mixkern.errors import MixtureError, ModelFileError
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.storage import ModelFile, load, model, read_model, save
@@ -184,9 +185,8 @@ def test_a_loaded_density_does_not_go_on_by_mistake(models, tmp_path):
 
 
 def test_callbacks_stay_behind(tmp_path):
-    seen = []
-    estimator = VBMixture(n_components=2, callback=lambda *_: seen.append(1), random_state=0).fit(numbers())
-    assert again(estimator, tmp_path).callback is None
+    estimator = VBMixture(n_components=2, random_state=0).set_callbacks(BoundRecorder()).fit(numbers())
+    assert not hasattr(again(estimator, tmp_path), "_skl_callbacks")
 
 
 class OwnKernel(RBF):

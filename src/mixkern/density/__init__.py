@@ -5,11 +5,13 @@ from mixkern.density.describe import component_table
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.preprocessing import one_hot_rows
+from mixkern.density.recorder import BoundRecorder
 from mixkern.density.rows import Rows
 from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
 from mixkern.density.vb import VBMixture
 
 __all__ = [
+    "BoundRecorder",
     "CovarianceType",
     "Criterion",
     "DensitySearch",

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -37,7 +36,7 @@ class Policy:
     merges: bool  # whether two components are merged where that raises the bound
     tol: float
     max_iter: int
-    callback: Callable[[dict[str, Any]], object] | None = None
+    report: "Callable[[Ascent], bool] | None" = None  # called after each step; returns whether to stop
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Ascent:
     statistics: Statistics
     bounds: tuple[float, ...]
     converged: bool
+    is_stopped: bool = False  # by a report
 
     @property
     def n_components(self) -> int:
@@ -79,7 +79,8 @@ def ascend(
     while len(state.bounds) < policy.max_iter and not state.converged:
         before = state
         state = step(state)
-        _report(policy, state)
+        if _stops(policy, state):
+            return replace(state, is_stopped=True)
         if state.n_components < before.n_components or not before.bounds:
             continue
         size = abs(state.bound + log_volume)  # in inner coordinates: the table's units do not matter
@@ -89,7 +90,8 @@ def ascend(
                 state = replace(state, converged=True)
             elif len(state.bounds) < policy.max_iter:
                 state = simpler
-                _report(policy, state)
+                if _stops(policy, state):
+                    return replace(state, is_stopped=True)
     return state
 
 
@@ -155,9 +157,9 @@ def largest_sq_norm(table: Sequence[Block]) -> float:
     return max((float(np.nansum(block.values**2, axis=0).max(initial=0.0)) for block in table), default=0.0)
 
 
-def _report(policy: Policy, state: Ascent) -> None:
-    if policy.callback is not None:
-        policy.callback({"iteration": len(state.bounds), "bound": state.bound, "n_components": state.n_components})
+def _stops(policy: Policy, state: Ascent) -> bool:
+    """Report a step, and return whether the ascent is to stop."""
+    return policy.report is not None and policy.report(state)
 
 
 def merger_gains(statistics: Statistics, prior: Prior) -> tuple[Positions, Positions, Floats]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,13 +18,14 @@ from mixkern.density.inference import Ascent, Policy, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
 from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
-from mixkern.density.start import Start, ascend_rows, fit_progressively, restart
+from mixkern.density.start import Start, ascend_rows, fit_progressively, n_ascents, restart
 from mixkern.encoding import encode_labels
-from mixkern.errors import MixtureError, hint
-from mixkern.fitting import all_or_nothing
+from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
+from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
+from mixkern.wording import counted
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
@@ -37,10 +40,16 @@ RULES = {
     "n_init": COUNT,
     "tol": NOT_NEGATIVE,
     "max_iter": COUNT,
+    "verbose": VERBOSE,
 }
+SLOW = hint(
+    python="Raise max_iter, or tol if the last change of bound_trace_ is small enough: VBMixture(max_iter=2000), and "
+    "pass it to a classifier as density=.",
+    cli="The density is close to its best, but more iterations could still change it a little.",
+)
 
 
-class VBMixture(DensityMixin, BaseEstimator):
+class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
     r"""A Gaussian mixture with an automatic number of components, by variational Bayesian inference.
 
     It starts with many components and removes those that explain less than about one row, so iterations become
@@ -90,8 +99,8 @@ class VBMixture(DensityMixin, BaseEstimator):
     warm_start : bool, default=False
         Whether :meth:`fit` continues from the components of the last fit, with the present priors. It starts again
         where ``covariance_type``, ``n_categorical`` or ``use_labels`` have changed.
-    callback : callable, default=None
-        Called after every iteration with a dict of ``iteration``, ``bound`` and ``n_components``.
+    verbose : int, default=0
+        1 prints a line at the end, 2 also one for every iteration.
     random_state : int, RandomState or None, default=None
         Determines starts and samples.
 
@@ -146,7 +155,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         tol: float = 1e-5,
         max_iter: int = 500,
         warm_start: bool = False,
-        callback: Callable[[dict[str, Any]], object] | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -167,12 +176,13 @@ class VBMixture(DensityMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
-        self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     # ---------------------------------------------------------------- fitting
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density of all rows.
 
@@ -193,20 +203,54 @@ class VBMixture(DensityMixin, BaseEstimator):
         is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not is_continued)
         self._early: list[tuple[Floats, Any, Any]] = []
-        return self._fit(values, y, sample_weight, is_continued=is_continued)
+        n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
+        with self._progress("iteration", n * self.max_iter, X, y) as step:
+            self._fit(values, y, sample_weight, partial(self._reported, step), is_continued=is_continued)
+            step.note(self._summary(len(values), values.shape[1]))
+        if self._ascent.is_stopped:
+            warn("The ascent of the bound was stopped early; its last step is used.", InterruptedWarning)
+        elif not self.converged_:
+            warn(f"The density has not converged within {self.max_iter} iterations.", NotConvergedWarning, hint=SLOW)
+        return self
 
-    def _fit(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, is_continued: bool) -> Self:
+    def _summary(self, n: int, d: int) -> str:
+        """Describe the fitted density of n rows of d columns in a line."""
+        return (
+            f"{counted(n, 'row')} of {counted(d, 'column')}: {counted(self.n_components_, 'component')}, bound "
+            f"{self.lower_bound_:.8g} after {counted(self.n_iter_, 'iteration')}"
+        )
+
+    def _reported(self, step: Task, ascent: Ascent) -> bool:
+        """Report an iteration: set the attributes that describe it, and return whether a callback requests a stop."""
+        self.n_iter_, self.lower_bound_, self.n_components_ = len(ascent.bounds), ascent.bound, ascent.n_components
+        return step(
+            lambda: (
+                f"iteration {self.n_iter_}: bound {self.lower_bound_:.8g}, {counted(self.n_components_, 'component')}"
+            ),
+            lambda: self._learned(ascent),
+        )
+
+    def _fit(
+        self,
+        values: Floats,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        report: Callable[[Ascent], bool] | None,
+        *,
+        is_continued: bool,
+    ) -> Self:
         rows = self._read(values, y, sample_weight, reset=not is_continued)
         random = check_random_state(self.random_state)
+        policy = replace(self._policy(), report=report)
         with thread_pool() as pool:
             if is_continued:
                 first = restart(rows, self._ascent.posterior, pool)
-                ascent = ascend_rows(rows, first, self._prior(), self._policy(), pool)
+                ascent = ascend_rows(rows, first, self._prior(), policy, pool)
             else:
                 ascent = fit_progressively(
                     rows,
                     self._prior(),
-                    self._policy(),
+                    policy,
                     n_components=self._n_start(len(rows)),
                     start=one_of(Start, self.init, "init"),
                     n_init=self.n_init,
@@ -260,7 +304,7 @@ class VBMixture(DensityMixin, BaseEstimator):
         has_weights = any(block is not None for block in weights)
         sizes = zip(values, weights, strict=True)
         share = np.concatenate([np.ones(len(v)) if w is None else w for v, w in sizes]) if has_weights else None
-        self._fit(np.vstack(values), y, share, is_continued=False)
+        self._fit(np.vstack(values), y, share, None, is_continued=False)
         self._early = early if sum(map(len, values)) < WARM_UP else []
         return self
 
@@ -368,7 +412,6 @@ class VBMixture(DensityMixin, BaseEstimator):
             merges=self.merge,
             tol=float(self.tol),
             max_iter=self.max_iter,
-            callback=self.callback,
         )
 
     def _precision_form(self) -> PrecisionPrior | None:
@@ -422,6 +465,11 @@ class VBMixture(DensityMixin, BaseEstimator):
     def _keep(self, ascent: Ascent) -> None:
         """Set the attributes that describe the end of an ascent."""
         self._ascent = ascent
+        self.__dict__.update(self._learned(ascent))
+
+    def _learned(self, ascent: Ascent) -> dict[str, Any]:
+        """Give the fitted attributes after some steps of an ascent."""
+        learned: dict[str, Any] = {}
         inner, kind = ascent.posterior.mixture(), self._precision.covariance_type
         mixture = replace(
             inner,
@@ -430,16 +478,17 @@ class VBMixture(DensityMixin, BaseEstimator):
         )
         if self.use_labels:
             *tables, classes = mixture.categories
-            self.class_table_ = classes[:, : len(self.classes_)] / classes[:, : len(self.classes_)].sum(
-                axis=1, keepdims=True
-            )
+            known = classes[:, : len(self.classes_)]
+            learned["class_table_"] = known / known.sum(axis=1, keepdims=True)
             mixture = Mixture(mixture.weights, mixture.means, mixture.covariances, mixture.covariance_type, tables)
-        self.mixture_ = mixture
-        self.n_components_ = mixture.n_components
-        self.bound_trace_ = np.array(ascent.bounds)
-        self.lower_bound_ = float(self.bound_trace_[-1])
-        self.converged_ = ascent.converged
-        self.n_iter_ = len(ascent.bounds)
+        return learned | {
+            "mixture_": mixture,
+            "n_components_": mixture.n_components,
+            "bound_trace_": np.array(ascent.bounds),
+            "lower_bound_": float(ascent.bounds[-1]),
+            "converged_": ascent.converged,
+            "n_iter_": len(ascent.bounds),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -100,8 +100,8 @@ def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
     Parameters
     ----------
     model_or_trace : VBMixture, array-like of float, or list of dict
-        A fitted density; its ``bound_trace_``; or the arguments of its ``callback``, which also hold the number of
-        components.
+        A fitted density; its ``bound_trace_``; or the ``steps`` of a
+        :class:`~mixkern.density.BoundRecorder`, which also hold the number of components.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw in; by default those of a new figure, 6.0 by 3.6 inches.
     title : str, default=""
@@ -114,11 +114,12 @@ def bound_trace(model_or_trace: Any, *, ax: Any = None, title: str = "") -> Any:
     Examples
     --------
     >>> from mixkern import VBMixture, datasets, plot
+    >>> from mixkern.density import BoundRecorder
     >>> X, _ = datasets.make_two_rings(random_state=0)
-    >>> steps = []
-    >>> model = VBMixture(callback=steps.append, random_state=0).fit(X)
+    >>> recorder = BoundRecorder()
+    >>> model = VBMixture(random_state=0).set_callbacks(recorder).fit(X)
     >>> ax = plot.bound_trace(model)
-    >>> ax = plot.bound_trace(steps, title="From twenty components to a few")
+    >>> ax = plot.bound_trace(recorder.steps, title="From twenty components to a few")
     """
     iterations, bounds, counts = _trace(model_or_trace)
     ax = axes_or_new(ax, (6.0, 3.6))
@@ -287,24 +288,23 @@ def _legend_text(label: str) -> str:
 
 
 def _trace(given: Any) -> tuple[Floats, Floats, Floats | None]:
-    """Return iterations, bounds and, for the arguments of a callback, numbers of components."""
+    """Return iterations, bounds and, for the steps of a BoundRecorder, numbers of components."""
     steps = getattr(given, "bound_trace_", given)
     if isinstance(steps, Sequence) and steps and all(isinstance(step, Mapping) for step in steps):
-        return _callback_trace(steps)
+        return _recorded_trace(steps)
     try:
         bounds = np.asarray(steps, dtype=float)
     except (TypeError, ValueError):
         bounds = np.empty(0)
     if bounds.ndim != 1 or len(bounds) == 0:
         raise MixtureError(
-            "Expected a fitted VBMixture, its bound_trace_, or a list of the arguments of its callback, "
-            f"but found {given!r}.",
+            f"Expected a fitted VBMixture, its bound_trace_, or the steps of a BoundRecorder, but found {given!r}.",
             hint=hint(python="Fit the density first: plot.bound_trace(VBMixture().fit(X))."),
         )
     return np.arange(1.0, len(bounds) + 1), bounds, None
 
 
-def _callback_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats]:
+def _recorded_trace(steps: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats, Floats]:
     """Join the steps of all starts and samples, with NaN wherever iterations start again at one."""
     own = np.array([step["iteration"] for step in steps])
     restarts = np.flatnonzero(np.diff(own) <= 0) + 1

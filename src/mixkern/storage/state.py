@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel
 
-from mixkern.density import Mixture, VBMixture
+from mixkern.density import Mixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Labels
 from mixkern.errors import ModelFileError
 from mixkern.estimators.novelty import Novelty
@@ -89,8 +89,6 @@ def _estimator_state(thing: Any) -> Any:
             "scikit-learn can be saved. Fit it with one of those."
         )
     parts = thing.get_params(deep=False)
-    if isinstance(thing, VBMixture):
-        parts["callback"] = None  # for fit only
     if getattr(thing, "rows", None) is not None:  # of a graph
         parts["rows"] = np.asarray(thing.rows, dtype=float)
     parts |= {name: vars(thing)[name] for name in FITTED if name in vars(thing)}
