@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mixkern.advice.advise import advise
     from mixkern.advice.suggest import suggest
     from mixkern.density import DensitySearch, Mixture, VBMixture
-    from mixkern.encoding import TableEncoder
+    from mixkern.encoding import TableEncoder, prepare_table
     from mixkern.estimators import (
         LaplacianSVC,
         MixtureOneClassSVM,
@@ -34,7 +34,7 @@ _NAMES = {
     "advice": ("advise", "estimated_accuracy", "suggest"),
     "datasets": (),
     "density": ("DensitySearch", "Mixture", "VBMixture"),
-    "encoding": ("TableEncoder",),
+    "encoding": ("TableEncoder", "prepare_table"),
     "engine": (),
     "estimators": (
         "LaplacianSVC",
@@ -84,6 +84,7 @@ __all__ = [
     "kernels",
     "load",
     "plot",
+    "prepare_table",
     "report",
     "save",
     "search",

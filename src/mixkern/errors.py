@@ -213,6 +213,10 @@ class ColumnChoiceWarning(MixkernWarning):
     """A column could be read in two ways; the message names the one that was chosen."""
 
 
+class UnusedColumnWarning(MixkernWarning):
+    """Columns of a table were left out, because they cannot help to predict a label."""
+
+
 class FileFormatWarning(MixkernWarning):
     """A file, or a column of it, could be read in two ways; see ``TableFile.notes``."""
 
@@ -238,7 +242,12 @@ class InterruptedWarning(MixkernWarning):
 
 
 def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> None:
-    """Issue a warning that points to the user's line, even from deep inside a pipeline.
+    """Issue a warning that points to the user's line, even from deep inside a pipeline; see :func:`issue`."""
+    issue(category(text, hint=hint) if issubclass(category, MixkernWarning) else category(text))
+
+
+def issue(message: Warning) -> None:
+    """Issue a warning that points to the user's line.
 
     The line is the first one on the stack outside of mixkern, scikit-learn and joblib. A worker process (``n_jobs``
     above 1) has no such line: there, the warning points to where the worker was started.
@@ -246,5 +255,4 @@ def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> Non
     level, frame = 1, inspect.currentframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         level, frame = level + 1, frame.f_back
-    message = category(text, hint=hint) if issubclass(category, MixkernWarning) else category(text)
     warnings.warn(message, stacklevel=level)

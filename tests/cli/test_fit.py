@@ -105,7 +105,10 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
     [
         (None, "has no label, and two classes are needed. Label some rows. For suggestions: mixkern suggest"),
         ("yes", "Column 'churn' has labels of one class, 'yes'"),
-        (np.where(np.arange(90) % 3, "-1", "1"), "'churn' holds -1, which could be a class or mark unlabelled rows."),
+        (
+            np.where(np.arange(90) % 3, "-1", "1"),
+            "'churn' holds the text '-1', which could be a class or mark unlabelled rows.",
+        ),
         (np.arange(90) / 7, "90 different values in 90 labelled rows"),
         (np.where(np.arange(90) % 10, "", np.arange(90) / 7), "numbers, not classes. Name another --target"),
         ([f"name {i}" for i in range(90)], "more than a column of classes has"),
@@ -140,7 +143,8 @@ def test_every_row_labelled(run, people, written):
 def test_a_target_with_a_typo_names_the_nearest(run, table):
     done = run("fit", table, "--target", "Chrun", code=1)
     assert done.stderr == (
-        "Error: --target Chrun: people.csv has no such column. Did you mean 'churn'? It has 'age', 'town', 'churn'.\n"
+        "Error: people.csv has no column 'Chrun'. Did you mean 'churn'? It has 'age', 'town', 'churn'. "
+        "Correct --target.\n"
     )
 
 

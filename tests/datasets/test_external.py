@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from mixkern import datasets
-from mixkern.errors import DownloadError, NoTargetError, TableError
+from mixkern.errors import DownloadError, LabelError, NoTargetError, NotNumericError, TableError, UnusedColumnWarning
 
 
 def write(tmp_path, text, name="mine.csv"):
@@ -27,10 +27,16 @@ MIXED = "age,colour,kind\n1,red,a\n2,,b\n,blue,a\n4,red,\n5,blue,b\n"
 def test_kinds_of_columns_gaps_and_rows_without_a_label(tmp_path):
     data = datasets.read_table(write(tmp_path, MIXED), "kind")
     assert (data.name, data.title, data.continuous, data.categorical) == ("mine", "mine", ("age",), ("colour",))
-    assert data.X.shape == (4, 2)
-    assert data.y.tolist() == ["a", "b", "a", "b"]
+    assert data.X.shape == (5, 2)
+    assert data.y.fillna("").tolist() == ["a", "b", "a", "", "b"]
     assert data.X.isna().sum().tolist() == [1, 1]
-    assert list(data.X.index) == [0, 1, 2, 3]
+    assert (data.classes, data.class_percent) == (("a", "b"), {"a": 50.0, "b": 50.0})
+    assert data.few_labels(per_class=1, random_state=0).notna().sum() == 2
+    complete = data.labelled()
+    assert complete.y.tolist() == ["a", "b", "a", "b"]
+    assert complete.X["age"].tolist()[-1] == 5
+    assert list(complete.X.index) == list(complete.y.index) == [0, 1, 2, 3]
+    assert complete.labelled() is complete
 
 
 def test_the_last_column_is_the_target(tmp_path):
@@ -51,12 +57,13 @@ def test_any_column_may_be_the_target(tmp_path):
         ("a,b\n1\n", None, "line 2: 1 field, but the header has 2"),
         ("a\n1\n2\n", None, "needs a column of labels and at least one other"),
         ("a,b\n1,x\n2,x\n", None, "at least two classes, but it holds 1"),
-        ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 rows rather than classes"),
-        ("a,b\n1,0.5\n2,0.25\n3,0.5\n", None, "rather than classes"),
+        ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 labelled rows rather than classes"),
+        ("a,b\n1,0.5\n2,0.25\n3,0.5\n", None, "Column 'b' holds 0.25, 0.5: continuous values, not classes"),
+        ("a,b\n1,x\n1,y\n1,y\n", None, "mine.csv: No column is left to learn from: 'a' cannot help"),
     ],
 )
 def test_what_cannot_be_read(tmp_path, text, target, why):
-    with pytest.raises(TableError, match=why.replace("?", r"\?")):
+    with pytest.raises((TableError, LabelError), match=why.replace("?", r"\?")):
         datasets.read_table(write(tmp_path, text), target)
 
 
@@ -64,6 +71,30 @@ def test_row_numbers_and_whole_numbers_with_gaps(tmp_path):
     data = datasets.read_table(write(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
     assert list(data.X) == ["age"]
     assert data.classes == (1.0, 2.0, 3.0)
+
+
+def test_columns_are_chosen_as_by_the_commands(tmp_path):
+    rows = [f"{i},{i % 3},{i % 4},DE,{'xab'[i % 3]}" for i in range(30)]
+    path = write(tmp_path, "\n".join(["id,code,size,country,kind", *rows]))
+    with pytest.warns(UnusedColumnWarning) as caught:
+        data = datasets.read_table(path, unlabelled="x", categorical="code")
+    assert [str(each.message).partition(": ")[2] for each in caught] == [
+        "'id'. To use a column all the same: keep=['id'].",
+        "'country'. To use a column all the same: keep=['country'].",
+    ]
+    assert (data.continuous, data.categorical) == (("size",), ("code",))
+    assert (data.classes, data.y.isna().sum()) == (("a", "b"), 10)
+    kept = datasets.read_table(path, drop=["size"], keep=["id", "country"])
+    assert (kept.continuous, kept.categorical, kept.classes) == (("id", "code"), ("country",), ("a", "b", "x"))
+
+
+def test_texts_as_numbers(tmp_path):
+    path = write(tmp_path, "zip,age,kind\n0123,1,a\n0456,2,b\n,3,b\n")
+    assert datasets.read_table(path).categorical == ("zip",)
+    data = datasets.read_table(path, continuous="zip")
+    assert (data.continuous, data.X["zip"].tolist()[:2]) == (("zip", "age"), [123, 456])
+    with pytest.raises(NotNumericError, match="Column 'colour' is a column of numbers, but row 1"):
+        datasets.read_table(write(tmp_path, MIXED), continuous="colour")
 
 
 def test_dates_are_categories_and_other_delimiters_are_found(tmp_path):

@@ -559,9 +559,9 @@ def test_texts_that_the_user_calls_numbers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"continuous": "agge"}, r"continuous names the column 'agge'.* Did you mean 'age'\?"),
+        ({"continuous": "agge"}, r"has no column 'agge'.* Did you mean 'age'\?"),
         ({"categorical": 6}, "a position from 0 to 5"),
-        ({"continuous": "age", "categorical": 1}, "Column 'age' is named in both"),
+        ({"continuous": "age", "categorical": 1}, "Column 'age' is named as continuous and as"),
     ],
 )
 def test_overrides_that_make_no_sense(people, options, message):

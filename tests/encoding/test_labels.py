@@ -125,7 +125,7 @@ def test_one_column_of_a_frame():
 @pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series])
 def test_texts_that_could_mean_unlabelled(text, wrap):
     message = (
-        rf"y holds the text '{text}', which could be a class or an unlabelled row\. Mark unlabelled rows with None"
+        rf"y holds the text '{text}', which could be a class or mark unlabelled rows\. Mark unlabelled rows with None"
         rf".* If it is a class, rename it, for example to 'class {text or 'empty'}'\.$"
     )
     with pytest.raises(AmbiguousLabelError, match=message):

@@ -36,15 +36,15 @@ def test_both_options_together():
         (
             "twon",
             None,
-            r"continuous names the column 'twon', but the table has 'age', 'town', 'income'\. Did you mean 'town'\?",
+            r"^The table has no column 'twon'\. Did you mean 'town'\? It has 'age', 'town', 'income'\. Correct",
         ),
-        (None, ["zip"], r"categorical names the column 'zip', but the table has 'age', 'town', 'income'\.$"),
-        (3, None, r"continuous names the column 3, but expected a name, or a position from 0 to 2\."),
-        (-1, None, r"continuous names the column -1, but expected a name, or a position from 0 to 2\."),
-        (None, True, r"categorical names the column True, but expected a name"),
-        (None, 1.0, r"categorical names the column 1\.0, but expected a name"),
-        (None, [None], r"categorical names the column None, but expected a name"),
-        ("age", 0, r"Column 'age' is named in both continuous and categorical\. Name it in one\."),
+        (None, ["zip"], r"has no column 'zip'\. It has 'age', 'town', 'income'\. Correct the parameter categorical\.$"),
+        (3, None, r"has no column 3: expected a name, or a position from 0 to 2\."),
+        (-1, None, r"has no column -1: expected a name, or a position from 0 to 2\."),
+        (None, True, r"has no column True: expected a name"),
+        (None, 1.0, r"has no column 1\.0: expected a name"),
+        (None, [None], r"has no column None: expected a name"),
+        ("age", 0, r"Column 'age' is named as continuous and as categorical\. Name it once\."),
     ],
 )
 def test_columns_that_cannot_be_found(continuous, categorical, message):
@@ -67,7 +67,7 @@ def test_integers_are_labels_where_labels_are_integers(labels, key, position):
 
 
 def test_an_integer_that_is_no_label():
-    message = r"categorical names the column 1, but expected a name, or one of the labels 10, 20\.$"
+    message = r"has no column 1: expected a name, or one of the labels 10, 20\."
     with pytest.raises(UnknownColumnError, match=message):
         user_choices(["10", "20"], continuous=None, categorical=1, labels=[10, 20])
 

@@ -96,7 +96,7 @@ def test_a_class_that_loses_all_rows_is_known_no_more():
             r"None of the 40 rows is labelled\. Label at least one row of each of two classes\.$",
         ),
         (np.where(CODES == 0, -1, CODES), OneClassError, r"\(5\) have the same label, 1: one class only"),
-        (["-1", "a"] * 20, AmbiguousLabelError, "could be a class or an unlabelled row"),
+        (["-1", "a"] * 20, AmbiguousLabelError, "could be a class or mark unlabelled rows"),
         (np.linspace(0, 1, N), LabelTypeError, r"continuous values, not classes.*or use a regressor"),
         ([0, "a"] * 20, LabelTypeError, "mixes labels of several types: number, text"),
     ],

@@ -27,11 +27,11 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from mixkern.encoding import PREFIX
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import MixkernWarning
 from mixkern.io.writer import write_whole
 
-PREFIX = "mixkern_"  # of an added column whose name the table has already
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals
 WIDEST_CELL = 60
 

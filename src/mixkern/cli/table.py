@@ -1,24 +1,21 @@
 """Tables as the commands read them: with labels to learn from, or with the columns of a model."""
 
-import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixkern.cli.output import PREFIX, Notes, byte_progress
-from mixkern.encoding import TableEncoder, encode_labels, identifiers
-from mixkern.encoding.cell import not_numbers
+from mixkern.cli.output import Notes, byte_progress
+from mixkern.encoding import TableEncoder, label_column, prepare_table
 from mixkern.encoding.column import Column
-from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
+from mixkern.encoding.overrides import column_positions
+from mixkern.errors import ColumnMismatchError, MixkernWarning, ModelFileError, TableError, UnknownColumnError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.classifier import ASSESSED
 from mixkern.io import TableFile, table_file
 from mixkern.storage import ModelFile
-from mixkern.wording import counted, listing, nearest, shortened
+from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time
-MOST_CLASSES = 50  # more different values are taken for names or measurements
-FEW_NUMBERS = 5  # more different numbers, few of them twice, are taken for measurements
 
 
 def open_table(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
@@ -105,104 +102,19 @@ def training_table(
     """
     file = open_table(path, reading, notes)
     targets = () if target is None else (target,)
-    _check_columns(file, target=targets, drop=drop, keep=keep, continuous=continuous, categorical=categorical)
+    choices = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
+    column_positions(file.columns, {"target": targets, **choices}, table=file.name)  # before the rows are read
     with byte_progress(f"Reading {file.name}") as on_progress:
         frame = file.frame(text=targets, on_progress=on_progress)
     add_file_notes(file, notes)
-    X = frame.drop(columns=[*drop, *targets])
-    unused = _unused_columns(X, {*keep, *continuous, *categorical}, notes)
-    X = X.drop(columns=unused)
-    if not X.shape[1]:
-        reason = f": {listing(unused)} cannot help to predict a label" if unused else ""
-        raise TableError(
-            f"{file.name} has no column left to learn from{reason}. Drop fewer columns, or keep some: --keep COLUMNS."
-        )
-    y = None if target is None else read_labels(frame[target], target, unlabelled)
-    encoder = TableEncoder(
-        continuous=[name for name in continuous if name in X] or None,
-        categorical=[name for name in categorical if name in X] or None,
-    )
-    gaps = tuple(reading.get("gaps", ()))
-    return TrainingTable(file, frame, X, y, target, (*drop, *unused), gaps, tuple(unlabelled), encoder)
-
-
-def _check_columns(file: TableFile, **options: Sequence[str]) -> None:
-    """Raise an error, with the nearest name, where an option names a column that the file does not have."""
-    for option, names in options.items():
-        for name in names:
-            if name not in file.columns:
-                near = nearest(name, file.columns)
-                step = "" if near or option != "target" else " If there are no labels yet, add this column, empty."
-                raise UnknownColumnError(
-                    f"--{option} {name}: {file.name} has no such column.{near} "
-                    f"It has {listing(file.columns, limit=10)}.{step}"
-                )
-
-
-def _unused_columns(X: Any, requested: Collection[str], notes: Notes) -> list[str]:
-    """List the columns that cannot help to predict a label, but for those requested, and note why."""
-    if not X.shape[1]:
-        return []
-    found = {
-        "nearly all values differ": identifiers(X),
-        "all rows have the same value, or none": [name for name in X if X[name].nunique() <= 1],
-        "mixkern predict has written them": _prediction_columns(X),
-    }
-    by_reason = {reason: [name for name in names if name not in requested] for reason, names in found.items()}
-    for reason, names in by_reason.items():
-        if names:
-            keep = f"To use a column all the same: --keep {shlex.quote(names[0])}"
-            notes.append(f"Not learned from, because {reason}: {listing(names)}. {keep}")
-    unused = {name for names in by_reason.values() for name in names}
-    keys = [name for name in X if name not in unused and name not in requested and _may_be_key(X[name])]
-    if keys:
-        notes.append(f"All values of {listing(keys)} differ. If they are keys: --drop {shlex.quote(keys[0])}")
-    return [name for name in X if name in unused]
-
-
-def _prediction_columns(X: Any) -> list[str]:
-    """List the columns that an earlier ``mixkern predict`` has added to the table."""
-    sets = [[f"{prefix}{name}" for name in ASSESSED] for prefix in ("", PREFIX)]
-    is_complete = any(set(names) <= set(X) for names in sets)
-    return [name for names in sets for name in names if name in X] if is_complete else []
-
-
-def _may_be_key(column: Any) -> bool:
-    """Whether a column holds whole numbers that all differ, like the keys of customers."""
-    return column.dtype.kind == "i" and len(column) > FEW_NUMBERS**2 and bool(column.is_unique)
-
-
-def read_labels(column: Any, target: str, unlabelled: Sequence[str]) -> Any:
-    """Return labels as texts, ``None`` for unlabelled rows; raise an error where the column holds no classes."""
-    no_label = {"", *unlabelled}
-    texts = [label.strip() if isinstance(label, str) else "" for label in column]
-    y = type(column)([None if text in no_label else text for text in texts], index=column.index, dtype=object)
-    if "-1" in set(y):
-        raise LabelError(
-            f"Column {target!r} holds -1, which could be a class or mark unlabelled rows. If it marks unlabelled rows: "
-            "--unlabelled -1. If it is a class, give it another name."
-        )
-    labels = encode_labels(y, min_classes=0)
-    _check_classes(labels.classes.tolist(), int(labels.is_labelled.sum()), target)
-    return y
-
-
-def _check_classes(classes: Sequence[str], n_labelled: int, target: str) -> None:
-    """Raise an error for labels that differ in nearly every row: measurements, names, keys."""
-    n_classes = len(classes)
-    shown = ", ".join(repr(shortened(label, 20)) for label in classes[:3])
-    found = (
-        f"Column {target!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({shown}, ...)"
-    )
-    if n_classes > max(MOST_CLASSES, n_labelled // 2):
-        raise LabelError(
-            f"{found}: more than a column of classes has. Name another --target, or sort its values into groups."
-        )
-    if n_classes > max(FEW_NUMBERS, n_labelled // 2) and not not_numbers(classes):
-        raise LabelError(
-            f"{found}: numbers, not classes. Name another --target, or sort its values into groups, such as low and "
-            "high. To predict numbers, use mixkern.MixtureSVR from Python."
-        )
+    try:
+        with warnings.catch_warnings(action="ignore", category=MixkernWarning):  # the notes have them
+            table = prepare_table(frame, target, **choices, unlabelled=unlabelled)
+    except TableError as error:
+        raise error.prefixed(f"{file.name}: ") from error
+    notes += [note.on("cli") for note in table.notes]
+    gaps, ignored = tuple(reading.get("gaps", ())), (*drop, *table.unused)
+    return TrainingTable(file, frame, table.X, table.y, target, ignored, gaps, tuple(unlabelled), table.encoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +161,7 @@ class ModelTable:
             )
         with byte_progress(f"Reading {self.file.name}") as on_progress:
             frame = self.file.frame(text=(self.target,), kinds=self.columns, on_progress=on_progress)
-        return frame[list(self.columns)], read_labels(frame[self.target], self.target, self.unlabelled)
+        return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled)
 
 
 def model_table(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ class Dataset:
     X : pandas.DataFrame
         Features: numbers as float, categories as pandas categories, gaps as NaN.
     y : pandas.Series
-        Labels, integers or text.
+        Labels, integers or text; a gap where a row has none, which only tables from outside the package have.
     continuous, categorical : tuple of str
         Names of the two kinds of columns.
     description, creators, source, licence : str
@@ -92,9 +92,26 @@ class Dataset:
 
     @property
     def class_percent(self) -> dict[Any, float]:
-        """Share of each class, in per cent."""
+        """Share of each class among the labelled rows, in per cent."""
         shares = self.y.value_counts(normalize=True).sort_index()
         return {label: 100 * float(share) for label, share in shares.items()}
+
+    def labelled(self) -> Self:
+        """Return the data set without the rows that have no label, for tests that need all labels.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from mixkern import datasets
+        >>> iris = datasets.load("iris")
+        >>> partly = replace(iris, y=iris.y.where(iris.y != "setosa"))
+        >>> partly.n_samples, partly.labelled().n_samples
+        (150, 100)
+        """
+        has_label = self.y.notna().to_numpy()
+        if has_label.all():
+            return self
+        return replace(self, X=self.X[has_label].reset_index(drop=True), y=self.y[has_label].reset_index(drop=True))
 
     def few_labels(self, per_class: int = 4, random_state: Any = None) -> Any:
         """Return the labels with all but a few per class hidden.
@@ -109,7 +126,7 @@ class Dataset:
         Returns
         -------
         pandas.Series
-            Like ``y``, with -1 (integer labels) or a gap (texts) where the label is hidden.
+            Like ``y``, with -1 (integer labels) or a gap (texts) where the label is hidden, or missing in ``y``.
 
         Examples
         --------
@@ -122,12 +139,15 @@ class Dataset:
         if -1 in self.classes:
             raise LabelError(
                 "-1 is a class here, but it marks unlabelled rows.",
-                hint=hint(python="Rename the class first: y.replace(-1, 0)."),
+                hint=hint(
+                    python="Rename the class first: y.replace(-1, 0).",
+                    cli="Write all labels, without the option --labels.",
+                ),
             )
         random = check_random_state(random_state)
         keep = np.zeros(len(self.y), dtype=bool)
         for label in self.classes:
-            rows = np.flatnonzero(self.y == label)
+            rows = np.flatnonzero((self.y == label).fillna(False).to_numpy(dtype=bool))
             keep[random.permutation(rows)[:per_class]] = True
         is_number = np.issubdtype(np.asarray(self.classes).dtype, np.number)
         return self.y.where(keep, -1 if is_number else None)

@@ -5,21 +5,33 @@ from typing import Any
 from urllib.error import URLError
 
 from mixkern.datasets.dataset import Dataset
+from mixkern.encoding import PreparedTable, prepare_table
 from mixkern.encoding.cell import text
+from mixkern.encoding.frame import raw_columns
+from mixkern.encoding.overrides import ColumnNames, column_positions
 from mixkern.errors import DownloadError, NoTargetError, TableError, hint
 from mixkern.imports import optional
 from mixkern.io import table_file
-from mixkern.wording import nearest
 
 OPENML = "openml:"  # prefix of a name
 FEWEST = 2  # rows of the largest class
 
 
-def read_table(path: str | Path, target: str | None = None) -> Dataset:
+def read_table(
+    path: str | Path,
+    target: str | None = None,
+    *,
+    drop: ColumnNames = (),
+    keep: ColumnNames = (),
+    continuous: ColumnNames = (),
+    categorical: ColumnNames = (),
+    unlabelled: Any = (),
+) -> Dataset:
     """Read a CSV, or any other file that :func:`mixkern.io.table_file` reads, as a data set.
 
-    Columns of numbers are continuous, all others categorical; empty cells are gaps. Rows without a label are left out:
-    a data set is for tests, and a prediction for such a row cannot be tested.
+    Columns of numbers are continuous, all others categorical; empty cells are gaps. Identifiers, columns with one value
+    and earlier predictions are left out, with a warning, by :func:`mixkern.prepare_table`. Rows without a label stay
+    in; :meth:`Dataset.labelled` leaves them out.
 
     Parameters
     ----------
@@ -27,6 +39,10 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
         The file, with a header line of column names.
     target : str, default=None
         Column of labels; ``None`` is the last one.
+    drop, keep, continuous, categorical : str or list of str, default=()
+        Columns to leave out, to keep in any case, and to read as numbers or as categories.
+    unlabelled : object or list, default=()
+        Labels that mark unlabelled rows, such as ``"?"``, besides empty cells.
 
     Returns
     -------
@@ -43,24 +59,22 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     >>> flowers.name, flowers.X.shape, flowers.classes
     ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
     """
-    pandas = optional("pandas", purpose="mixkern.datasets")
-    path = Path(path)
-    frame = table_file(path).frame()
-    if frame.shape[1] < 2:
-        raise TableError(f"{path.name} needs a column of labels and at least one other, but has {frame.shape[1]}.")
-    target = str(frame.columns[-1]) if target is None else target
-    if target not in frame:
-        raise TableError(f"{path.name} has no column {target!r}.{nearest(target, map(str, frame.columns))}")
-    frame = frame[frame[target].notna()].reset_index(drop=True)
-    dates = frame.select_dtypes("datetime")
-    frame = frame.assign(**{name: dates[name].map(text) for name in dates})
-    y = frame.pop(target)
-    _check_classes(y, is_fraction=pandas.api.types.is_float_dtype(y) and (y % 1 != 0).any())
-    continuous = [str(c) for c in frame if pandas.api.types.is_numeric_dtype(frame[c])]
+    path, choices = Path(path), {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
+    file = table_file(path)
+    if len(file.columns) < 2:
+        raise TableError(f"{path.name} needs a column of labels and at least one other, but has {len(file.columns)}.")
+    target = file.columns[-1] if target is None else target
+    column_positions(file.columns, {"target": target, **choices}, table=path.name)  # before the rows are read
+    try:
+        table = prepare_table(file.frame(), target, **choices, unlabelled=unlabelled)
+    except TableError as error:
+        raise error.prefixed(f"{path.name}: ") from error
+    _check_classes(table.y)
+    X, numbers = _typed(table)
     return Dataset.from_frame(
-        frame,
-        y,
-        continuous,
+        X,
+        table.y,
+        numbers,
         name=path.stem,
         title=path.stem,
         description=f"The table {path.name}.",
@@ -70,15 +84,25 @@ def read_table(path: str | Path, target: str | None = None) -> Dataset:
     )
 
 
-def _check_classes(y: Any, *, is_fraction: bool) -> None:
-    """Raise an error where a column holds fewer than two classes, or measurements."""
+def _typed(table: PreparedTable) -> tuple[Any, list[str]]:
+    """Return the columns to learn from, with texts in place of dates, and the names of the continuous ones."""
+    pandas = optional("pandas", purpose="mixkern.datasets")
+    choices: dict[str, Any] = table.encoder.get_params()
+    chosen, others = choices["continuous"] or [], choices["categorical"] or []
+    X = table.X.assign(**{raw.name: raw.numbers() for raw in (raw_columns(table.X[chosen]) if chosen else [])})
+    dates = X.select_dtypes("datetime")
+    X = X.assign(**{name: dates[name].map(text) for name in dates})
+    return X, [str(name) for name in X if name not in others and pandas.api.types.is_numeric_dtype(X[name])]
+
+
+def _check_classes(y: Any) -> None:
+    """Raise an error where a column holds fewer than two classes, or none of them twice."""
     counts = y.value_counts()
     if len(counts) < 2:
         raise TableError(f"Column {y.name!r} must hold at least two classes, but it holds {len(counts)}.")
-    if counts.max() < FEWEST or is_fraction:
-        raise TableError(
-            f"Column {y.name!r} holds {len(counts)} different values in {len(y)} rows rather than classes."
-        )
+    if counts.max() < FEWEST:
+        found = f"{len(counts)} different values in {counts.sum()} labelled rows"
+        raise TableError(f"Column {y.name!r} holds {found} rather than classes.")
 
 
 def load_openml(name: str, data_home: str | None = None) -> Dataset:

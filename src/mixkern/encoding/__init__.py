@@ -4,18 +4,24 @@ from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import Kind
 from mixkern.encoding.inference import identifiers
+from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, label_column, prepare_table
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
 from mixkern.encoding.stack import stacked
 
 __all__ = [
+    "ASSESSED",
+    "PREFIX",
     "UNLABELLED",
     "CategoricalColumn",
     "ContinuousColumn",
     "Kind",
     "Labels",
+    "PreparedTable",
     "TableEncoder",
     "encode_labels",
     "encode_targets",
     "identifiers",
+    "label_column",
+    "prepare_table",
     "stacked",
 ]

@@ -1,6 +1,7 @@
 """Encode ``y``: labels as class codes for a classifier, targets as numbers for a regressor."""
 
 import numbers
+import shlex
 from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -77,7 +78,7 @@ class Labels:
         return optional("pandas", purpose="Categorical labels").Categorical(values, dtype=self.dtype)
 
 
-def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
+def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> Labels:
     """Encode labels, most of which may be missing, as class codes.
 
     A row is unlabelled if its label is ``None``, NaN, ``pandas.NA`` or the number -1, as in scikit-learn's
@@ -89,6 +90,8 @@ def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
         Texts, integers, booleans or categories.
     min_classes : 0, 1 or 2, default=2
         The least number of classes. A classifier needs two; with 0, it is no error if all rows are unlabelled.
+    name : str, default=None
+        Name of the column in messages; by default that of a series.
 
     Returns
     -------
@@ -113,10 +116,11 @@ def encode_labels(y: Any, *, min_classes: int = 2) -> Labels:
     """
     if min_classes not in (0, 1, 2):
         raise LabelError(f"min_classes must be 0, 1 or 2, but it is {min_classes!r}.")
-    cells, array_type = _cells(y)
+    what = _subject(y, name)
+    cells, array_type = _cells(y, what)
     is_labelled = np.fromiter((not _is_unlabelled(cell) for cell in cells), dtype=bool, count=len(cells))
     labelled = [cell for cell, is_one in zip(cells, is_labelled, strict=True) if is_one]
-    _check_types(labelled, y, has_minus_one=any(map(_is_minus_one, cells)))
+    _check_types(labelled, y, what, has_minus_one=any(map(_is_minus_one, cells)))
     distinct = sorted(set(labelled))
     if len(distinct) < min_classes:
         raise _too_few(distinct, cells, len(labelled), y)
@@ -143,7 +147,13 @@ def _positions(codes: ArrayLike) -> Ints:
     return values.astype(np.intp)
 
 
-def _cells(y: Any) -> tuple[list[Any], Any]:
+def _subject(y: Any, name: str | None) -> str:
+    """Return what labels are called in messages: the column of a table by its name, everything else ``y``."""
+    given = getattr(y, "name", None) if name is None else name
+    return f"Column {given!r}" if isinstance(given, str) and given else "y"
+
+
+def _cells(y: Any, what: str) -> tuple[list[Any], Any]:
     """Return the labels as Python objects, and a function from labels to the dtype of their classes."""
     _check_is_column(y)
     if isinstance(getattr(y, "dtype", None), np.dtype):  # also for a pandas series, to keep its type of integers
@@ -161,7 +171,7 @@ def _cells(y: Any) -> tuple[list[Any], Any]:
             hint=hint(python="Give one label per row; for one-hot columns, y.argmax(axis=1)."),
         )
     if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
-        raise _unsupported(array.dtype.name)
+        raise _unsupported(array.dtype.name, what)
     if array.dtype == object:
         return array.tolist(), _dtype_of
     return array.tolist(), lambda _: array.dtype
@@ -193,20 +203,23 @@ def _is_minus_one(cell: Any) -> bool:
     return isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
 
 
-def _check_types(labelled: list[Any], y: Any, *, has_minus_one: bool) -> None:
-    types = {_type_name(cell) for cell in labelled}
+def _check_types(labelled: list[Any], y: Any, what: str, *, has_minus_one: bool) -> None:
+    types = {_type_name(cell, what) for cell in labelled}
     if len(types) > 1:
         raise LabelTypeError(
-            f"y mixes labels of several types: {', '.join(sorted(types))}.",
-            hint=hint(python=f"Convert them to texts, and keep the gaps: {_as_texts(y, has_minus_one=has_minus_one)}."),
+            f"{what} mixes labels of several types: {', '.join(sorted(types))}.",
+            hint=hint(
+                python=f"Convert them to texts, and keep the gaps: {_as_texts(y, has_minus_one=has_minus_one)}.",
+                cli="Write all labels of the column as texts.",
+            ),
         )
     if types == {"text"}:
-        _check_texts(set(labelled))
+        _check_texts(set(labelled), what)
     if types == {"number"}:
         fractions = [c for c in labelled if not (isinstance(c, numbers.Integral) or float(c).is_integer())]
         if fractions:
             raise LabelTypeError(
-                f"y holds {listing(sorted(set(fractions)), limit=3)}: continuous values, not classes. "
+                f"{what} holds {listing(sorted(set(fractions)), limit=3)}: continuous values, not classes. "
                 "Bin them for a classifier, or use a regressor. Unknown label type: continuous."
             )
 
@@ -218,33 +231,34 @@ def _as_texts(y: Any, *, has_minus_one: bool) -> str:
     return f"{'' if is_series else 'y = pd.Series(y, dtype=object); '}y.where({unlabelled}, y.astype(str))"
 
 
-def _check_texts(labels: set[str]) -> None:
+def _check_texts(labels: set[str], what: str) -> None:
     wrong = sorted(labels & set(_AMBIGUOUS))
     if wrong:
         raise AmbiguousLabelError(
-            f"y holds the text {wrong[0]!r}, which could be a class or an unlabelled row.",
+            f"{what} holds the text {wrong[0]!r}, which could be a class or mark unlabelled rows.",
             hint=hint(
                 python="Mark unlabelled rows with None, NaN or pandas.NA (or with -1, if the labels are numbers). "
                 f"If it is a class, rename it, for example to {'class ' + (wrong[0] or 'empty')!r}.",
-                cli=f"If it stands for no label: --unlabelled {wrong[0]}. If it is a class, give it another name.",
+                cli=f"If it marks unlabelled rows: --unlabelled {shlex.quote(wrong[0])}. If it is a class, give it "
+                "another name.",
             ),
         )
 
 
-def _type_name(cell: Any) -> str:
+def _type_name(cell: Any, what: str = "y") -> str:
     if isinstance(cell, str):
         return "text"
     if isinstance(cell, (bool, np.bool_)):
         return "boolean"
     if isinstance(cell, numbers.Real):
         return "number"
-    raise _unsupported(type(cell).__name__)
+    raise _unsupported(type(cell).__name__, what)
 
 
-def _unsupported(name: str) -> LabelTypeError:
+def _unsupported(name: str, what: str) -> LabelTypeError:
     more = " Complex data not supported." if name.startswith("complex") else ""
     return LabelTypeError(
-        f"y holds labels of type {name}, but they must be texts, integers, booleans or categories.{more}"
+        f"{what} holds labels of type {name}, but they must be texts, integers, booleans or categories.{more}"
     )
 
 

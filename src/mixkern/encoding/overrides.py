@@ -59,9 +59,35 @@ def user_choices(
             inference = chosen.setdefault(position, Inference(column_type, "chosen by the user"))
             if inference.column_type is not column_type:
                 raise UnknownColumnError(
-                    f"Column {names[position]!r} is named in both continuous and categorical. Name it in one."
+                    f"Column {names[position]!r} is named as continuous and as categorical. Name it once."
                 )
     return chosen
+
+
+def column_positions(
+    labels: Sequence[Any], options: Mapping[str, ColumnNames], table: str = "The table"
+) -> dict[str, list[int]]:
+    """Return the positions of named columns; raise an error, with the nearest name, where there is no such column.
+
+    Parameters
+    ----------
+    labels : sequence
+        Column labels of the table.
+    options : mapping
+        Columns by the name of the parameter, or of the option of a command, that names them.
+    table : str, default="The table"
+        What the table is called in messages.
+
+    Examples
+    --------
+    >>> column_positions(["age", "town"], {"drop": "town", "keep": ()})
+    {'drop': [1], 'keep': []}
+    """
+    names = [str(label) for label in labels]
+    return {
+        option: [_position(key, names, list(labels), option, table) for key in _keys(given)]
+        for option, given in options.items()
+    }
 
 
 def _keys(given: ColumnNames) -> Iterable[object]:
@@ -71,13 +97,16 @@ def _keys(given: ColumnNames) -> Iterable[object]:
     return given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
-def _position(key: object, names: list[str], labels: list[Any], option: str) -> int:
+def _position(key: object, names: list[str], labels: list[Any], option: str, table: str = "The table") -> int:
     """Find a column by name, by integer label or by position."""
+    step = hint(python=f"Correct the parameter {option}.", cli=f"Correct --{option}.")
     if isinstance(key, str):
         if key in names:
             return names.index(key)
+        near = nearest(key, names)
+        more = "" if near or option != "target" else " If there are no labels yet, add this column, empty."
         raise UnknownColumnError(
-            f"{option} names the column {key!r}, but the table has {listing(names)}.{nearest(key, names)}"
+            f"{table} has no column {key!r}.{near} It has {listing(names, limit=10)}.{more}", hint=step
         )
     has_integer_labels = bool(labels) and all(map(_is_integer, labels))
     if _is_integer(key):
@@ -86,7 +115,7 @@ def _position(key: object, names: list[str], labels: list[Any], option: str) -> 
         if not has_integer_labels and 0 <= key < len(names):
             return int(key)
     other = f"one of the labels {listing(labels)}" if has_integer_labels else f"a position from 0 to {len(names) - 1}"
-    raise UnknownColumnError(f"{option} names the column {key!r}, but expected a name, or {other}.")
+    raise UnknownColumnError(f"{table} has no column {key!r}: expected a name, or {other}.", hint=step)
 
 
 def _is_integer(key: object) -> TypeGuard[int]:

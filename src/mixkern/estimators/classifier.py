@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
-from mixkern.encoding import UNLABELLED, Labels, encode_labels
+from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.errors import LabelError
 from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
 from mixkern.explain.contributions import row_names
@@ -17,8 +17,6 @@ from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
 from mixkern.wording import counted, listing
-
-ASSESSED = ("label", "probability", "component", "novelty")  # columns of the result of MixtureClassifier.assess
 
 
 class Scheme(Protocol):

@@ -11,6 +11,7 @@ from mixkern.datasets import Dataset
 from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder
+from mixkern.errors import hint
 from mixkern.typing import Floats, Ints
 from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, StudyError
 
@@ -59,7 +60,10 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
     ((120, 4), (30, 4))
     """
     if data.y.isna().any():
-        raise StudyError(f"{data.name!r} has rows without a label, which cannot be tested. Leave them out.")
+        raise StudyError(
+            f"{data.name!r} has rows without a label, which cannot be tested. Leave them out.",
+            hint=hint(python="For a Dataset: data.labelled()."),
+        )
     classes, codes = np.unique(np.asarray(data.y).astype(str), return_inverse=True)
     if len(classes) < 2 or np.bincount(codes).max() < protocol.n_folds:
         raise StudyError(

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from mixkern import datasets
 from mixkern_study import KERNELS, Result, Store, published_accuracies
-from mixkern_study.cli.table import data_command, print_accuracies
+from mixkern_study.cli.table import data_command, own_table, print_accuracies
 
 
 def run(*arguments):
@@ -22,6 +22,17 @@ def test_all_twenty_data_sets_are_listed_beside_the_paper():
         assert name in done.output
     assert "6435 / 6345 *" in done.output
     assert "15 of 20 sets agree with the paper in every figure." in done.output
+
+
+def test_a_table_of_the_user_has_all_labels(tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["id,age,kind", *(f"k{i},{i % 7},{('a', 'b', '')[i % 3]}" for i in range(30))]))
+    table = own_table(path, "kind")
+    assert (table.n_samples, list(table.X), table.classes) == (20, ["age"], ("a", "b"))
+    assert capsys.readouterr().err.splitlines() == [
+        "Note: mine.csv: Not learned from, because nearly all values differ: 'id'.",
+        "Note: mine.csv: 10 rows without a label cannot be tested, and are left out.",
+    ]
 
 
 def test_figures_as_json():

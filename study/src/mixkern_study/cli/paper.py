@@ -9,10 +9,10 @@ import click
 from mixkern.cli.group import Stopped
 from mixkern.cli.option import name_list
 from mixkern.cli.output import step_progress, write_picture
-from mixkern.datasets import Dataset, names, read_table
+from mixkern.datasets import Dataset, names
 from mixkern.imports import optional
 from mixkern_study import BASELINES, KERNELS, DensityStrategy, Protocol, Store, run, run_times
-from mixkern_study.cli.table import data_command, print_accuracies
+from mixkern_study.cli.table import data_command, own_table, print_accuracies
 from mixkern_study.plot import paper_figures
 from mixkern_study.report import write_pages, write_report
 
@@ -109,7 +109,7 @@ def run_command(
     store = _store(**store_options)
     chosen = experiments or ("1", "2", "3", TIMES)
     tables: list[str | Dataset] = list(names() if data_sets is None and not table else data_sets or [])
-    tables += [read_table(path, target) for path in table]
+    tables += [own_table(path, target) for path in table]
     numbers = [int(each) for each in dict.fromkeys(chosen) if each != TIMES]
     try:
         with step_progress() as on_step:

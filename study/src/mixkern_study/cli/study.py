@@ -11,12 +11,13 @@ from rich.table import Table
 from mixkern.cli.group import Stopped
 from mixkern.cli.option import name_list
 from mixkern.cli.output import print_wide, step_progress, write_picture
-from mixkern.datasets import Dataset, names, read_table
+from mixkern.datasets import Dataset, names
 from mixkern.imports import optional
 from mixkern.io.writer import write_whole
 from mixkern.report.table import TextTable
 from mixkern.wording import counted
 from mixkern_study import OUTSIDE, Entry, Protocol, Store, leaderboard_tables, plot, run_leaderboard
+from mixkern_study.cli.table import own_table
 from mixkern_study.leaderboard import Choice, leaderboard
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS
 from mixkern_study.method import leaderboard_methods
@@ -43,7 +44,7 @@ def _tables(ctx: Any, param: Any, value: Sequence[str]) -> list[Dataset]:
         path, column = (Path(file), target) if colon and not Path(each).exists() else (Path(each), None)
         if not path.is_file():
             raise click.BadParameter(f"There is no file {str(path)!r}.", ctx=ctx, param=param)
-        found.append(read_table(path, column))
+        found.append(own_table(path, column))
     return found
 
 

@@ -1,8 +1,10 @@
-"""Tables of the paper's study on a terminal: its data sets, and accuracies beside the published ones."""
+"""Tables of the studies: those of the user as they are read, and those of data sets and accuracies on a terminal."""
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixkern.cli.output import print_wide
+from mixkern.cli.output import print_notes, print_wide
+from mixkern.datasets import Dataset, read_table
+from mixkern.errors import MixkernWarning
 from mixkern.wording import counted
 from mixkern_study.data_sets import DatasetComparison, compare_data_sets
 from mixkern_study.protocol import Experiment, Reading
@@ -32,6 +36,20 @@ from mixkern_study.store import Store
 
 PAPER = "(paper)"
 NAME_WIDTH = 16  # of a data set: longer names are cut
+
+
+def own_table(path: Path, target: str | None) -> Dataset:
+    """Read a table of the user, without rows that have no label; print what was left out."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MixkernWarning)
+        table = read_table(path, target)
+    # Without the hints, which name options that these commands do not have.
+    print_notes([f"{path.name}: {each.message.args[0]}" for each in caught if isinstance(each.message, MixkernWarning)])
+    complete = table.labelled()
+    n_left_out = table.n_samples - complete.n_samples
+    if n_left_out:
+        print_notes([f"{path.name}: {counted(n_left_out, 'row')} without a label cannot be tested, and are left out."])
+    return complete
 
 
 @click.command("data", short_help="Compare the data sets with the paper's.")

@@ -106,7 +106,7 @@ OWN_DATA = """\
 from mixkern.datasets import read_table
 from mixkern_study import Store, run
 
-run(Store("paper.sqlite"), data_sets=[read_table("mine.csv", target="class"), "openml:61"])
+run(Store("paper.sqlite"), data_sets=[read_table("mine.csv", target="class").labelled(), "openml:61"])
 """
 
 OWN_METHOD = """\

@@ -1,0 +1,353 @@
+"""Prepare a table for learning: leave out columns that cannot help, and check the column of labels."""
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from mixkern.encoding.cell import is_gap, not_numbers, text
+from mixkern.encoding.encoder import TableEncoder
+from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.inference import infer_column
+from mixkern.encoding.labels import UNLABELLED, encode_labels
+from mixkern.encoding.overrides import ColumnNames, column_positions
+from mixkern.errors import (
+    ColumnChoiceWarning,
+    LabelError,
+    MixkernWarning,
+    NotATableError,
+    OptionError,
+    TableError,
+    UnusedColumnWarning,
+    hint,
+    issue,
+)
+from mixkern.wording import counted, listing, shortened
+
+ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
+PREFIX = "mixkern_"  # of an added column whose name the table has already
+
+MOST_CLASSES = 50  # more different values are taken for names or measurements
+FEW_NUMBERS = 5  # more different numbers, few of them twice, are taken for measurements
+
+IDENTIFIER = "nearly all values differ"
+CONSTANT = "all rows have the same value, or none"
+PREDICTED = "they are predictions of an earlier model"
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedTable:
+    """A table to learn from. Made by :func:`prepare_table`.
+
+    Attributes
+    ----------
+    X : frame
+        The columns to learn from, a frame of the library that the table came from.
+    y : series or None
+        Labels, a gap where a row has none; ``None`` where no target was given. The number -1 stays as it is: estimators
+        read it as unlabelled.
+    target : str or None
+        Name of the column of labels.
+    unused : mapping
+        Columns that were left out, and the reason of each. Columns in ``drop`` are not among them.
+    notes : tuple of MixkernWarning
+        The warnings that were issued.
+    encoder : TableEncoder
+        Encoder with the chosen types of columns, to be given to an estimator as ``encoder``.
+    """
+
+    X: Any = field(repr=False)
+    y: Any = field(repr=False)
+    target: str | None
+    unused: Mapping[Any, str]
+    notes: tuple[MixkernWarning, ...]
+    encoder: TableEncoder
+
+
+def prepare_table(
+    frame: Any,
+    target: str | int | None = None,
+    *,
+    drop: ColumnNames = (),
+    keep: ColumnNames = (),
+    continuous: ColumnNames = (),
+    categorical: ColumnNames = (),
+    unlabelled: Any = (),
+) -> PreparedTable:
+    """Split a table into columns to learn from and labels, without the columns that cannot help to predict a label.
+
+    The commands ``mixkern look``, ``fit`` and ``suggest`` and :func:`mixkern.datasets.read_table` prepare their tables
+    by this function. Three kinds of columns are left out: identifiers, whose values differ in nearly every row; columns
+    with one value, or none; and predictions that an earlier ``mixkern predict`` has written. A warning names them. All
+    rows stay in, with a label or without. The table that is passed is not changed.
+
+    Parameters
+    ----------
+    frame : pandas, polars or other frame, or pyarrow.Table
+        The table.
+    target : str, default=None
+        Column of labels: texts, whole numbers, booleans or categories. Spaces around a text do not count, and a row
+        with an empty text is unlabelled. ``None``: the table has no labels.
+    drop, keep : str or list of str, default=()
+        Columns that are never, and that are always learned from.
+    continuous, categorical : str or list of str, default=()
+        Columns that are read as numbers, and as categories. They are kept, too.
+    unlabelled : object or list, default=()
+        Labels that mark unlabelled rows, such as ``"?"``. They are compared as texts: 9 and ``"9"`` are the same.
+
+    Returns
+    -------
+    PreparedTable
+
+    Raises
+    ------
+    UnknownColumnError
+        If a named column is not in the table; the message has the nearest name.
+    LabelError
+        If the target holds measurements, names or keys rather than classes.
+    TableError
+        If no column is left to learn from.
+
+    Warns
+    -----
+    UnusedColumnWarning
+        If columns are left out.
+    ColumnChoiceWarning
+        If all values of a column of whole numbers differ, which may be keys; if the number -1 is among the labels.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> from mixkern import prepare_table
+    >>> n = range(30)
+    >>> people = pd.DataFrame({"id": n, "age": [20.5 + i % 7 for i in n], "churn": ["no", "yes", "?"] * 10})
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     table = prepare_table(people, target="churn", unlabelled="?")
+    >>> list(table.X), dict(table.unused), table.y.isna().sum()
+    (['age'], {'id': 'nearly all values differ'}, np.int64(10))
+    """
+    native = opened(frame)
+    labels = column_labels(native)
+    if labels is None:
+        raise NotATableError(
+            "A table with named columns is needed, but this one has no names.",
+            hint=hint(python="Give them names: pd.DataFrame(X, columns=[...])."),
+        )
+    options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
+    named = column_positions(labels, options)
+    if target is not None and len(named["target"]) != 1:
+        raise OptionError(f"target must be the name of one column, but it is {target!r}.")
+    left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
+    requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
+    unused, notes = _unused_columns({i: _raw(native, i) for i in left}, requested)
+    used = [i for i in left if i not in unused]
+    if not used:
+        raise _nothing_left([labels[i] for i in unused])
+    y, name = None, None
+    if target is not None:
+        name = str(labels[named["target"][0]])
+        y = label_column(_column(native, named["target"][0]), unlabelled, name=name)
+        notes += _minus_one_notes(y, name)
+    for note in notes:
+        issue(note)
+    choices = {option: [labels[i] for i in named[option] if i in used] for option in ("continuous", "categorical")}
+    return PreparedTable(
+        X=_selected(native, used),
+        y=y,
+        target=name,
+        unused=MappingProxyType({labels[i]: reason for i, reason in unused.items()}),
+        notes=tuple(notes),
+        encoder=TableEncoder(**{option: names or None for option, names in choices.items()}),
+    )
+
+
+def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) -> Any:
+    """Return a column of labels with gaps for unlabelled rows; raise an error where it holds no classes.
+
+    Parameters
+    ----------
+    column : series of pandas, polars or another library, or pyarrow.ChunkedArray
+        Texts, whole numbers, booleans or categories.
+    unlabelled : object or list, default=()
+        Labels that mark unlabelled rows, compared as texts.
+    name : str, default=None
+        Name of the column in messages; by default that of the series.
+
+    Returns
+    -------
+    series
+        Like ``column``: without spaces around texts, and with a gap for a mark or an empty text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> label_column(pd.Series(["yes ", "", "?", "no"]), unlabelled="?").tolist()
+    ['yes', None, None, 'no']
+    """
+    series = nw.from_native(column, series_only=True)
+    given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
+    marks = {"", *(str(text(mark)).strip() for mark in given)}
+    cells = series.to_list()
+    found = [None if _is_mark(cell, marks) else _stripped(cell) for cell in cells]
+    y = column if found == cells else _with_cells(series, found, marks)
+    name = name or str(series.name or "") or "y"
+    known = encode_labels(y, min_classes=0, name=name)
+    _check_classes(known.classes.tolist(), int(known.is_labelled.sum()), name)
+    return y
+
+
+def _stripped(cell: Any) -> Any:
+    return cell.strip() if isinstance(cell, str) else cell
+
+
+def _is_mark(cell: Any, marks: Collection[str]) -> bool:
+    """Return whether a label marks an unlabelled row."""
+    return not is_gap(cell) and str(text(_stripped(cell))) in marks
+
+
+def _with_cells(series: nw.Series[Any], cells: list[Any], marks: Collection[str]) -> Any:
+    """Return a series of the same library and, where it can hold gaps, of the same type."""
+    native = nw.to_native(series)
+    if not nw.dependencies.is_pandas_like_series(native):
+        return nw.new_series(series.name, cells, series.dtype, backend=series.implementation).to_native()
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return native.cat.remove_categories([each for each in native.cat.categories if _is_mark(each, marks)])
+    # As objects, because integers with gaps would become floats.
+    return type(native)(cells, index=native.index, name=native.name, dtype=object)
+
+
+def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
+    """Raise an error for labels that differ in nearly every row: measurements, names, keys."""
+    n_classes = len(classes)
+    shown = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
+    found = (
+        f"Column {name!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({shown}, ...)"
+    )
+    step = "target, or sort its values into groups"
+    if n_classes > max(MOST_CLASSES, n_labelled // 2):
+        raise LabelError(
+            f"{found}: more than a column of classes has.",
+            hint=hint(python=f"Name another {step}.", cli=f"Name another --{step}."),
+        )
+    if n_classes > max(FEW_NUMBERS, n_labelled // 2) and not not_numbers(classes):
+        raise LabelError(
+            f"{found}: numbers, not classes.",
+            hint=hint(
+                python=f"Name another {step}, such as low and high. To predict numbers, drop the column here, and "
+                "fit MixtureSVR on it.",
+                cli=f"Name another --{step}, such as low and high. Numbers can be predicted from Python only.",
+            ),
+        )
+
+
+def _minus_one_notes(y: Any, name: str) -> list[MixkernWarning]:
+    """Return a note if labels are numbers, and -1 is among them."""
+    cells = nw.from_native(y, series_only=True).to_list()
+    n = sum(isinstance(cell, (int, float)) and cell == UNLABELLED for cell in cells)
+    if not n:
+        return []
+    what = f"{counted(n, 'row')} of column {name!r} {'holds' if n == 1 else 'hold'} -1, which means unlabelled."
+    return [ColumnChoiceWarning(what, hint=hint(python="If -1 is a class, recode it, for example as 0."))]
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _selected(native: Any, positions: list[int]) -> Any:
+    """Return some columns of a frame, as a frame of the same library."""
+    if nw.dependencies.is_pandas_like_dataframe(native):
+        return native.iloc[:, positions]
+    return nw.from_native(native, eager_only=True)[:, positions].to_native()
+
+
+def _column(native: Any, position: int) -> Any:
+    """Return one column of a frame, as a series of the same library."""
+    if nw.dependencies.is_pandas_like_dataframe(native):
+        return native.iloc[:, position]
+    return nw.from_native(native, eager_only=True)[:, position].to_native()
+
+
+def _raw(native: Any, position: int) -> RawColumn:
+    return raw_columns(_selected(native, [position]))[0]
+
+
+def _unused_columns(
+    raws: Mapping[int, RawColumn], requested: Collection[int]
+) -> tuple[dict[int, str], list[MixkernWarning]]:
+    """Find the columns that cannot help to predict a label, but for those requested.
+
+    Parameters
+    ----------
+    raws : mapping from int to RawColumn
+        Columns by their positions.
+    requested : collection of int
+        Positions of columns that are learned from in any case.
+
+    Returns
+    -------
+    dict, list of MixkernWarning
+        The reason for each such column, by its position; and notes about them and about possible keys.
+    """
+    predictions = _prediction_names([raw.name for raw in raws.values()])
+    reasons = {i: _reason(raw, predictions) for i, raw in raws.items() if i not in requested}
+    unused = {i: reason for i, reason in reasons.items() if reason}
+    notes: list[MixkernWarning] = []
+    for reason in (IDENTIFIER, CONSTANT, PREDICTED):
+        names = [raws[i].name for i in unused if unused[i] == reason]
+        if names:
+            step = "To use a column all the same"
+            keep = hint(python=f"{step}: keep={names[:1]}.", cli=f"{step}: --keep {shlex.quote(names[0])}")
+            notes.append(UnusedColumnWarning(f"Not learned from, because {reason}: {listing(names)}.", hint=keep))
+    keys = [raws[i].name for i in reasons if i not in unused and _may_be_key(raws[i])]
+    if keys:
+        step = "If they are keys"
+        drop = hint(python=f"{step}: drop={keys[:1]}.", cli=f"{step}: --drop {shlex.quote(keys[0])}")
+        notes.append(ColumnChoiceWarning(f"All values of {listing(keys)} differ.", hint=drop))
+    return unused, notes
+
+
+def _reason(raw: RawColumn, predictions: Collection[str]) -> str:
+    """Return why a column cannot help to predict a label, empty where it may."""
+    if infer_column(raw).is_identifier:
+        return IDENTIFIER
+    if _is_constant(raw):
+        return CONSTANT
+    return PREDICTED if raw.name in predictions else ""
+
+
+def _is_constant(raw: RawColumn) -> bool:
+    """Return whether a column has at most one distinct value, gaps aside."""
+    if isinstance(raw.cells, np.ndarray):
+        there = raw.cells[~np.isnan(raw.cells)]
+        return there.size == 0 or bool(there.min() == there.max())
+    return len({each for each in raw.texts() if each is not None}) <= 1
+
+
+def _prediction_names(names: Sequence[str]) -> list[str]:
+    """List the columns that an earlier prediction has added to the table."""
+    sets = [[f"{prefix}{name}" for name in ASSESSED] for prefix in ("", PREFIX)]
+    is_complete = any(set(each) <= set(names) for each in sets)
+    return [name for each in sets for name in each if name in names] if is_complete else []
+
+
+def _may_be_key(raw: RawColumn) -> bool:
+    """Return whether a column holds whole numbers that all differ, like the keys of customers."""
+    cells = raw.cells
+    if raw.kind is not Kind.INTEGER or len(cells) <= FEW_NUMBERS**2:
+        return False
+    return len(set(cells)) == len(cells) and not any(map(is_gap, cells))
+
+
+def _nothing_left(unused: Sequence[Any]) -> TableError:
+    reason = f": {listing(unused)} cannot help to predict a label" if unused else ""
+    step = "Drop fewer columns, or keep some"
+    return TableError(
+        f"No column is left to learn from{reason}.",
+        hint=hint(python=f"{step}: keep=[...].", cli=f"{step}: --keep COLUMNS."),
+    )

@@ -1,0 +1,270 @@
+"""Tables are prepared for learning: which columns, which labels, which warnings."""
+
+import warnings
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from mixkern import MixtureSVC, prepare_table
+from mixkern.encoding import encode_labels, label_column
+from mixkern.encoding.cell import is_gap
+from mixkern.errors import (
+    CellTypeError,
+    ColumnChoiceWarning,
+    ColumnNameError,
+    EmptyTableError,
+    LabelError,
+    LabelTypeError,
+    NotATableError,
+    OptionError,
+    TableError,
+    UnknownColumnError,
+    UnusedColumnWarning,
+)
+
+N = 60
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def cells(**more):
+    group = [i % 2 for i in range(N)]
+    return {
+        "age": [30.5 + 4 * g + i % 5 for i, g in enumerate(group)],
+        "town": [("Ulm", "Kassel")[(g + (i % 7 == 0)) % 2] for i, g in enumerate(group)],
+        "churn": [("no", "yes")[g] if i % 6 < 2 else None for i, g in enumerate(group)],
+        **more,
+    }
+
+
+def people(**more):
+    return pd.DataFrame(cells(**more))
+
+
+def quietly(frame, *args, **options):
+    with warnings.catch_warnings(action="ignore"):
+        return prepare_table(frame, *args, **options)
+
+
+# ---------------------------------------------------------------- frames
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_frames_come_back_as_the_kind_that_came_in(make):
+    frame = make(cells(id=[f"k{7 * i}" for i in range(N)], empty=[None] * N))
+    with pytest.warns(UnusedColumnWarning) as caught:
+        table = prepare_table(frame, "churn")
+    assert type(table.X) is type(frame)
+    assert nw.from_native(table.X).columns == ["age", "town"]
+    labels = nw.from_native(table.y, series_only=True).to_list()
+    assert [None if is_gap(each) else each for each in labels] == cells()["churn"]
+    assert dict(table.unused) == {"id": "nearly all values differ", "empty": "all rows have the same value, or none"}
+    assert [str(note) for note in table.notes] == [str(each.message) for each in caught]
+    model = MixtureSVC(encoder=table.encoder, random_state=0).fit(table.X, table.y)
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("labels", [["no", "?", " yes", ""], [1, 9, 2, None], [True, None, False, None]])
+def test_labels_of_any_type(make, labels):
+    y = prepare_table(make({"age": [1.5, 2.5, 1.5, 3.5] * 5, "kind": labels * 5}), "kind", unlabelled=["?", "9"]).y
+    found = encode_labels(y)
+    assert found.classes.tolist() == sorted(each.strip() if isinstance(each, str) else each for each in labels[::2])
+    assert found.is_labelled[:4].tolist() == [True, False, True, False]
+    assert isinstance(found.classes.tolist()[0], float if make is pd.DataFrame and 9 in labels else type(labels[0]))
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_the_input_is_not_changed(make):
+    frame = make(cells(id=list(range(N)), churn=["no ", "?", "yes"] * 20))
+    before = nw.from_native(frame).to_dict(as_series=False)
+    quietly(frame, "churn", unlabelled="?", drop="age")
+    assert nw.from_native(frame).to_dict(as_series=False) == before
+
+
+def test_pandas_keeps_index_name_and_types():
+    frame = people(since=pd.date_range("2024-05-01", periods=N) - pd.to_timedelta(np.arange(N) % 9, "D"))
+    frame.index = frame.index[::-1]
+    table = quietly(frame, "churn", unlabelled="no")
+    assert table.X.index.equals(frame.index)
+    assert table.y.index.equals(frame.index)
+    assert table.y.name == "churn"
+    assert table.X.dtypes.equals(frame.drop(columns="churn").dtypes)
+
+
+def test_categories_lose_the_marks():
+    y = label_column(pd.Series(["a", "?", "b", None], dtype="category"), "?")
+    assert y.cat.categories.tolist() == ["a", "b"]
+    assert y.isna().tolist() == [False, True, False, True]
+    found = label_column(pl.Series(["a", "?", "b"], dtype=pl.Categorical), "?")
+    assert (found.dtype, found.to_list()) == (pl.Categorical, ["a", None, "b"])
+
+
+def test_column_labels_that_are_numbers():
+    frame = pd.DataFrame({10: [1.5, 2.5] * 10, 20: [7] * 20, 30: ["a", "b"] * 10})
+    table = quietly(frame, 30)
+    assert (list(table.X), dict(table.unused), table.target) == (
+        [10],
+        {20: "all rows have the same value, or none"},
+        "30",
+    )
+    assert list(quietly(frame, 30, categorical=20).X) == [10, 20]
+    with pytest.raises(UnknownColumnError, match="has no column 40: expected a name, or one of the labels 10, 20, 30"):
+        prepare_table(frame, 40)
+
+
+def test_without_a_target():
+    table = quietly(people())
+    assert (table.y, table.target, list(table.X)) == (None, None, ["age", "town", "churn"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "error"),
+    [
+        (np.zeros((3, 2)), NotATableError),
+        ([[1, 2]], NotATableError),
+        ("people.csv", NotATableError),
+        (pl.DataFrame(cells()).lazy(), NotATableError),
+        (people().head(0), EmptyTableError),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ColumnNameError),
+        (people(a=[[1]] * N), CellTypeError),
+    ],
+)
+def test_other_things_are_no_tables(frame, error):
+    with pytest.raises(error):
+        prepare_table(frame)
+
+
+# ---------------------------------------------------------------- columns
+
+
+def test_a_warning_has_a_hint_for_each_surface():
+    frame = people(**{"my id": range(500, 500 + N), "b": "x"})
+    first, second = quietly(frame, "churn").notes
+    assert str(first) == (
+        "Not learned from, because nearly all values differ: 'my id'. To use a column all the same: keep=['my id']."
+    )
+    assert first.on("cli").endswith("'my id'. To use a column all the same: --keep 'my id'")
+    assert str(second).startswith("Not learned from, because all rows have the same value, or none: 'b'.")
+
+
+def test_a_warning_points_to_the_line_of_the_user():
+    with pytest.warns(UnusedColumnWarning) as caught:
+        prepare_table(people(b="x"), "churn")
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("option", ["keep", "continuous", "categorical"])
+def test_requested_columns_are_never_left_out(option):
+    frame = people(id=range(N), const=7, label="x", probability=0.5, component=0, novelty=0.1)
+    names = ["id", "const", "label", "probability", "component", "novelty"]
+    table = prepare_table(frame, "churn", **{option: names})
+    assert list(table.X) == ["age", "town", *names]
+    assert not table.unused
+    assert getattr(table.encoder, option, names) == names
+
+
+def test_columns_of_an_earlier_prediction():
+    added = {
+        "label": ["a", "b"] * 30,
+        "probability": [0.5, 0.7] * 30,
+        "component": [0, 1] * 30,
+        "novelty": [0.1, 0] * 30,
+    }
+    reason = "they are predictions of an earlier model"
+    assert dict(quietly(people(**added), "churn").unused) == dict.fromkeys(added, reason)
+    prefixed = {f"mixkern_{name}": each for name, each in added.items()}
+    assert dict(quietly(people(**prefixed), "churn").unused) == dict.fromkeys(prefixed, reason)
+    del added["novelty"]
+    assert not prepare_table(people(**added), "churn").unused
+
+
+def test_whole_numbers_that_all_differ_may_be_keys():
+    keys = np.random.RandomState(0).permutation(10_000)[:N].tolist()
+    with pytest.warns(ColumnChoiceWarning, match=r"All values of 'key' differ\. If they are keys: drop=\['key'\]\."):
+        table = prepare_table(people(key=keys), "churn")
+    assert list(table.X) == ["age", "town", "key"]
+    assert table.notes[0].on("cli") == "All values of 'key' differ. If they are keys: --drop key"
+    assert not prepare_table(people(key=keys), "churn", continuous="key").notes
+    assert not prepare_table(people(key=[*keys[1:], None]), "churn").notes
+
+
+def test_columns_that_are_dropped():
+    assert list(prepare_table(people(), "churn", drop="age").X) == ["town"]
+    with pytest.raises(TableError, match=r"^No column is left to learn from\. Drop fewer .* keep=\[\.\.\.\]\.$"):
+        prepare_table(people(), "churn", drop=["age", "town"])
+    with pytest.raises(TableError, match=r"^No column is left to learn from: 'id' cannot help to predict a label"):
+        prepare_table(people(id=range(N)), "churn", drop=["age", "town"])
+
+
+@pytest.mark.parametrize("option", ["target", "drop", "keep", "continuous", "categorical"])
+def test_names_that_are_not_there(option):
+    with pytest.raises(UnknownColumnError) as caught:
+        prepare_table(people(), **{option: "twon"})
+    text = "The table has no column 'twon'. Did you mean 'town'? It has 'age', 'town', 'churn'. Correct"
+    assert str(caught.value) == f"{text} the parameter {option}."
+    assert caught.value.on("cli") == f"{text} --{option}."
+
+
+def test_one_column_of_labels():
+    with pytest.raises(OptionError, match=r"target must be the name of one column, but it is \['age', 'town'\]"):
+        prepare_table(people(), ["age", "town"])
+    with pytest.raises(UnknownColumnError, match=r"If there are no labels yet, add this column, empty\."):
+        prepare_table(people(), "zzz")
+
+
+# ---------------------------------------------------------------- labels
+
+
+def numbers(n_labelled, n_values):
+    return [f"{i % n_values}.5" for i in range(n_labelled)]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [numbers(60, 5), numbers(60, 30), list("abcdefgh"), numbers(5, 5), ["1.0", "2.0"], [3, 1, 2] * 4, [True, False]],
+)
+def test_classes(labels):
+    column = pd.Series([*labels, *[None] * 20], dtype=object)
+    assert label_column(column).notna().sum() == len(labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (numbers(60, 31), LabelError, "31 different values in 60 labelled rows .*numbers, not classes"),
+        (list(range(6)), LabelError, r"6 different values in 6 labelled rows \(0, 1, 2, \.\.\.\): .*MixtureSVR"),
+        ([f"n{i}" for i in range(51)], LabelError, "more than a column of classes has"),
+        (["1", "-1"], LabelError, "Column 'churn' holds the text '-1', which could be a class"),
+        ([1.5, 2.5], LabelTypeError, "Column 'churn' holds 1.5, 2.5: continuous values"),
+        ([1, "a"], LabelTypeError, "Column 'churn' mixes labels of several types: number, text"),
+        ([pd.Timestamp("2024-05-01")], LabelTypeError, "Column 'churn' holds labels of type Timestamp"),
+    ],
+)
+def test_no_classes(labels, error, message):
+    column = pd.Series([*labels, *[None] * 20], dtype=object, name="churn")
+    with pytest.raises(error, match=message):
+        label_column(column)
+
+
+@pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0"], ["None", "a"]])
+def test_errors_on_the_command_line_name_the_option(labels):
+    with pytest.raises(LabelError) as caught:
+        label_column(pa.chunked_array([labels]), name="churn")
+    found = caught.value.on("cli")
+    assert "Column 'churn' holds" in found
+    assert "--target" in found or "--unlabelled" in found
+
+
+def test_the_number_minus_one_is_unlabelled_with_a_warning():
+    frame = people(churn=[-1, 0, 1] * 20)
+    message = "20 rows of column 'churn' hold -1, which means unlabelled. If -1 is a class, recode it"
+    with pytest.warns(ColumnChoiceWarning, match=message):
+        table = prepare_table(frame, "churn")
+    assert table.y.tolist() == frame["churn"].tolist()
+    marked = prepare_table(frame, "churn", unlabelled=-1)
+    assert marked.notes == ()
+    assert marked.y.isna().sum() == 20
