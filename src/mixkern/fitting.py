@@ -92,7 +92,7 @@ class Task:
         return bool(part.call_on_fit_task_end(estimator=self.estimator, reconstruction_attributes=fitted))
 
     def note(self, text: str, level: int = 1) -> None:
-        """Print a line with the name of the estimator and the elapsed time, if ``verbose`` is ``level`` or more."""
+        """Print a line with the elapsed time and the name of the estimator, if ``verbose`` is ``level`` or more."""
         self.printer.write(type(self.estimator).__name__, text, level)
 
 
@@ -151,6 +151,11 @@ class ProgressMixin(CallbackSupportMixin):
             yield Task(self, context, step, printer)
             context.call_on_fit_task_end(estimator=self)
 
+    def _note(self, text: str) -> None:
+        """Print a line, where ``verbose`` is set."""
+        with _printing(self) as printer:
+            Task(self, None, "", printer).note(text)
+
 
 def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
     """Decorate a ``fit(X, y, ...)`` that has up to n stages, each within :meth:`ProgressMixin._stage`."""
@@ -185,7 +190,7 @@ class _Printer:
 
     def write(self, name: str, text: str, level: int) -> None:
         if self.level >= level:
-            print(f"{name} {perf_counter() - self.start:6.1f} s  {text}", flush=True)  # noqa: T201
+            print(f"{perf_counter() - self.start:6.1f} s  {name}: {text}", flush=True)  # noqa: T201
 
 
 _PRINTER: ContextVar[_Printer | None] = ContextVar("_PRINTER", default=None)  # of the fit around the present one

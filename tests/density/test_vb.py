@@ -400,7 +400,7 @@ def test_verbose_prints_lines_with_the_elapsed_time(blobs, capsys):
     VBMixture(3, random_state=0, verbose=1).fit(blobs[0])
     (line,) = capsys.readouterr().out.splitlines()
     n = f"{plain.n_components_} components, bound {plain.lower_bound_:.8g} after {plain.n_iter_} iterations"
-    assert re.fullmatch(rf"VBMixture +\d+\.\d s  {len(blobs[0])} rows of 2 columns: {re.escape(n)}", line)
+    assert re.fullmatch(rf" +\d+\.\d s  VBMixture: {len(blobs[0])} rows of 2 columns: {re.escape(n)}", line)
     VBMixture(3, random_state=0, verbose=2).fit(blobs[0])
     first, *_, last = lines = capsys.readouterr().out.splitlines()
     assert len(lines) == plain.n_iter_ + 1

@@ -118,6 +118,8 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         Whether the inference converged within ``max_iter`` iterations.
     n_iter_ : int
         Number of iterations on all rows; a progressive fit has run others on samples before.
+    n_samples_seen_ : int
+        Number of rows in :meth:`fit`, or in all calls of :meth:`partial_fit`.
     classes_, class_table_ : ndarray of shape (c,) and (k, c)
         With ``use_labels``: the classes, and their probabilities in each component.
 
@@ -260,6 +262,7 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
                 )
         self._keep(ascent)
         self._n_seen = float(ascent.statistics.counts.sum())
+        self.n_samples_seen_ = len(values)
         return self
 
     @all_or_nothing
@@ -294,6 +297,7 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         stays = staying(blended, policy)
         self._keep(Ascent(prior, posterior.keep(stays), blended.keep(stays), (*last.bounds, bound), converged=False))
         self._n_seen = n
+        self.n_samples_seen_ += len(values)
         return self
 
     def _begin(self, early: list[tuple[Floats, Any, Any]]) -> Self:

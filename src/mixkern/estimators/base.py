@@ -26,7 +26,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
-from mixkern.fitting import all_or_nothing
+from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
@@ -44,6 +44,7 @@ from mixkern.validation import (
     check_parameters,
     one_of,
 )
+from mixkern.wording import counted, percent
 
 MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
 MAX_FULL_COLUMNS = 500  # columns with full covariances: 20 components take 40 MB, a row 250,000 products for each
@@ -64,10 +65,11 @@ RULES: dict[str, Rule] = {
     "max_rows": COUNT,
     "n_landmarks": COUNT,
     "safe_margin": NONE | FRACTION,
+    "verbose": VERBOSE,
 }
 
 
-class MixtureEstimator(TableInput, BaseEstimator):
+class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
     """Encode a table, fit a density to all rows, and make a kernel from the density.
 
     Attributes
@@ -110,13 +112,15 @@ class MixtureEstimator(TableInput, BaseEstimator):
             All rows, those of ``X`` first.
         """
         self.check_parameters()
-        values = self._fit_encoder(X if X_unlabelled is None else stacked(X, X_unlabelled))
+        with self._stage("encoding"):
+            values = self._fit_encoder(X if X_unlabelled is None else stacked(X, X_unlabelled))
         self._fit_density(values, codes)
-        rows = Rows(values, self.mixture_)
-        random = check_random_state(self.random_state)
-        self._novelty = Novelty.of(rows, random)
-        kernel = self._kernel_factory().bound(rows, random)
-        self.kernel_ = self._with_graph(kernel, rows, codes, random)
+        with self._stage("kernel"):
+            rows = Rows(values, self.mixture_)
+            random = check_random_state(self.random_state)
+            self._novelty = Novelty.of(rows, random)
+            kernel = self._kernel_factory().bound(rows, random)
+            self.kernel_ = self._with_graph(kernel, rows, codes, random)
         return rows
 
     def check_parameters(self) -> None:
@@ -175,7 +179,8 @@ class MixtureEstimator(TableInput, BaseEstimator):
             known = [*self.classes_.tolist(), None]  # code -1 is the last
             labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical
-        self.density_ = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
+        with self._stage("density", runs=density):
+            self.density_ = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
         self.mixture_ = self.density_.mixture_
 
     def _default_density(self, values: Floats) -> VBMixture:
@@ -209,6 +214,15 @@ class MixtureEstimator(TableInput, BaseEstimator):
         self.intercept_ = dual.intercepts
         self.n_iter_ = dual.n_iter
         self.repair_change_ = dual.change
+        self._note(f"kernel: {kernel_text(self.kernel_)}")
+        self._note(f"training: {self._cost_text()}{counted(len(dual.support), 'support vector')} of {len(rows):,} rows")
+
+    def _cost_text(self) -> str:
+        """Return the regularization parameter in use, for a line that is printed."""
+        for name in ("C_", "C", "nu"):
+            if hasattr(self, name):
+                return f"{name.rstrip('_')} {getattr(self, name):.4g}, "
+        return ""
 
     def decide(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the q decision functions: one per pair of classes, one per class, or a single one.
@@ -311,6 +325,20 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
         DrawnRowsWarning,
     )
     return np.sort(np.concatenate([labelled, subsample(others, n_others, random)]))
+
+
+def kernel_text(kernel: Any) -> str:
+    """Describe a fitted kernel in a line.
+
+    >>> kernel_text(BlendKernel(gamma=0.25, share=0.6))
+    'BlendKernel(gamma=0.25), shares: Euclidean 40 %, mixture 42 %, membership 18 %'
+    """
+    base = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
+    if not isinstance(base, BlendKernel):
+        return f"{kernel!r}"
+    shares = 1 - base.share, base.share * (1 - base.membership), base.share * base.membership
+    named = zip(("Euclidean", "mixture", "membership"), shares, strict=True)
+    return f"{kernel!r}, shares: {', '.join(f'{name} {percent(share)}' for name, share in named)}"
 
 
 # ---------------------------------------------------------------- arguments of fit

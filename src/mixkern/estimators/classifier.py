@@ -51,6 +51,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
                 raise LabelError(f"All labels of class {listing(lost)} have a sample weight of zero. Drop the class.")
         self._labels = Labels(np.empty(0, dtype=np.intp), labels.classes, labels.dtype)
         self.classes_ = np.array(labels.classes)
+        self.n_labels_ = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         return codes, weights
 
     def _class_weights(self) -> dict[int, float] | str | None:

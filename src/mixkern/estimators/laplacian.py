@@ -40,7 +40,7 @@ class LaplacianSVC(MixtureSVC):
     gamma : float, "scale" or "local", default="local"
         Kernel coefficient: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times as
         much, because the graph connects rows that are further away.
-    alpha, beta, class_weight, encoder, probability, repair, tol, max_iter, random_state
+    alpha, beta, class_weight, encoder, probability, repair, tol, max_iter, verbose, random_state
         As in :class:`MixtureSVC`.
 
     Attributes
@@ -78,6 +78,7 @@ class LaplacianSVC(MixtureSVC):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -93,6 +94,7 @@ class LaplacianSVC(MixtureSVC):
             repair=repair,
             tol=tol,
             max_iter=max_iter,
+            verbose=verbose,
             random_state=random_state,
         )
         self.ratio = ratio

@@ -3,10 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from mixkern.density import Rows
@@ -14,7 +14,7 @@ from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
 from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import MixtureClassifier, Scheme
-from mixkern.fitting import ProgressMixin, Step, all_or_nothing
+from mixkern.fitting import Task, all_or_nothing, in_stages
 from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
@@ -37,7 +37,7 @@ class BinaryProblem:
     step: Callable[[], object] | None  # called after each level
 
 
-class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
+class OneVsRestMixtureClassifier(MixtureClassifier):
     """Base class of the transductive classifiers: all rows at once, the shares of the classes, and a safe mode."""
 
     class_shares: Any
@@ -55,7 +55,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
         """Train one class against the others, with or without unlabelled rows."""
 
     @all_or_nothing
-    @with_callbacks
+    @in_stages(5)
     def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled and unlabelled ones together.
 
@@ -82,7 +82,7 @@ class OneVsRestMixtureClassifier(ProgressMixin, MixtureClassifier):
         rows, codes = rows[kept], codes[kept]
         K, columns = self._matrix(rows, codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        with self._progress("level", n_problems * self.n_levels, X, y) as step:
+        with self._stage("training", "level", n_problems * self.n_levels) as step:
             dual = self._trained(K, columns, codes, shares, _stopping(step))
         is_compared = self.safe_margin is not None and not dual.is_interrupted
         self.fell_back_ = is_compared and self._is_worse(K, columns, codes, given, random)
@@ -187,11 +187,12 @@ def _joined(duals: list[Dual], n: int) -> Dual:
     )
 
 
-def _stopping(step: Step) -> Callable[[], None]:
-    """Raise KeyboardInterrupt where a callback asks to stop, as Ctrl-C does."""
+def _stopping(step: Task) -> Callable[[], None]:
+    """Report each level; raise KeyboardInterrupt where a callback requests a stop, as Ctrl-C does."""
+    levels = count(1)
 
     def next_step() -> None:
-        if step():
+        if step(lambda: f"level {next(levels)}"):
             raise KeyboardInterrupt
 
     return next_step

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mixkern.estimators.base import MixtureEstimator, checked_weights
-from mixkern.fitting import all_or_nothing
+from mixkern.fitting import all_or_nothing, in_stages
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats, Ints
@@ -17,7 +17,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
 
     Parameters
     ----------
-    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
         As in :class:`MixtureSVC`.
     nu : float, default=0.5
         Upper bound on the share of rows outside, and lower bound on the share of support vectors, approximately.
@@ -53,6 +53,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -65,9 +66,11 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
     @all_or_nothing
+    @in_stages(4)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:  # noqa: ARG002
         """Fit the density of all rows, then the boundary around those of ``X``.
 
@@ -89,15 +92,16 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         rows = self.learn_structure(X, X_unlabelled)
         rows = rows[: len(rows) - (0 if X_unlabelled is None else len(X_unlabelled))]
         weights = checked_weights(sample_weight, len(rows))
-        dual = one_class(
-            kernel_matrix(self.kernel_, rows),
-            nu=self.nu,
-            sample_weight=weights,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            repair=self.repair,
-        )
-        self._set_decision(dual, rows)
+        with self._stage("training"):
+            dual = one_class(
+                kernel_matrix(self.kernel_, rows),
+                nu=self.nu,
+                sample_weight=weights,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                repair=self.repair,
+            )
+            self._set_decision(dual, rows)
         self.support_ = dual.support
         self.offset_ = -float(dual.intercepts[0])
         return self

@@ -22,7 +22,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
 
     Parameters
     ----------
-    kernel, density, gamma, alpha, beta, encoder, random_state
+    kernel, density, gamma, alpha, beta, encoder, verbose, random_state
         As in :class:`MixtureSVC`.
     C : float, default=10.0
         Regularization parameter: the penalty of errors.
@@ -41,8 +41,8 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (c,)
-        The labels.
+    classes_, n_labels_ : ndarray of shape (c,)
+        The labels, and the number of labelled rows of each.
     support_, support_vectors_, dual_coef_, intercept_
         The landmarks, and the function of each class against the others (of two classes: of the second).
     fell_back_ : bool
@@ -83,6 +83,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         encoder: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1_000,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -99,6 +100,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         self.encoder = encoder
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:

@@ -11,7 +11,7 @@ from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.column_contrast import column_contrasts
 from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
-from mixkern.fitting import NotConvergedWarning, all_or_nothing
+from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
 from mixkern.svm.calibration import cross_fitted, slope
@@ -63,6 +63,8 @@ class MixtureSVC(MixtureClassifier):
         Tolerance of libsvm's stopping criterion.
     max_iter : int, default=-1
         Limit of libsvm's iterations; -1 is a million, because it may not converge with an indefinite kernel.
+    verbose : int, default=0
+        1 prints a line for each stage of :meth:`fit`, 2 also one for each iteration of the density.
     random_state : int, RandomState or None, default=None
         Seed of the density's start, and of the folds for :meth:`predict_proba`.
 
@@ -70,6 +72,8 @@ class MixtureSVC(MixtureClassifier):
     ----------
     classes_ : ndarray of shape (c,)
         The labels.
+    n_labels_ : ndarray of int, shape (c,)
+        Number of labelled rows of each class.
     encoder_ : TableEncoder or None
         The fitted encoder.
     mixture_ : Mixture
@@ -126,6 +130,7 @@ class MixtureSVC(MixtureClassifier):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -140,6 +145,7 @@ class MixtureSVC(MixtureClassifier):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
     @classmethod
@@ -155,6 +161,7 @@ class MixtureSVC(MixtureClassifier):
         return cls(**{"kernel": "rwm", **settings})
 
     @all_or_nothing
+    @in_stages(5)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 
@@ -196,18 +203,20 @@ class MixtureSVC(MixtureClassifier):
         rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
         rows, codes = rows[labelled], codes[labelled]
         weights = None if weights is None else weights[labelled]
-        self.kernel_ = self._evidence_kernel(rows, codes, weights)
-        K = kernel_matrix(self.kernel_, rows)
-        self.C_ = self._resolved_c(K, codes, weights)
 
         def solved(K: Floats, codes: Ints, kept: Ints) -> Dual:
             return self._solved(K, codes, None if weights is None else weights[kept], self.C_)
 
-        dual = solved(K, codes, np.arange(len(codes)))
-        self._set_decision(dual, rows)
+        with self._stage("training"):
+            self.kernel_ = self._evidence_kernel(rows, codes, weights)
+            K = kernel_matrix(self.kernel_, rows)
+            self.C_ = self._resolved_c(K, codes, weights)
+            dual = solved(K, codes, np.arange(len(codes)))
+            self._set_decision(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        self.slope_ = self._slope(K, codes, solved, weights) if self.probability else None
+        with self._stage("calibration"):
+            self.slope_ = self._slope(K, codes, solved, weights) if self.probability else None
         return self
 
     def _evidence_kernel(self, rows: Rows, codes: Ints, weights: Floats | None) -> Any:
@@ -230,7 +239,9 @@ class MixtureSVC(MixtureClassifier):
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
         with warnings.catch_warnings():  # the training on all labels issues the same warning
             warnings.simplefilter("ignore", NotConvergedWarning)
-            return slope(cross_fitted(K, codes, train, self.random_state, weights))
+            learned = slope(cross_fitted(K, codes, train, self.random_state, weights))
+        self._note(f"calibration: slope {learned:.4g}")
+        return learned
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, without changing the estimator."""

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length
 from mixkern.encoding import encode_targets
 from mixkern.errors import NoLabelsError
 from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
-from mixkern.fitting import all_or_nothing
+from mixkern.fitting import all_or_nothing, in_stages
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats
@@ -21,7 +21,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
 
     Parameters
     ----------
-    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
         As in :class:`MixtureSVC`.
     C : float, default=1.0
         Regularization parameter: the penalty of an error of one standard deviation of ``y``, beyond ``epsilon``.
@@ -66,6 +66,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -79,9 +80,11 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
     @all_or_nothing
+    @in_stages(4)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the regressor on those with a target.
 
@@ -110,20 +113,21 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         rows = self.learn_structure(X, X_unlabelled)
         given = np.flatnonzero(~np.isnan(targets))
         mean, deviation = targets[given].mean(), targets[given].std() or 1.0
-        dual = regressor(
-            kernel_matrix(self.kernel_, rows[given]),
-            (targets[given] - mean) / deviation,
-            C=self.C,
-            epsilon=self.epsilon,
-            sample_weight=None if weights is None else weights[given],
-            tol=self.tol,
-            max_iter=self.max_iter,
-            repair=self.repair,
-        )
-        intercepts = dual.intercepts * deviation + mean
-        self._set_decision(
-            replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[given]
-        )
+        with self._stage("training"):
+            dual = regressor(
+                kernel_matrix(self.kernel_, rows[given]),
+                (targets[given] - mean) / deviation,
+                C=self.C,
+                epsilon=self.epsilon,
+                sample_weight=None if weights is None else weights[given],
+                tol=self.tol,
+                max_iter=self.max_iter,
+                repair=self.repair,
+            )
+            intercepts = dual.intercepts * deviation + mean
+            self._set_decision(
+                replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[given]
+            )
         self.support_ = given[dual.support]
         return self
 

@@ -20,7 +20,7 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
 
     Parameters
     ----------
-    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, random_state
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
         As in :class:`MixtureSVC`.
     C : float, default=1.0
         Regularization parameter: the penalty of an error on a labelled row.
@@ -36,8 +36,8 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (c,)
-        The labels.
+    classes_, n_labels_ : ndarray of shape (c,)
+        The labels, and the number of labelled rows of each.
     support_, support_vectors_, dual_coef_, intercept_
         The support vectors, and the function of each class against the others (of two classes: of the second).
     fell_back_ : bool
@@ -78,6 +78,7 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -94,6 +95,7 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
         self.random_state = random_state
 
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:  # noqa: ARG002

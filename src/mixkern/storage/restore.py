@@ -229,6 +229,8 @@ _RULES: dict[str, Callable[[Any], bool]] = {
     "n_components_": _is_count,
     "n_features_in_": _is_count,
     "n_iter_": _is_count,
+    "n_labels_": lambda value: _is_array(value, 1, "i"),
+    "n_samples_seen_": _is_count,
     "n_support_": lambda value: _is_array(value, 1, "i"),
     "offset_": _is_number,
     "repair_change_": _is_number,
@@ -354,6 +356,7 @@ def _n_functions(estimator: MixtureEstimator) -> int:
     if not isinstance(estimator, MixtureClassifier):
         return 1
     c = len(estimator.classes_)
+    _agree(len(getattr(estimator, "n_labels_", range(c))) == c, "labels and classes")
     if isinstance(estimator, MixtureSVC):
         _agree(estimator.n_support_.shape == (c,), "support vectors and classes")
         return c * (c - 1) // 2

@@ -39,6 +39,8 @@ FITTED = (
     "n_components_",
     "n_features_in_",
     "n_iter_",
+    "n_labels_",
+    "n_samples_seen_",
     "n_support_",
     "offset_",
     "repair_change_",
