@@ -443,6 +443,8 @@ class Recorder:
 
     def on_fit_task_begin(self, estimator, context):
         self.begun += context.task_name == "level"
+        if context.task_name == "training":
+            self.most = context.max_subtasks
 
     def on_fit_task_end(self, estimator, context):
         self.ended += context.task_name == "level"

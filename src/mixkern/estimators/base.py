@@ -331,7 +331,7 @@ def kernel_text(kernel: Any) -> str:
     """Describe a fitted kernel in a line.
 
     >>> kernel_text(BlendKernel(gamma=0.25, share=0.6))
-    'BlendKernel(gamma=0.25), shares: Euclidean 40 %, mixture 42 %, membership 18 %'
+    'BlendKernel(gamma=0.25), shares: Euclidean 40 %, mixture 40 %, membership 20 %'
     """
     base = kernel.base if isinstance(kernel, LaplacianKernel) else kernel
     if not isinstance(base, BlendKernel):
