@@ -23,6 +23,7 @@ SUPPORT = {
     "cli/group.py",
     "cli/option.py",
     "cli/output.py",
+    "encoding/matching.py",
     "engine/check.py",
     "engine/plan.py",
     "errors.py",

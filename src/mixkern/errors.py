@@ -117,6 +117,10 @@ class NotNumericError(TableError):
     """Text in a column of numbers."""
 
 
+class NotEncodedError(NotNumericError, TypeError):
+    """Texts, dates or other objects in a table that must be encoded already."""
+
+
 class InfiniteValueError(TableError):
     """Infinite numbers in a column."""
 
@@ -135,6 +139,10 @@ class TableFileError(TableError):
 
 class LabelError(MixkernError, ValueError):
     """Labels that cannot be learned from."""
+
+
+class LengthError(LabelError):
+    """An argument with one value for each row is of another length than the table."""
 
 
 class NoLabelsError(LabelError):
@@ -219,6 +227,10 @@ class UnusedColumnWarning(MixkernWarning):
 
 class FileFormatWarning(MixkernWarning):
     """A file, or a column of it, could be read in two ways; see ``TableFile.notes``."""
+
+
+class ColumnNamesWarning(MixkernWarning):
+    """Column names could not be compared with those in fit, because one of the tables has none."""
 
 
 class UnseenCategoryWarning(MixkernWarning):

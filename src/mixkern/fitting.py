@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from mixkern.errors import MixkernWarning
 from mixkern.validation import Rule
@@ -22,6 +22,10 @@ _Result = TypeVar("_Result")
 
 class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
     """A solver stopped at its limit; the message has the reason and what to do."""
+
+
+class ColumnVectorWarning(MixkernWarning, DataConversionWarning):
+    """A table of one column was passed as ``y``, and read as a column."""
 
 
 def all_or_nothing(

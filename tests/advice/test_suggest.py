@@ -248,7 +248,7 @@ def test_labels_of_another_length(table):
 
 
 def test_what_is_no_table():
-    with pytest.raises(NotATableError, match="X must be a table, such as a frame or an array, but it is of type int"):
+    with pytest.raises(NotATableError, match="X must have two dimensions, rows and columns, but it has 0"):
         suggest(3, 1)
 
 

@@ -13,7 +13,7 @@ from mixkern import datasets
 from mixkern.density import BoundRecorder, Mixture, VBMixture
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.vb import _is_positive_definite
-from mixkern.errors import InterruptedWarning, MixtureError, OptionError
+from mixkern.errors import InterruptedWarning, LengthError, MixtureError, OptionError
 from mixkern.fitting import NotConvergedWarning
 
 NAN = np.nan
@@ -255,7 +255,7 @@ def test_labels_are_not_read_unless_they_are_wanted(blobs):
 
 
 def test_as_many_labels_as_rows(blobs):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(LengthError, match=r"X has 300 rows, but y has 2 labels\. Give one label per row"):
         fitted(blobs[0], [0, 1], use_labels=True)
 
 
@@ -501,10 +501,21 @@ def test_words_that_are_no_options(blobs, settings, text):
         fitted(blobs[0], **settings)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [-1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [NAN, 1.0, 1.0]])
-def test_weights_that_are_none(weights):
-    with pytest.raises(MixtureError, match="sample_weight must be 3 non-negative numbers, not all zero; its shape is"):
-        VBMixture().fit([[1.0], [2.0], [3.0]], sample_weight=weights)
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([1.0], LengthError, "X has 3 rows, but sample_weight has 1 number"),
+        ([1.0, -1.0, 1.0], MixtureError, r"not negative, but it holds -1\.0 in row 2"),
+        ([0.0, 0.0, 0.0], MixtureError, "All sample weights are zero"),
+        ([NAN, 1.0, 1.0], MixtureError, "not negative, but it holds nan in row 1"),
+        (np.ones((3, 1)), MixtureError, r"one number per row, but have shape \(3, 1\)"),
+        (["a", "b", "c"], MixtureError, "it is of type list with other values"),
+    ],
+)
+def test_weights_that_are_none(weights, error, message):
+    for learn in (VBMixture().fit, VBMixture().partial_fit):
+        with pytest.raises(error, match=message):
+            learn([[1.0], [2.0], [3.0]], sample_weight=weights)
 
 
 @pytest.mark.parametrize("code", [-1.0, 0.5, 1e9])

@@ -247,7 +247,11 @@ def test_texts(X, texts):
         (pd.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
         (pl.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
         (np.zeros((2, 2, 2)), "but it has 3"),
-        ([], "but it has 1"),
+        (object, r"X must be a frame, an array or a list of rows, but it is of type type\.$"),
+        (
+            pa.RecordBatch.from_pydict({"a": [1]}),
+            r"type RecordBatch\. Make it .*: pyarrow\.Table\.from_batches\(\[X\]\)",
+        ),
         ([[1, 2], [3]], r"X is not a table: its first row has 2 cells, but row 2 .* has 1\."),
         ([[1, 2], 3], "first row has 2 cells, but row 2 .* has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
@@ -270,6 +274,7 @@ def test_not_a_table(X, message):
         (np.zeros((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (np.zeros((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required"),
         ([[], []], r"0 feature\(s\)"),
+        ([], r"0 sample\(s\) \(shape=\(0,\)\)"),
     ],
 )
 def test_empty_table(X, message):

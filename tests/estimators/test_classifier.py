@@ -8,7 +8,15 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture
-from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, OptionError
+from mixkern.errors import (
+    AmbiguousLabelError,
+    LabelError,
+    LabelTypeError,
+    LengthError,
+    NoLabelsError,
+    OneClassError,
+    OptionError,
+)
 
 N = 40
 CODES = np.where(np.arange(N) < 10, np.arange(N) % 2, -1)
@@ -88,7 +96,7 @@ def test_a_class_that_loses_all_rows_is_known_no_more():
     [
         (None, LabelTypeError, r"requires y to be passed, but the target y is None\. Give one label per row, None wh"),
         (np.zeros((N, 2)), LabelTypeError, r"y must be one column of labels, but it has shape \(40, 2\)"),
-        (CODES[:5], ValueError, r"inconsistent numbers of samples: \[40, 5\]"),
+        (CODES[:5], LengthError, r"X has 40 rows, but y has 5 labels\. Give one label per row, None where there"),
         (np.full(N, -1), NoLabelsError, r"None of the 40 rows is labelled\..* 40 rows hold -1, which means unlabelled"),
         (
             [None] * N,
@@ -130,7 +138,12 @@ def test_the_name_of_the_machine_is_in_the_message():
         (-np.ones(N), LabelError, "must hold finite numbers that are not negative"),
         (np.full(N, np.nan), LabelError, "must hold finite numbers that are not negative"),
         (np.ones((N, 1)), LabelError, r"one number per row, but have shape \(40, 1\)"),
-        (np.ones(3), ValueError, r"inconsistent numbers of samples: \[3, 40\]"),
+        (np.ones(3), LengthError, r"X has 40 rows, but sample_weight has 3 numbers\. Give one number per row\.$"),
+        (
+            ["many"] * N,
+            LabelError,
+            "hold finite numbers that are not negative, but it is of type list",
+        ),
     ],
 )
 def test_weights_that_cannot_be(weights, error, message):

@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.svm import SVR
 
 from mixkern import MixtureSVR, VBMixture, datasets
-from mixkern.errors import LabelTypeError, NoLabelsError
+from mixkern.errors import LabelTypeError, LengthError, NoLabelsError
 from mixkern.kernels import LaplacianKernel, RBFKernel
 
 N = 60
@@ -113,7 +113,7 @@ def test_a_bent_kernel():
         ([None] * N, NoLabelsError, "None of the 60 rows has a target"),
         (None, LabelTypeError, "MixtureSVR requires y to be passed, but the target y is None"),
         (X, LabelTypeError, r"y must be one column of numbers, but it has shape \(60, 2\)"),
-        (FEW[:5], ValueError, r"inconsistent numbers of samples: \[60, 5\]"),
+        (FEW[:5], LengthError, r"X has 60 rows, but y has 5 targets\. Give one target per row"),
         (np.where(np.isnan(FEW), np.inf, FEW), LabelTypeError, "contains infinity"),
     ],
 )

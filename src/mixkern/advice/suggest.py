@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from mixkern.advice.design import central_rows, greedy_design, uncertainty
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
-from mixkern.errors import LabelError, NotATableError, OptionError, hint
+from mixkern.encoding.lengths import check_length, n_rows_of
+from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.kernels import BlendKernel
@@ -163,17 +164,10 @@ def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: 
 
 def labels_so_far(X: Any, y: Any) -> Labels:
     """Encode labels, where all rows may be unlabelled."""
-    if not (hasattr(X, "shape") or hasattr(X, "__len__")):
-        raise NotATableError(f"X must be a table, such as a frame or an array, but it is of type {type(X).__name__}.")
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if y is None:
-        return Labels(np.full(n_rows, UNLABELLED), np.empty(0, dtype=object))
+        return Labels(np.full(n_rows_of(X), UNLABELLED), np.empty(0, dtype=object))
     labels = encode_labels(y, min_classes=0)
-    if len(labels.codes) != n_rows:
-        raise LabelError(
-            f"X has {counted(n_rows, 'row')}, but y has {len(labels.codes)}.",
-            hint=hint(python="Give one label per row, None where there is none."),
-        )
+    check_length(X, len(labels.codes))
     return labels
 
 

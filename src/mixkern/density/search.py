@@ -11,11 +11,12 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
-from mixkern.density.vb import VBMixture
+from mixkern.density.vb import VBMixture, check_magnitude
+from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint
 from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
@@ -112,7 +113,8 @@ class DensitySearch(BaseEstimator):
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        rows = numeric_rows(self, X, reset=True)
+        check_magnitude(rows)
         criterion = one_of(Criterion, self.criterion, "criterion")
         at_least(2).check(self.cv, "cv", MixtureError)
         if criterion is not Criterion.BOUND and len(rows) < 2 * self.cv:

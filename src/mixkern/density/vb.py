@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
@@ -20,6 +20,8 @@ from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.start import Start, ascend_rows, fit_progressively, n_ascents, restart
 from mixkern.encoding import encode_labels
+from mixkern.encoding.lengths import check_length, checked_weights
+from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.threads import thread_pool
@@ -205,9 +207,11 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not is_continued)
         self._early: list[tuple[Floats, Any, Any]] = []
+        weights = checked_weights(sample_weight, len(values), MixtureError)
+        labels = self._label_column(values, y)
         n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
         with self._progress("iteration", n * self.max_iter, X, y) as step:
-            self._fit(values, y, sample_weight, partial(self._reported, step), is_continued=is_continued)
+            self._fit(values, labels, weights, partial(self._reported, step), is_continued=is_continued)
             step.note(self._summary(len(values), values.shape[1]))
         if self._ascent.is_stopped:
             warn("The ascent of the bound was stopped early; its last step is used.", InterruptedWarning)
@@ -236,12 +240,12 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         self,
         values: Floats,
         y: Any,
-        sample_weight: ArrayLike | None,
+        weights: Floats | None,
         report: Callable[[Ascent], bool] | None,
         *,
         is_continued: bool,
     ) -> Self:
-        rows = self._read(values, y, sample_weight, reset=not is_continued)
+        rows = self._read(values, y, weights, reset=not is_continued)
         random = check_random_state(self.random_state)
         policy = replace(self._policy(), report=report)
         with thread_pool() as pool:
@@ -281,9 +285,11 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
                 "A density from a file cannot be continued.", hint=hint(python="Start again: clone(density).")
             )
         values = self._numbers(X, reset=is_first)
+        weights = checked_weights(sample_weight, len(values), MixtureError)
+        y = self._label_column(values, y)
         if is_first or self._early:
-            return self._begin([*([] if is_first else self._early), (values, y, sample_weight)])
-        rows = self._read(values, y, sample_weight, reset=False)
+            return self._begin([*([] if is_first else self._early), (values, y, weights)])
+        rows = self._read(values, y, weights, reset=False)
         last, policy = self._ascent, self._policy()
         with thread_pool() as pool:
             fresh = restart(rows, last.posterior, pool)
@@ -349,19 +355,13 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         return self._numbers(X, reset=False)
 
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values
-            checked: Floats = validate_data(
-                self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=reset
-            )
-        return checked
+        return numeric_rows(self, X, reset=reset, order="C")
 
-    def _read(self, values: Floats, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> InnerRows:
+    def _read(self, values: Floats, y: Any, weights: Floats | None, *, reset: bool) -> InnerRows:
         d = values.shape[1] - self.n_categorical
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
-        if (np.abs(values) > LARGEST).any():
-            raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
-        weights = _weights(sample_weight, len(values))
+        check_magnitude(values)
         if weights is not None and not weights.all():  # rows without weight must not become first centres
             counts = weights > 0
             values, weights = values[counts], weights[counts]
@@ -374,12 +374,18 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         inner = self._coordinates.inner(values[:, :d])
         return InnerRows(inner, codes, weights, self._n_slots, self._coordinates)
 
+    def _label_column(self, values: Floats, y: Any) -> Any:
+        """Return the labels, one for each row; ``None`` where they are not used."""
+        if not self.use_labels:
+            return None
+        if y is None:
+            raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
+        check_length(values, len(encode_labels(y, min_classes=0).codes))
+        return np.asarray(y, dtype=object).ravel() if np.ndim(y) > 1 else y
+
     def _codes(self, codes: Floats, y: Any, *, reset: bool) -> Floats:
         if not self.use_labels:
             return codes
-        if y is None:
-            raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
-        check_consistent_length(codes, y)
         if reset:
             self.classes_ = encode_labels(y).classes
         return np.column_stack([codes, _class_codes(self.classes_, y)])
@@ -511,15 +517,10 @@ def _is_positive_definite(matrix: Floats) -> bool:
     return bool(is_definite and np.allclose(matrix, matrix.T))
 
 
-def _weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise MixtureError(
-            f"sample_weight must be {n} non-negative numbers, not all zero; its shape is {weights.shape}."
-        )
-    return weights
+def check_magnitude(values: Floats) -> None:
+    """Raise an error for values whose squares overflow."""
+    if (np.abs(values) > LARGEST).any():
+        raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
 
 
 def _class_codes(classes: NDArray[Any], y: Any) -> Floats:

@@ -6,11 +6,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import RawColumn, check_names, column_labels, floats, opened, raw_columns
 from mixkern.encoding.inference import infer_columns
+from mixkern.encoding.matching import check_columns, keep_columns
 from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,
@@ -31,7 +32,7 @@ from mixkern.errors import (
 from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
 from mixkern.typing import Floats
-from mixkern.wording import listing, nearest
+from mixkern.wording import listing
 
 
 class TableInput:
@@ -139,7 +140,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         chosen = user_choices([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
         found = infer_columns(raws, chosen)
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
-        validate_data(self, X, skip_check_array=True)  # last, because it sets n_features_in_
+        keep_columns(self, X)
         self.columns_: tuple[Column, ...] = columns
         self._order = [
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
@@ -199,7 +200,11 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         pandas = optional("pandas", purpose="TableEncoder.inverse_transform")
         encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
         decoded = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
-        return pandas.DataFrame({column.name: decoded[i] for i, column in enumerate(self.columns_)}, index=index)
+        columns = {column.name: decoded[i] for i, column in enumerate(self.columns_)}
+        try:
+            return pandas.DataFrame(columns, index=index)
+        except UnicodeEncodeError:  # texts with lone surrogates, which the text type of pandas cannot hold
+            return pandas.DataFrame(columns, index=index, dtype=object)
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the cells whose category was absent in :meth:`fit`.
@@ -268,27 +273,9 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         """Return the columns of a table, which must be the fitted ones."""
         check_is_fitted(self)
         table = opened(X)
-        self._check_columns(table)  # before cells are read: an additional column may hold anything
+        # Before cells are read: an additional column may hold anything.
+        check_columns(self, table, [column.name for column in self.columns_])
         return raw_columns(table)
-
-    def _check_columns(self, table: Any) -> None:
-        known = [column.name for column in self.columns_]
-        labels = column_labels(table) or []
-        given = [str(label) for label in labels]
-        is_reordered = given != known and sorted(given) == sorted(known)
-        try:
-            validate_data(self, table, skip_check_array=True, reset=False)
-        except ValueError as error:
-            new = [name for name in given if name not in known]
-            hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
-            order = "\nPut them in order: X[encoder.feature_names_in_]." if is_reordered else ""
-            message = "\n".join([str(error).rstrip(), *hints])
-            raise ColumnMismatchError(message, hint=hint(python=order)) from error
-        if is_reordered:  # scikit-learn checks only names that are texts
-            ordered = sorted(labels, key=lambda label: known.index(str(label)))
-            raise ColumnMismatchError(
-                "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
-            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")

@@ -197,6 +197,8 @@ def _conversion(X: Any) -> str:
         return "Make it a table first: pd.DataFrame(X)."
     if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series) and hasattr(X, "to_frame"):
         return "Make it a table of one column: X.to_frame()."
+    if type(X).__name__ == "RecordBatch":
+        return "Make it a table first: pyarrow.Table.from_batches([X])."
     return ""
 
 
@@ -209,15 +211,12 @@ def _array(X: Any) -> NDArray[Any]:
     try:
         # Without dtype=object, [[1, "a"]] would become an array of texts.
         array = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise NotATableError(f"X is not a table: its rows differ in shape ({error}).") from error
+    if array.ndim == 1 and not len(array):
+        raise EmptyTableError(f"X is empty: it has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.ndim != 2:
-        raise _ragged(X) or NotATableError(
-            f"X must have two dimensions, rows and columns, but it has {array.ndim}.",
-            hint=hint(
-                python="Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
-            ),
-        )
+        raise _ragged(X) or _not_two_dimensional(X, array)
     _check_size(array.shape)
     if array.dtype.kind in "SVc":
         raise CellTypeError(
@@ -226,6 +225,15 @@ def _array(X: Any) -> NDArray[Any]:
             hint=hint(python="Convert them first, for example X.astype(str)."),
         )
     return _unmasked(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+
+
+def _not_two_dimensional(X: Any, array: NDArray[Any]) -> NotATableError:
+    if not array.ndim and array.dtype.kind not in "biufc":
+        return NotATableError(f"X must be a frame, an array or a list of rows, but it is of type {type(X).__name__}.")
+    return NotATableError(
+        f"X must have two dimensions, rows and columns, but it has {array.ndim}.",
+        hint=hint(python="Reshape your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."),
+    )
 
 
 def _ragged(X: Any) -> NotATableError | None:

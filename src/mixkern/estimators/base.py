@@ -5,19 +5,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import CovarianceType, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.encoding.encoder import TableInput
+from mixkern.encoding.matching import keep_columns
+from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import (
     DensityChoiceWarning,
     DrawnRowsWarning,
-    LabelError,
     LabelTypeError,
     MixtureError,
     OptionError,
@@ -26,7 +26,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
-from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
+from mixkern.fitting import VERBOSE, ColumnVectorWarning, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
@@ -147,13 +147,12 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
             raise OptionError(f"encoder must be None, a TableEncoder or 'passthrough', but it is {self.encoder!r}.")
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         values: Floats = encoder.fit_transform(table)
-        validate_data(self, table, skip_check_array=True)
+        keep_columns(self, table)
         self.encoder_ = encoder
         return values
 
     def _validated(self, X: Any, *, reset: bool) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=reset)
-        return values
+        return numeric_rows(self, X, reset=reset)
 
     def _fit_density(self, values: Floats, codes: Any) -> None:
         if isinstance(self.density, Mixture):
@@ -353,24 +352,5 @@ def checked_target(y: Any, estimator: object) -> Any:
         )
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] == 1:
-        warn("A column-vector y was passed when a 1d array was expected. Pass y.ravel().", DataConversionWarning)
+        warn("A column-vector y was passed when a 1d array was expected. Pass y.ravel().", ColumnVectorWarning)
     return y
-
-
-def checked_weights(sample_weight: Any, n: int) -> Floats | None:
-    """Return the sample weights as an array of n numbers, or raise an error."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
-    if weights.ndim != 1:
-        raise LabelError(
-            f"Sample weights must be 1D array or scalar, one number per row, but have shape {weights.shape}."
-        )
-    check_consistent_length(weights, np.empty(n))
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise LabelError("sample_weight must hold finite numbers that are not negative.")
-    if not weights.any():
-        raise LabelError("All sample weights are zero: nothing is left to learn from.")
-    return weights

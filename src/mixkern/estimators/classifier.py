@@ -4,12 +4,12 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
+from mixkern.encoding.lengths import check_length, checked_weights
 from mixkern.errors import LabelError
-from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
+from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
@@ -41,7 +41,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Return class codes, -1 where unlabelled, and the weight of each label."""
         labels = encode_labels(checked_target(y, self))
-        check_consistent_length(X, labels.codes)
+        check_length(X, len(labels.codes))
         weights = checked_weights(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
         if weights is not None:

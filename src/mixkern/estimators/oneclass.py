@@ -5,7 +5,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from mixkern.estimators.base import MixtureEstimator, checked_weights
+from mixkern.encoding.lengths import checked_weights, n_rows_of
+from mixkern.estimators.base import MixtureEstimator
 from mixkern.fitting import all_or_nothing, in_stages
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
@@ -89,9 +90,8 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         -------
         self
         """
-        rows = self.learn_structure(X, X_unlabelled)
-        rows = rows[: len(rows) - (0 if X_unlabelled is None else len(X_unlabelled))]
-        weights = checked_weights(sample_weight, len(rows))
+        weights = checked_weights(sample_weight, n_rows_of(X))
+        rows = self.learn_structure(X, X_unlabelled)[: n_rows_of(X)]
         with self._stage("training"):
             dual = one_class(
                 kernel_matrix(self.kernel_, rows),

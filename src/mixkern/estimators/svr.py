@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_consistent_length
 
 from mixkern.encoding import encode_targets
+from mixkern.encoding.lengths import check_length, checked_weights
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.base import MixtureEstimator, checked_target, checked_weights
+from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.fitting import all_or_nothing, in_stages
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
@@ -104,7 +104,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self
         """
         targets = encode_targets(checked_target(y, self))
-        check_consistent_length(X, targets)
+        check_length(X, len(targets), unit="target")
         weights = checked_weights(sample_weight, len(targets))
         if weights is not None:
             targets[weights == 0] = np.nan

@@ -1,0 +1,65 @@
+"""Compare the columns of a table with those in `fit`."""
+
+from typing import Any
+
+from sklearn.utils.validation import validate_data
+
+from mixkern.encoding.frame import column_labels
+from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, hint, warn
+from mixkern.wording import nearest
+
+
+def keep_columns(estimator: Any, table: Any) -> None:
+    """Set ``n_features_in_`` and, where the columns have names, ``feature_names_in_``."""
+    validate_data(estimator, table, skip_check_array=True)
+
+
+def check_columns(estimator: Any, table: Any, known: list[str] | None = None) -> None:
+    """Raise an error for columns that are not those in ``fit``, in scikit-learn's words, which its checks expect.
+
+    Parameters
+    ----------
+    estimator : object
+        An estimator on which :func:`keep_columns` was called.
+    table : frame or ndarray
+        A table, as :func:`~mixkern.encoding.frame.opened` returns it.
+    known : list of str, default=None
+        The names of the columns in ``fit``, if the estimator keeps names that are no texts, too; ``None`` is
+        ``feature_names_in_``.
+    """
+    labels = column_labels(table) or []
+    given = [str(label) for label in labels]
+    known = list(getattr(estimator, "feature_names_in_", [])) if known is None else known
+    if _are_texts(labels) != hasattr(estimator, "feature_names_in_"):
+        _check_width(estimator, table, labels)
+        return
+    is_reordered = given != known and sorted(given) == sorted(known)
+    try:
+        validate_data(estimator, table, skip_check_array=True, reset=False)
+    except ValueError as error:
+        new = [name for name in given if name not in known]
+        hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
+        order = "\nPut them in order: X[encoder.feature_names_in_]." if is_reordered else ""
+        message = "\n".join([str(error).rstrip(), *hints])
+        raise ColumnMismatchError(message, hint=hint(python=order)) from error
+    if is_reordered:  # scikit-learn checks only names that are texts
+        ordered = sorted(labels, key=lambda label: known.index(str(label)))
+        raise ColumnMismatchError(
+            "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
+        )
+
+
+def _are_texts(labels: list[Any]) -> bool:
+    return bool(labels) and all(isinstance(label, str) for label in labels)
+
+
+def _check_width(estimator: Any, table: Any, labels: list[Any]) -> None:
+    """Check the number of columns, and warn that names cannot be compared: either table has none."""
+    name, n, n_known = type(estimator).__name__, table.shape[1], estimator.n_features_in_
+    if n != n_known:
+        raise ColumnMismatchError(f"X has {n} features, but {name} is expecting {n_known} features as input.")
+    if _are_texts(labels):
+        text = f"X has feature names, but {name} was fitted without feature names"
+    else:
+        text = f"X does not have valid feature names, but {name} was fitted with feature names"
+    warn(f"{text}: its columns are read in the order of those in fit.", ColumnNamesWarning)

@@ -1,0 +1,100 @@
+"""Read a table of numbers, which is not encoded, as an array of floats."""
+
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils import check_array
+
+from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.matching import check_columns, keep_columns
+from mixkern.errors import CellTypeError, InfiniteValueError, NotEncodedError, NotNumericError, hint
+from mixkern.typing import Floats
+from mixkern.wording import counted
+
+_MOMENTS = (Kind.DATE, Kind.DURATION)
+
+
+def numeric_rows(estimator: Any, X: Any, *, reset: bool, order: Literal["C"] | None = None) -> Floats:
+    """Return the rows of a table of numbers; booleans and texts of a number are numbers, too.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator that reads them; it keeps the number and the names of the columns.
+    X : frame or array-like of shape (n, n_columns)
+        The table.
+    reset : bool
+        Whether the columns are kept, as in ``fit``, or compared with those that were.
+    order : {"C"} or None, default=None
+        "C" for rows that are contiguous in memory.
+
+    Returns
+    -------
+    ndarray of shape (n, n_columns)
+        Finite numbers; gaps are NaN.
+
+    Raises
+    ------
+    TableError
+        Of the class for the cause.
+    """
+    table = opened(X)
+    if reset:
+        keep_columns(estimator, table)
+    else:
+        check_columns(estimator, table)
+    rows = None if _has_moments(table) else _checked(table, order)
+    return np.column_stack([_numbers(column) for column in _columns(table)]) if rows is None else rows
+
+
+def _checked(table: Any, order: Literal["C"] | None) -> Floats | None:
+    """Return the rows as scikit-learn reads them, ``None`` where it raises an error."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values
+        try:
+            rows: Floats = check_array(table, dtype=np.float64, order=order, ensure_all_finite="allow-nan")
+        except Exception:  # of scikit-learn, NumPy or the library of the frame: the columns are read one by one
+            return None
+    return rows
+
+
+def _has_moments(table: Any) -> bool:
+    """Return whether a table has columns of dates or durations, which NumPy would convert to numbers of any unit."""
+    if column_labels(table) is None:
+        return table.dtype.kind in "mM"
+    dtypes = nw.from_native(table, eager_only=True).schema.values()
+    return any(isinstance(dtype, (nw.Date, nw.Datetime, nw.Duration)) for dtype in dtypes)
+
+
+def _columns(table: Any) -> list[RawColumn]:
+    try:
+        return raw_columns(table)
+    except CellTypeError as error:
+        raise _not_encoded(str(error.args[0]), error.row) from error
+
+
+def _numbers(column: RawColumn) -> Floats:
+    """Return the numbers of a column, or raise an error."""
+    if column.kind in _MOMENTS:
+        raise _not_encoded(f"Column {column.name!r} holds {column.kind}s.")
+    try:
+        values = column.numbers()
+    except NotNumericError as error:
+        raise _not_encoded(str(error.args[0]), error.row) from error
+    rows = np.flatnonzero(np.isinf(values))
+    if len(rows):
+        raise InfiniteValueError(
+            f"X contains infinity: column {column.name!r} holds {counted(len(rows), 'infinite value')}, the first in "
+            "{row}.",
+            hint=hint(python="Replace them by numbers, or by gaps: np.where(np.isinf(X), np.nan, X)."),
+            row=int(rows[0]),
+        )
+    return values
+
+
+def _not_encoded(text: str, row: int | None = None) -> NotEncodedError:
+    return NotEncodedError(
+        f"{text} The cells of this argument must be numbers, or a string that holds a number; None and NaN are gaps.",
+        hint=hint(python="Encode the table first: X = TableEncoder().fit_transform(X)."),
+        row=row,
+    )
