@@ -57,8 +57,9 @@ def all_or_nothing(
         copy = object.__new__(type(self))
         vars(copy).update(vars(self))
         result = method(copy, *args, **kwargs)
-        self.__dict__ = vars(copy)
-        return cast(_Result, self) if result is copy else result
+        learned, returned = vars(copy), cast(_Result, self) if result is copy else result
+        self.__dict__ = learned  # the last step: nothing after it can be interrupted
+        return returned
 
     return learn
 

@@ -44,14 +44,15 @@ def single_threaded_algebra() -> Iterator[None]:
     """
     with _LOCK:
         _USERS.append(None)
-        if len(_USERS) == 1:
-            _in_short_thread(lambda: _LIMITS.append(_libraries().limit(limits=1, user_api="blas")))
     try:
+        with _LOCK:
+            if not _LIMITS:
+                _in_short_thread(lambda: _LIMITS.append(_libraries().limit(limits=1, user_api="blas")))
         yield
     finally:
         with _LOCK:
             _USERS.pop()
-            if not _USERS:
+            if _LIMITS and not _USERS:
                 _in_short_thread(lambda: _LIMITS.pop().restore_original_limits())
 
 
