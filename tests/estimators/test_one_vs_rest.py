@@ -39,7 +39,8 @@ def blobs(n=60, c=2, per_class=5, gap=3.0):
 
 
 def made(machine, kernel="rbf", **how):
-    return machine(kernel, density=PLANE, **{"random_state": 0, **how})
+    """A classifier with a known density; probabilities take four more trainings."""
+    return machine(kernel, density=PLANE, **{"random_state": 0, "probability": False, **how})
 
 
 def without(machine):
@@ -454,10 +455,12 @@ class Recorder:
 @both
 @pytest.mark.parametrize(("X", "few", "n_problems"), [(X2, FEW2, 1), (X3, FEW3, 3)], ids=["2", "3"])
 @pytest.mark.parametrize("safe_margin", [None, 0.0])
-def test_every_level_is_a_step(machine, X, few, n_problems, safe_margin):
+@pytest.mark.parametrize("probability", [False, True])
+def test_every_level_is_a_step(machine, X, few, n_problems, safe_margin, probability):
     recorder = Recorder()
-    made(machine, safe_margin=safe_margin).set_callbacks(recorder).fit(X, few)
-    assert recorder.begun == recorder.ended == recorder.most == n_problems * LEVELS[machine]
+    made(machine, safe_margin=safe_margin, probability=probability).set_callbacks(recorder).fit(X, few)
+    n_trainings = 1 + (4 if safe_margin is not None or probability else 0)  # nothing is trained twice
+    assert recorder.begun == recorder.ended == recorder.most == n_trainings * n_problems * LEVELS[machine]
     assert recorder.is_down
 
 
@@ -549,7 +552,7 @@ def test_after_an_interrupt_nothing_is_compared(machine, by, X, few, monkeypatch
     def compared(*arguments):
         raise AssertionError("the safe mode was entered")
 
-    monkeypatch.setattr(machine, "_is_worse", compared)
+    monkeypatch.setattr(machine, "_without", compared)
     model = made(machine, **how)
     if by == "key":
         pressed(monkeypatch, machine, 3)

@@ -1,8 +1,9 @@
 """Base class of classifiers that learn from unlabelled rows directly, one class against the others."""
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, ClassVar, Self
 
@@ -14,15 +15,16 @@ from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
 from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import MixtureClassifier, Scheme
-from mixkern.fitting import Task, all_or_nothing, in_stages
+from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
 from mixkern.svm import Dual, one_vs_rest
-from mixkern.svm.folds import NEVER, fewer_folds, label_folds
+from mixkern.svm.calibration import OwnValues, slope
+from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import POSITIVE
 from mixkern.wording import listing
 
-SAFE_FOLDS = 4
+LEFT_OUT_FOLDS = 4  # of labelled rows, for the safe mode and for probabilities: each is a training on all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +34,30 @@ class BinaryProblem:
     K: Floats  # (n, m), kernel between all rows and some of them
     columns: Ints  # (m,), positions of these
     signs: Ints  # (n,), 1 for the class, -1 for the others, 0 where unlabelled
+    weights: Floats | None  # (n,), factor of C for each labelled row
     share: float  # of the class among the unlabelled rows
     uses_unlabelled: bool
     step: Callable[[], object] | None  # called after each level
+
+
+@dataclass(frozen=True, eq=False)
+class _TrainingRows:
+    """Kernel and labels of the rows that a classifier is trained on."""
+
+    K: Floats  # (n, m), between all rows and some of them
+    columns: Ints  # (m,), positions of these
+    codes: Ints  # (n,), -1 where unlabelled
+    weights: Floats | None  # (n,), of labels
+    shares: Floats  # (c,), of the classes among the unlabelled rows
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """Decision values of labelled rows, by classifiers that were trained without their labels."""
+
+    rows: Ints  # (m,)
+    values: Sequence[Floats]  # (m, q) each: with unlabelled rows; in the safe mode, also without
+    is_complete: bool  # False after Ctrl-C
 
 
 class OneVsRestMixtureClassifier(MixtureClassifier):
@@ -56,7 +79,7 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
 
     @all_or_nothing
     @in_stages(5)
-    def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled and unlabelled ones together.
 
         Parameters
@@ -65,6 +88,8 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
             The table: numbers, categories, gaps.
         y : array-like of shape (n,)
             Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each label, a factor of ``C``. A row with weight 0 is an unlabelled row.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
             Further rows without labels.
 
@@ -72,24 +97,30 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         -------
         self
         """
-        codes, _ = self.read_labels(X, y, None)
+        codes, weights = self.read_labels(X, y, sample_weight)
+        self._class_weights()  # raises an error before any work is done
         given = self._given_shares()
         rows = self.learn_structure(X, X_unlabelled, codes)
-        codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
+        codes = _extended(codes, len(rows), UNLABELLED)
+        weights = None if weights is None else _extended(weights, len(rows), 1.0)
         shares = _unlabelled_shares(codes, given, len(self.classes_))
         random = check_random_state(self.random_state)
         kept = limited(len(rows), codes, self.max_rows, random)
         rows, codes = rows[kept], codes[kept]
-        K, columns = self._matrix(rows, codes, random)
+        weights = None if weights is None else weights[kept]
+        training = _TrainingRows(*self._matrix(rows, codes, random), codes, weights, shares)
+        folds = self._folds(codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         with self._stage("training", "level", n_problems * self.n_levels) as step:
-            dual = self._trained(K, columns, codes, shares, _stopping(step))
-        is_compared = self.safe_margin is not None and not dual.is_interrupted
-        self.fell_back_ = is_compared and self._is_worse(K, columns, codes, given, random)
+            dual = self._trained(training, _stopping(step))
+        with self._stage("calibration", "level", len(folds) * n_problems * self.n_levels) as step:
+            left_out = self._left_out(training, [] if dual.is_interrupted else folds, _stopping(step))
+        self.fell_back_ = self._is_worse(left_out, codes)
         if self.fell_back_:
-            dual = self._trained(K, columns, codes, shares, None, uses_unlabelled=False)
+            dual = self._trained(training, None, uses_unlabelled=False)
         self._set_decision(dual, rows)
         self.support_ = kept[dual.support]
+        self.slope_ = self._slope(left_out, codes, weights) if self.probability else None
         return self
 
     def _given_shares(self) -> Floats | None:  # (c,)
@@ -109,45 +140,84 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         return shares
 
     def _trained(
-        self,
-        K: Floats,
-        columns: Ints,
-        codes: Ints,
-        shares: Floats,
-        step: Callable[[], object] | None,
-        *,
-        uses_unlabelled: bool = True,
+        self, training: _TrainingRows, step: Callable[[], object] | None, *, uses_unlabelled: bool = True
     ) -> Dual:
         """Solve one binary problem for each class, or one for two classes, and join the functions."""
-        n_classes = len(self.classes_)
+        K, columns, codes, n_classes = training.K, training.columns, training.codes, len(self.classes_)
+        weights = self._label_weights(codes, training.weights)
         duals = []
         for label in [1] if n_classes == 2 else range(n_classes):
             signs = np.where(codes == UNLABELLED, 0, np.where(codes == label, 1, -1))
-            dual = self._binary(BinaryProblem(K, columns, signs, float(shares[label]), uses_unlabelled, step))
+            share = float(training.shares[label])
+            dual = self._binary(BinaryProblem(K, columns, signs, weights, share, uses_unlabelled, step))
             duals.append(dual)
             uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
         return _joined(duals, K.shape[0])
 
-    def _is_worse(self, K: Floats, columns: Ints, codes: Ints, given: Floats | None, random: RandomState) -> bool:
-        """Whether the supervised classifier makes fewer errors, on labelled rows that are left out of both."""
+    def _label_weights(self, codes: Ints, weights: Floats | None) -> Floats | None:  # (n,)
+        """Multiply the weight of each label by that of the row's own class, in the problems of all classes."""
+        given = self._class_weights()
+        if given is None:
+            return weights
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
+        if isinstance(given, dict):
+            factors = np.array([given.get(label, 1.0) for label in range(len(counts))])
+        else:
+            factors = counts.sum() / (len(counts) * counts)
+        of_rows = np.where(codes == UNLABELLED, 1.0, factors[codes])
+        return of_rows if weights is None else weights * of_rows
+
+    # ---------------------------------------------------------------- labelled rows that are left out
+
+    def _folds(self, codes: Ints, random: RandomState) -> list[Ints]:
+        """Return the labelled rows of each fold; no folds where their decision values are not needed."""
+        if self.safe_margin is None and not self.probability:
+            return []
         labelled = np.flatnonzero(codes >= 0)
-        n_folds = fewer_folds(codes[labelled], SAFE_FOLDS)
+        n_folds = fewer_folds(codes[labelled], LEFT_OUT_FOLDS)
         folds = label_folds(codes[labelled], n_folds, random)
-        if (folds == NEVER).all():
+        return [labelled[folds == fold] for fold in range(n_folds) if (folds == fold).any()]
+
+    def _left_out(self, training: _TrainingRows, folds: Sequence[Ints], step: Callable[[], object]) -> _LeftOut:
+        """Train without the labels of each fold, until the end or Ctrl-C."""
+        modes = (True,) if self.safe_margin is None else (True, False)
+        n_functions = 1 if len(self.classes_) == 2 else len(self.classes_)
+        rows, values = np.empty(0, dtype=np.intp), [np.empty((0, n_functions)) for _ in modes]
+        for out in folds:
+            part = self._without(training, out)
+            with warnings.catch_warnings():  # the training on all labels issues the same warning
+                warnings.simplefilter("ignore", NotConvergedWarning)
+                duals = [self._trained(part, step if mode else None, uses_unlabelled=mode) for mode in modes]
+            if any(dual.is_interrupted for dual in duals):
+                return _LeftOut(rows, values, is_complete=False)
+            rows = np.append(rows, out)
+            found = [dual.decision(training.K[out], training.columns) for dual in duals]
+            values = [np.vstack(pair) for pair in zip(values, found, strict=True)]
+        return _LeftOut(rows, values, is_complete=True)
+
+    def _without(self, training: _TrainingRows, out: Ints) -> _TrainingRows:
+        """Return the same rows without the labels of some."""
+        codes = np.array(training.codes)
+        codes[out] = UNLABELLED
+        return replace(
+            training, codes=codes, shares=_unlabelled_shares(codes, self._given_shares(), len(self.classes_))
+        )
+
+    def _is_worse(self, left_out: _LeftOut, codes: Ints) -> bool:
+        """Whether the supervised classifier makes fewer errors, on labelled rows that are left out of both."""
+        if self.safe_margin is None or not left_out.is_complete:
             return False
-        n_wrong = np.zeros(2)
-        for fold in range(n_folds):
-            out = labelled[folds == fold]
-            hidden = np.array(codes)
-            hidden[out] = UNLABELLED
-            shares = _unlabelled_shares(hidden, given, len(self.classes_))
-            for i, uses_unlabelled in enumerate((True, False)):
-                dual = self._trained(K, columns, hidden, shares, None, uses_unlabelled=uses_unlabelled)
-                if dual.is_interrupted:
-                    return False
-                scores = one_vs_rest.class_scores(dual.decision(K[out], columns), len(self.classes_))
-                n_wrong[i] += (chosen(scores) != codes[out]).sum()
-        return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * (folds != NEVER).sum())
+        n_wrong = [
+            (chosen(one_vs_rest.class_scores(values, len(self.classes_))) != codes[left_out.rows]).sum()
+            for values in left_out.values
+        ]
+        return bool(n_wrong[0] - n_wrong[1] > self.safe_margin * len(left_out.rows))
+
+    def _slope(self, left_out: _LeftOut, codes: Ints, weights: Floats | None) -> float:
+        """Return the slope of the sigmoid, by the classifier that is used."""
+        values, rows = left_out.values[1 if self.fell_back_ else 0], left_out.rows
+        own: OwnValues = one_vs_rest.own_values(values, codes[rows], None if weights is None else weights[rows])
+        return slope([own])
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class against all others; the highest is predicted.
@@ -158,6 +228,11 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
             For two classes one score, positive for the second.
         """
         return super().decision_function(X)
+
+
+def _extended(values: Any, n: int, filler: float) -> Any:  # (n,)
+    """Return values of the first rows, and the same value for all further ones."""
+    return np.append(values, np.full(n - len(values), filler, dtype=values.dtype))
 
 
 def _unlabelled_shares(codes: Ints, given: Floats | None, n_classes: int) -> Floats:  # (c,)

@@ -28,7 +28,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         Regularization parameter: the penalty of errors.
     unlabelled_weight : float, default=1.0
         Penalty of all unlabelled rows together, as a multiple of the labelled ones; 0 leaves them out.
-    class_shares, safe_margin
+    class_weight, class_shares, safe_margin, probability
         As in :class:`TransductiveSVC`.
     max_rows : int, default=20000
         Limit for the training rows: with more, all labelled rows and a random sample of the others are used.
@@ -45,6 +45,8 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         The labels, and the number of labelled rows of each.
     support_, support_vectors_, dual_coef_, intercept_
         The landmarks, and the function of each class against the others (of two classes: of the second).
+    slope_ : float or None
+        Slope of the sigmoid that turns decisions into probabilities; ``None`` with ``probability=False``.
     fell_back_ : bool
         Whether the safe mode has chosen the supervised classifier.
     encoder_, density_, mixture_, kernel_
@@ -76,11 +78,13 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         gamma: float | str = "scale",
         alpha: float = 1.0,
         beta: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
         class_shares: dict[Any, float] | None = None,
         safe_margin: float | None = None,
         max_rows: int = 20_000,
         n_landmarks: int = 500,
         encoder: Any = None,
+        probability: bool = True,
         tol: float = 1e-3,
         max_iter: int = 1_000,
         verbose: int = 0,
@@ -93,11 +97,13 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         self.gamma = gamma
         self.alpha = alpha
         self.beta = beta
+        self.class_weight = class_weight
         self.class_shares = class_shares
         self.safe_margin = safe_margin
         self.max_rows = max_rows
         self.n_landmarks = n_landmarks
         self.encoder = encoder
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -117,6 +123,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
             C=self.C,
             unlabelled_weight=self.unlabelled_weight if problem.uses_unlabelled else 0.0,
             positive_share=problem.share,
+            sample_weight=problem.weights,
             tol=self.tol,
             max_iter=self.max_iter,
             step=problem.step,

@@ -26,6 +26,9 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         Regularization parameter: the penalty of an error on a labelled row.
     unlabelled_C : float, default=0.1
         Penalty of an unlabelled row within the margin; 0 leaves these rows out.
+    class_weight : dict or "balanced", default=None
+        Factor of ``C`` for the labelled rows of each class; ``"balanced"`` is inversely proportional to the number of
+        labels. A row has the factor of its own class in the problems of all classes against the others.
     class_shares : dict, default=None
         Share of each label among all rows; ``None`` takes that among the labelled rows.
     safe_margin : float, default=None
@@ -33,6 +36,9 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         fold. Where it makes more errors, by more than this share of these rows, the supervised one is used.
     max_rows : int, default=2000
         Limit for the training rows: with more, all labelled rows and a random sample of the others are used.
+    probability : bool, default=True
+        Whether to enable :meth:`predict_proba`, by up to four more trainings, each without the labels of some rows.
+        With ``safe_margin`` they are those of the comparison.
 
     Attributes
     ----------
@@ -40,6 +46,8 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         The labels, and the number of labelled rows of each.
     support_, support_vectors_, dual_coef_, intercept_
         The support vectors, and the function of each class against the others (of two classes: of the second).
+    slope_ : float or None
+        Slope of the sigmoid that turns decisions into probabilities; ``None`` with ``probability=False``.
     fell_back_ : bool
         Whether the safe mode has chosen the supervised classifier.
     encoder_, density_, mixture_, kernel_
@@ -71,10 +79,12 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         gamma: float | str = "scale",
         alpha: float = 1.0,
         beta: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
         class_shares: dict[Any, float] | None = None,
         safe_margin: float | None = None,
         max_rows: int = 2_000,
         encoder: Any = None,
+        probability: bool = True,
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
@@ -88,10 +98,12 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
         self.gamma = gamma
         self.alpha = alpha
         self.beta = beta
+        self.class_weight = class_weight
         self.class_shares = class_shares
         self.safe_margin = safe_margin
         self.max_rows = max_rows
         self.encoder = encoder
+        self.probability = probability
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
@@ -108,6 +120,7 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
             C=self.C,
             unlabelled_C=self.unlabelled_C if problem.uses_unlabelled else 0.0,
             positive_share=problem.share,
+            sample_weight=problem.weights,
             tol=self.tol,
             max_iter=self.max_iter,
             repair=self.repair,

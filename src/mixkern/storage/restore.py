@@ -56,6 +56,8 @@ class _Builder:
 
     def estimator(self, state: Any) -> Any:
         given, model = _current_attributes(vars(state)), type(state)()
+        if isinstance(model, MixtureClassifier):  # files of classifiers that did not have the parameter yet
+            given = {"probability": False, **given}
         names = [name for name in model.get_params(deep=False) if name in given]
         model.set_params(**{name: self.parameter(name, given[name]) for name in names})
         _check_rules(model)

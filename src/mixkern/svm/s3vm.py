@@ -3,11 +3,12 @@ r"""Gieseke's quasi-Newton semi-supervised SVM: a boundary in sparse places by c
 Unlike the transductive SVM, it assigns no labels to unlabelled rows. It minimises
 
 .. math::
-    \tfrac12 \|w\|^2 + C \Big[ \sum_{i\,\text{labelled}} \tfrac1s \log(1 + e^{s (1 - y_i f_i)})
-    + u\, \frac{n_l}{n_u} \sum_{j\,\text{unlabelled}} e^{-3 f_j^2} \Big]
+    \tfrac12 \|w\|^2 + C \Big[ \sum_{i\,\text{labelled}} \tfrac{v_i}{s} \log(1 + e^{s (1 - y_i f_i)})
+    + u\, \frac{\sum_i v_i}{n_u} \sum_{j\,\text{unlabelled}} e^{-3 f_j^2} \Big]
 
-a smooth function, by L-BFGS. The first sum is a hinge with a soft knee, the second pushes the boundary away from
-unlabelled rows. The second is not convex: its weight u rises in steps, each starting from the last solution.
+a smooth function, by L-BFGS. The first sum is a hinge with a soft knee, with weights v of one or as given; the second
+pushes the boundary away from unlabelled rows. The second is not convex: its weight u rises in steps, each starting from
+the last solution.
 
 References
 ----------
@@ -27,7 +28,7 @@ from mixkern.fitting import NotConvergedWarning
 from mixkern.svm.decision import Dual
 from mixkern.svm.transductive import share_of_positive
 from mixkern.threads import single_threaded_algebra
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Bools, Floats, Ints
 
 QUASI_NEWTON_LEVELS = 6  # of the unlabelled rows' weight; twelve were no better, three were worse
 FIRST_WEIGHT = 1e-2  # as a share of the last
@@ -45,6 +46,7 @@ def quasi_newton(
     C: float = 1.0,
     unlabelled_weight: float = 1.0,
     positive_share: float | None = None,
+    sample_weight: Floats | None = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     step: Callable[[], object] | None = None,
@@ -66,6 +68,8 @@ def quasi_newton(
         Penalty of all unlabelled rows together, as a multiple of the labelled ones. Zero leaves them out.
     positive_share : float or None, default=None
         Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
+    sample_weight : ndarray of shape (n,), default=None
+        Factor of the loss of each labelled row, positive. Those of unlabelled rows are not read.
     tol : float, default=1e-3
         Largest component of the gradient where a descent may end. Where the problem is convex, the function is then
         about that exact.
@@ -108,7 +112,8 @@ def quasi_newton(
     basis = _basis(K[landmarks])
     share = share_of_positive(signs) if positive_share is None else positive_share
     balanced = unlabelled_weight > 0 and bool((signs == 0).any())
-    problem = _balanced(K @ basis, signs, C, 2 * share - 1) if balanced else _supervised(K @ basis, signs, C)
+    labels = _Labels.of(signs, sample_weight)
+    problem = _balanced(K @ basis, labels, C, 2 * share - 1) if balanced else _supervised(K @ basis, labels, C)
     start = _Found(np.zeros(problem.labelled.shape[1]), converged=False, n_iter=0)
     # Thousands of small products: threads would spend their time waiting for each other.
     with single_threaded_algebra():
@@ -135,11 +140,27 @@ def quasi_newton(
 
 
 @dataclass(frozen=True, eq=False)
+class _Labels:
+    """Signs and weights of the labelled rows."""
+
+    is_labelled: Bools  # (n,)
+    signs: Floats  # (l,)
+    weights: Floats  # (l,)
+
+    @classmethod
+    def of(cls, signs: Ints, sample_weight: Floats | None) -> "_Labels":
+        is_labelled = signs != 0
+        weights = np.ones(len(signs)) if sample_weight is None else sample_weight
+        return cls(is_labelled, signs[is_labelled].astype(float), weights[is_labelled])
+
+
+@dataclass(frozen=True, eq=False)
 class _Problem:
     """The objective over features whose inner products are the kernel."""
 
     labelled: Floats  # (l, r)
     signs: Floats  # (l,)
+    weights: Floats  # (l,)
     unlabelled: Floats  # (u, r)
     C: float
     offset: float  # added to every value of the function
@@ -150,9 +171,9 @@ class _Problem:
         margins = 1 - self.signs * (self.labelled @ w + self.offset)
         values = self.unlabelled @ w + self.offset
         bumps = np.exp(-PUSH * values**2)
-        each = weight * len(self.signs) / max(len(values), 1)  # weight of an unlabelled row
-        loss = np.logaddexp(0, KNEE * margins).sum() / KNEE + each * bumps.sum()
-        gradient = -(self.signs * expit(KNEE * margins)) @ self.labelled
+        each = weight * self.weights.sum() / max(len(values), 1)  # weight of an unlabelled row
+        loss = (self.weights * np.logaddexp(0, KNEE * margins)).sum() / KNEE + each * bumps.sum()
+        gradient = -(self.weights * self.signs * expit(KNEE * margins)) @ self.labelled
         gradient -= 2 * PUSH * each * (values * bumps) @ self.unlabelled
         penalised = w if self.centre is not None else np.append(w[:-1], 0.0)
         return float(penalised @ penalised / 2 + self.C * loss), penalised + self.C * gradient
@@ -164,13 +185,14 @@ class _Problem:
         return w, float(self.offset - self.centre @ w)
 
 
-def _balanced(features: Floats, signs: Ints, C: float, mean: float) -> _Problem:
+def _balanced(features: Floats, labels: _Labels, C: float, mean: float) -> _Problem:
     """Fix the function's mean over unlabelled rows: centred there, it is the intercept."""
-    is_labelled = signs != 0
+    is_labelled = labels.is_labelled
     centre = features[~is_labelled].mean(axis=0)
     return _Problem(
         features[is_labelled] - centre,
-        signs[is_labelled].astype(float),
+        labels.signs,
+        labels.weights,
         features[~is_labelled] - centre,
         C,
         mean,
@@ -178,11 +200,10 @@ def _balanced(features: Floats, signs: Ints, C: float, mean: float) -> _Problem:
     )
 
 
-def _supervised(features: Floats, signs: Ints, C: float) -> _Problem:
+def _supervised(features: Floats, labels: _Labels, C: float) -> _Problem:
     """Leave the intercept free: a column of ones that costs nothing."""
-    is_labelled = signs != 0
-    columns = np.column_stack([features[is_labelled], np.ones(is_labelled.sum())])
-    return _Problem(columns, signs[is_labelled].astype(float), columns[:0], C, 0.0, None)
+    columns = np.column_stack([features[labels.is_labelled], np.ones(len(labels.signs))])
+    return _Problem(columns, labels.signs, labels.weights, columns[:0], C, 0.0, None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ def transductive(
     C: float = 1.0,
     unlabelled_C: float | None = None,
     positive_share: float | None = None,
+    sample_weight: Floats | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
     repair: str = Repair.AUTO,
@@ -59,6 +60,8 @@ def transductive(
         Cost of an unlabelled one, ``C`` if ``None``. Zero leaves these rows out.
     positive_share : float or None, default=None
         Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
+    sample_weight : ndarray of shape (n,), default=None
+        Factor of ``C`` for each labelled row, positive. Those of unlabelled rows are not read.
     tol : float, default=1e-3
         Tolerance of each training.
     max_iter : int, default=-1
@@ -97,7 +100,7 @@ def transductive(
     array([-1., -1., -1., -1.,  1.,  1.])
     """
     trainer = _Trainer(K, tol, max_iter, one_of(Repair, repair, "repair"))
-    costs = np.where(signs == 0, 0.0, C)  # (n,)
+    costs = np.where(signs == 0, 0.0, C if sample_weight is None else C * sample_weight)  # (n,)
     dual, scores = trainer.trained(signs, costs)
     free = np.flatnonzero(signs == 0)
     unlabelled_C = C if unlabelled_C is None else unlabelled_C
