@@ -10,14 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
+from sklearn.metrics import log_loss
 
 import mixkern.svm.s3vm
 import mixkern.svm.transductive
 from mixkern import Mixture, QuasiNewtonS3VC, TransductiveSVC, VBMixture, datasets
 from mixkern.errors import DrawnRowsWarning, InterruptedWarning, LabelError, OneClassError, OptionError
 from mixkern.estimators.one_vs_rest import _unlabelled_shares
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel
+from mixkern.svm.calibration import TYPICAL, OwnValues, slope
 from mixkern.svm.folds import fewer_folds, label_folds
+from mixkern.svm.one_vs_rest import class_probabilities
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
 from mixkern.svm.transductive import TRANSDUCTIVE_LEVELS, transductive
 
@@ -338,13 +342,18 @@ def test_settings_that_cannot_be(machine, how, why):
 # ---------------------------------------------------------------- the safe mode
 
 
-def errors_of_both(model, X, codes, shares):
-    """Errors on labelled rows whose labels were hidden, of the machine and of the supervised one, fold by fold."""
+def folds_of(model, codes):
+    """Labelled rows, and the fold that each is left out in."""
     labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     random = np.random.RandomState(model.random_state)
     if isinstance(model, QuasiNewtonS3VC):
         random.choice(others, len(others), replace=False)  # landmarks come before folds
-    folds = label_folds(codes[labelled], fewer_folds(codes[labelled], 4), random)
+    return labelled, label_folds(codes[labelled], fewer_folds(codes[labelled], 4), random)
+
+
+def errors_of_both(model, X, codes, shares):
+    """Errors on labelled rows whose labels were hidden, of the machine and of the supervised one, fold by fold."""
+    labelled, folds = folds_of(model, codes)
     K = model.kernel_(X)
     n_wrong = [0, 0]
     for fold in range(folds.max() + 1):
@@ -427,6 +436,208 @@ def test_labelled_rows_are_never_dropped(machine):
 
 
 # ---------------------------------------------------------------- progress and Ctrl-C
+
+
+# ---------------------------------------------------------------- weights
+
+
+def weighted(model, K, codes, shares, weights):
+    """Values of the functions with one factor of C per row, by the solver itself."""
+    columns = []
+    for label in [1] if len(shares) == 2 else range(len(shares)):
+        signs = np.where(codes < 0, 0, np.where(codes == label, 1, -1))
+        how = {"C": model.C, "positive_share": shares[label], "sample_weight": weights, "tol": model.tol}
+        if isinstance(model, TransductiveSVC):
+            dual = transductive(K, signs, unlabelled_C=model.unlabelled_C, **how)
+        else:
+            dual = quasi_newton(K, np.arange(len(K)), signs, max_iter=model.max_iter, **how)
+        columns.append(dual.decision(K)[:, 0])
+    return columns[0] if len(shares) == 2 else np.column_stack(columns)
+
+
+CASES = pytest.mark.parametrize(("X", "few", "c"), [(X2, FEW2, 2), (X3, FEW3, 3)], ids=["2", "3"])
+
+
+@both
+@CASES
+def test_sample_weights_multiply_the_cost_of_each_labelled_row(machine, X, few, c):
+    weights = np.linspace(0.2, 3.0, len(X))
+    model = made(machine).fit(X, few, sample_weight=weights)
+    shares = np.bincount(few[few >= 0]) / (few >= 0).sum()
+    expected = weighted(model, model.kernel_(X), few, shares, weights)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
+    assert not np.allclose(expected, made(machine).fit(X, few).decision_function(X), atol=1e-3)
+
+
+@both
+@CASES
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0}])
+def test_class_weights_are_those_of_the_rows_own_class(machine, X, few, c, class_weight):
+    few = np.where((few == 1) & (np.arange(len(few)) >= 2 * c), -1, few)  # fewer labels of one class
+    counts = [sum(few == label) for label in range(c)]
+    of_class = [sum(counts) / (c * n) for n in counts] if class_weight == "balanced" else [3.0] + [1.0] * (c - 1)
+    weights = np.array([1.0 if label < 0 else of_class[label] for label in few])
+    model = made(machine, class_weight=class_weight).fit(X, few)
+    shares = [n / sum(counts) for n in counts]
+    expected = weighted(model, model.kernel_(X), few, shares, weights)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
+    both_weights = made(machine, class_weight=class_weight).fit(X, few, sample_weight=np.full(len(X), 2.0))
+    doubled = weighted(model, model.kernel_(X), few, shares, 2.0 * weights)
+    np.testing.assert_allclose(both_weights.decision_function(X), doubled, atol=1e-8)
+
+
+@both
+def test_weights_of_one_change_nothing(machine):
+    plain = made(machine).fit(X3, FEW3).decision_function(X3)
+    for how, weight in (({}, np.ones(len(X3))), ({"class_weight": {0: 1.0}}, None), ({"class_weight": "balanced"}, 1)):
+        found = made(machine, **how).fit(X3, FEW3, sample_weight=weight).decision_function(X3)
+        np.testing.assert_array_equal(found, plain)
+
+
+@both
+def test_a_weight_of_zero_is_no_label(machine):
+    weights = np.ones(len(X2))
+    weights[:3] = 0
+    hidden = np.where(weights == 0, -1, FEW2)
+    a = made(machine, probability=True).fit(X2, FEW2, sample_weight=weights)
+    b = made(machine, probability=True).fit(X2, hidden)
+    np.testing.assert_array_equal(a.predict_proba(X2), b.predict_proba(X2))
+    with pytest.raises(LabelError, match="All labels of class 1 have a sample weight of zero"):
+        made(machine).fit(X2, FEW2, sample_weight=(FEW2 != 1).astype(float))
+
+
+@both
+def test_weights_go_with_their_rows(machine):
+    """Further rows have no label, and rows that are left out take their weights with them."""
+    weights = np.linspace(0.2, 3.0, 40)
+    some = made(machine).fit(X2[:40], FEW2[:40], weights, X_unlabelled=X2[40:])
+    all_rows = made(machine).fit(X2, FEW2, np.append(weights, np.ones(20)))
+    np.testing.assert_array_equal(some.decision_function(X2), all_rows.decision_function(X2))
+    order = np.argsort(-FEW2, kind="stable")  # labelled rows first
+    with pytest.warns(DrawnRowsWarning):
+        drawn = made(machine, max_rows=30).fit(X2[order[::-1]], FEW2[order[::-1]], np.append(np.ones(50), [2.0] * 10))
+    with pytest.warns(DrawnRowsWarning):
+        equal = made(machine, max_rows=30, C=2 * drawn.C).fit(X2[order[::-1]], FEW2[order[::-1]])
+    np.testing.assert_allclose(drawn.decision_function(X2), equal.decision_function(X2), atol=0.02)
+
+
+@both
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ("even", "class_weight must be None, 'balanced' or a dict of labels, but it is 'even'"),
+        ({5: 1.0}, "class_weight names 5, but the labels are 0, 1"),
+        ({0: 0.0}, "class_weight must hold positive numbers, but it holds 0.0"),
+    ],
+)
+def test_class_weights_that_cannot_be(machine, class_weight, message):
+    with pytest.raises(LabelError, match=message):
+        made(machine, class_weight=class_weight).fit(X2, FEW2)
+
+
+# ---------------------------------------------------------------- probabilities
+
+
+def literal_slope(model, X, few, shares, *, supervised=False):
+    """One slope from four folds of labelled rows, each left out of a whole training."""
+    (labelled, folds), c = folds_of(model, few), len(shares)
+    K, own = model.kernel_(X), []
+    for fold in range(folds.max() + 1):
+        out = labelled[folds == fold]
+        hidden = few.copy()
+        hidden[out] = -1
+        part = np.bincount(hidden[hidden >= 0]) / (hidden >= 0).sum()
+        found = literal(model, K, hidden, part, supervised=supervised, at=K[out]).reshape(len(out), -1)
+        for row, label in zip(found, few[out], strict=True):
+            own += [f if label == i else -f for i, f in zip([1] if c == 2 else range(c), row, strict=True)]
+    return slope([OwnValues(np.array(own), np.ones(len(own)))])
+
+
+@both
+@CASES
+def test_the_slope_against_a_loop(machine, X, few, c):
+    model = made(machine, "rwm", probability=True).fit(X, few)
+    assert model.slope_ == pytest.approx(literal_slope(model, X, few, [1 / c] * c), rel=1e-5)
+    expected = class_probabilities(model.decide(X), model.slope_, c)
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
+
+
+@both
+@CASES
+def test_probabilities_and_labels_agree(machine, X, few, c):
+    model = made(machine, probability=True, class_weight="balanced").fit(X, NAMES[few] if few.min() >= 0 else few)
+    shares, truth = model.predict_proba(X), np.arange(len(X)) % c
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_array_equal(shares.argmax(axis=1), model.predict(X))
+    assert log_loss(truth, shares) < 0.7 * np.log(c)
+    table = model.assess(X, all_classes=True)
+    np.testing.assert_array_equal(table["label"], model.predict(X))
+    np.testing.assert_array_equal(table["probability"], shares.max(axis=1))
+    np.testing.assert_array_equal(table["probability_1"], shares[:, 1])
+
+
+@both
+def test_probabilities_change_no_prediction(machine):
+    for safe_margin in (None, 0.0):
+        a, b = (made(machine, probability=p, safe_margin=safe_margin).fit(X3, FEW3) for p in (True, False))
+        np.testing.assert_array_equal(a.decision_function(X3), b.decision_function(X3))
+        assert a.fell_back_ == b.fell_back_
+        assert b.slope_ is None
+
+
+@both
+def test_the_safe_mode_and_the_slope_share_their_trainings(machine, monkeypatch):
+    calls, binary = [], machine._binary
+
+    def counted(estimator, problem):
+        calls.append(problem.uses_unlabelled)
+        return binary(estimator, problem)
+
+    monkeypatch.setattr(machine, "_binary", counted)
+    model = made(machine, probability=True, safe_margin=0.0).fit(X2, FEW2)
+    assert (sum(calls), len(calls) - sum(calls)) == (5, 4 + model.fell_back_)
+    slope_ = literal_slope(model, X2, FEW2, [0.5, 0.5], supervised=model.fell_back_)
+    assert model.slope_ == pytest.approx(slope_, rel=1e-5)
+
+
+@both
+def test_a_supervised_classifier_has_its_own_slope(machine):
+    X, few, shares = WRONG2["X"], WRONG2["few"], WRONG2["shares"]
+    model = made(machine, probability=True, safe_margin=0.0, class_shares=shares, **misled(machine)).fit(X, few)
+    assert model.fell_back_
+    assert model.slope_ == pytest.approx(literal_slope(model, X, few, [0.5, 0.5], supervised=True), rel=1e-5)
+
+
+@both
+def test_single_labels_leave_the_slope_at_its_prior(machine):
+    few = np.where(np.arange(60) < 2, Y2, -1)
+    model = made(machine, probability=True).fit(X2, few)
+    assert model.slope_ == pytest.approx(TYPICAL, rel=1e-4)
+
+
+@both
+def test_an_interrupt_leaves_probabilities(machine, monkeypatch):
+    """Of the finished folds, or of the prior alone."""
+    pressed(monkeypatch, machine, 4)
+    with pytest.warns(InterruptedWarning) as caught:
+        model = made(machine, probability=True).fit(X2, FEW2)
+    assert len(caught) == 1
+    assert model.slope_ == pytest.approx(TYPICAL, rel=1e-4)
+    assert model.predict_proba(X2).shape == (60, 2)
+    recorder = Recorder(stop_after=2 * LEVELS[machine] + 1)  # in the second fold
+    with pytest.warns(InterruptedWarning) as caught:
+        model = made(machine, probability=True).set_callbacks(recorder).fit(X2, FEW2)
+    assert len(caught) == 1
+    assert recorder.ended == 2 * LEVELS[machine] + 1
+    np.testing.assert_array_equal(model.decision_function(X2), made(machine).fit(X2, FEW2).decision_function(X2))
+
+
+@both
+def test_folds_do_not_warn(machine):
+    how = {"max_iter": 3, "probability": True, "safe_margin": 0.0}
+    with pytest.warns(NotConvergedWarning) as caught:
+        made(machine, **how).fit(X2, FEW2)
+    assert len(caught) <= 2  # of the training on all labels, and of the supervised one where that is used
 
 
 class Recorder:

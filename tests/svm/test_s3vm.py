@@ -14,7 +14,7 @@ from mixkern.errors import InterruptedWarning
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import classifier
-from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, _balanced, _basis, _supervised, quasi_newton
+from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, _balanced, _basis, _Labels, _supervised, quasi_newton
 
 
 def moons(n=60, per_class=2, seed=0, gamma=5.0):
@@ -37,13 +37,15 @@ def decisions(K, signs, **settings):
     return solved(K, signs, **settings).decision(K)[:, 0]
 
 
-def literal_objective(K, a, b, signs, C, weight):
+def literal_objective(K, a, b, signs, C, weight, weights=None):
     """The formula of the module, row by row; a are the coefficients of all rows."""
     n = len(signs)
+    weights = [1.0] * n if weights is None else weights
     f = [sum(K[i, j] * a[j] for j in range(n)) + b for i in range(n)]
     norm = sum(a[i] * a[j] * K[i, j] for i in range(n) for j in range(n))
-    n_labelled, n_unlabelled = sum(s != 0 for s in signs), sum(s == 0 for s in signs)
-    hinge = sum(math.log1p(math.exp(20 * (1 - s * v))) / 20 for s, v in zip(signs, f, strict=True) if s)
+    n_labelled = sum(v for s, v in zip(signs, weights, strict=True) if s)
+    n_unlabelled = sum(s == 0 for s in signs)
+    hinge = sum(weights[i] * math.log1p(math.exp(20 * (1 - signs[i] * f[i]))) / 20 for i in range(n) if signs[i])
     push = sum(math.exp(-3 * v**2) for s, v in zip(signs, f, strict=True) if not s)
     return norm / 2 + C * (hinge + (weight * n_labelled / n_unlabelled * push if n_unlabelled else 0.0))
 
@@ -54,29 +56,30 @@ def literal_of(K, dual, signs, C=1.0, weight=1.0):
     return literal_objective(K, a, dual.intercepts[0], signs, C, weight)
 
 
-def problems(seed=0):
+def problems(seed=0, weights=None):
     K, _, signs = moons(n=20, seed=seed)
-    basis = _basis(K)
+    basis, labels = _basis(K), _Labels.of(signs, weights)
     return (
         K,
         signs,
         basis,
         {
-            "balanced": _balanced(K @ basis, signs, 3.0, 0.2),
-            "supervised": _supervised(K @ basis, signs, 3.0),
+            "balanced": _balanced(K @ basis, labels, 3.0, 0.2),
+            "supervised": _supervised(K @ basis, labels, 3.0),
         },
     )
 
 
+@pytest.mark.parametrize("weights", [None, np.linspace(0.2, 3.0, 20)], ids=["equal", "weighted"])
 @pytest.mark.parametrize("kind", ["balanced", "supervised"])
-def test_objective_against_the_formula(kind):
-    K, signs, basis, made = problems()
+def test_objective_against_the_formula(kind, weights):
+    K, signs, basis, made = problems(weights=weights)
     problem = made[kind]
     weight = 0.7 if kind == "balanced" else 0.0
     for seed in range(5):
         w = np.random.RandomState(seed).standard_normal(problem.labelled.shape[1])
         plain, intercept = problem.function(w)
-        expected = literal_objective(K, basis @ plain, intercept, signs, 3.0, weight)
+        expected = literal_objective(K, basis @ plain, intercept, signs, 3.0, weight, weights)
         assert problem.value(w, weight)[0] == pytest.approx(expected, rel=1e-7)
 
 
@@ -84,12 +87,31 @@ def test_objective_against_the_formula(kind):
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.floats(0.01, 3), st.floats(0, 5))
 def test_gradient_against_differences(kind, seed, size, weight):
-    _, _, _, made = problems()
+    _, _, _, made = problems(weights=np.linspace(0.2, 3.0, 20))
     problem = made[kind]
     w = size * np.random.RandomState(seed).standard_normal(problem.labelled.shape[1])
     _, slope = problem.value(w, weight)
     error = check_grad(lambda v: problem.value(v, weight)[0], lambda v: problem.value(v, weight)[1], w)
     assert error < 1e-4 * (1 + np.linalg.norm(slope))
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.0])
+def test_weights_of_labelled_rows(weight):
+    """Equal weights are a factor of C; a weight of two is the row twice; those of unlabelled rows are not read."""
+    K, _, signs = moons()
+    known, tight = signs != 0, {"tol": 1e-9, "unlabelled_weight": weight}
+    plain = decisions(K, signs, C=2.0, **tight)
+    np.testing.assert_array_equal(decisions(K, signs, C=2.0, sample_weight=np.ones(60), **tight), plain)
+    doubled = decisions(K, signs, C=1.0, sample_weight=np.where(known, 2.0, np.nan), **tight)
+    np.testing.assert_allclose(doubled, plain, atol=1e-6)
+    first = np.flatnonzero(known)[0]
+    twice = np.append(np.arange(60), first)
+    weights = np.where(np.arange(60) == first, 2.0, 1.0)
+    share = 0.5
+    expected = decisions(K[np.ix_(twice, twice)], signs[twice], positive_share=share, **tight)[:60]
+    got = decisions(K, signs, positive_share=share, sample_weight=weights, **tight)
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+    assert not np.allclose(got, decisions(K, signs, positive_share=share, **tight), atol=1e-3)
 
 
 def test_far_from_the_boundary_nothing_overflows():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import SVC
 
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, OptionError
@@ -114,6 +115,27 @@ def test_against_all_labels_that_there_could_be(record):
     assert (reached <= at_first + 1e-6).all()  # no law: switches lower the objective of their own level
     assert (reached <= best + 1e-4).sum() >= 16
     assert (at_first <= best + 1e-4).sum() <= 14
+
+
+def test_weights_multiply_the_cost_of_each_labelled_row(record):
+    """The last training is libsvm with one cost per row: C times its weight, or that of unlabelled rows."""
+    K, _, signs = moons()
+    weights = np.linspace(0.5, 4.0, 60)
+    given = np.where(signs == 0, np.nan, weights)  # those of unlabelled rows are not read
+    dual = transductive(K, signs, C=2.0, unlabelled_C=0.3, sample_weight=given, tol=1e-9)
+    labels, costs, _ = record[-1]
+    np.testing.assert_allclose(costs, [2.0 * w if s else 0.3 for s, w in zip(signs, weights, strict=True)])
+    theirs = SVC(kernel="precomputed", C=1.0, tol=1e-9).fit(K, labels, sample_weight=costs)
+    np.testing.assert_allclose(dual.decision(K)[:, 0], theirs.decision_function(K), atol=1e-6)
+    assert not np.allclose(dual.decision(K)[:, 0], decisions(K, signs, C=2.0, unlabelled_C=0.3), atol=1e-3)
+
+
+def test_equal_weights_are_a_factor_of_the_cost():
+    K, _, signs = moons()
+    plain = decisions(K, signs, C=2.0, unlabelled_C=0.3)
+    np.testing.assert_array_equal(decisions(K, signs, C=2.0, unlabelled_C=0.3, sample_weight=np.ones(60)), plain)
+    half = np.full(60, 0.5)
+    np.testing.assert_array_equal(decisions(K, signs, C=4.0, unlabelled_C=0.3, sample_weight=half), plain)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
