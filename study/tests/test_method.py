@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
+from mixkern import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, VBMixture, datasets
 from mixkern.density import one_hot_rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import DensityChoiceWarning
@@ -117,6 +117,16 @@ def test_others_read_numbers_without_gaps(heart):
     assert len(X) == len(y) == 20
     assert np.isfinite(X).all()
     assert X.shape[1] > fold.train.shape[1]  # a column for each category
+
+
+def test_parameters_that_came_later_are_no_settings():
+    """Results that were stored before stay valid, as long as the parameters change nothing."""
+    for name in ("transductive_svc", "s3vc"):
+        assert "probability" not in METHODS[name].settings
+        assert "class_weight" not in METHODS[name].settings
+    assert not any("verbose=0" in each.settings for each in METHODS.values() if each.is_own)
+    assert "probability=True" in own_estimator(QuasiNewtonS3VC(), "").settings
+    assert "class_weight='balanced'" in own_estimator(QuasiNewtonS3VC(class_weight="balanced"), "").settings
 
 
 def test_methods_of_other_settings_differ():

@@ -645,18 +645,18 @@ class Recorder:
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after
-        self.begun, self.ended, self.most, self.is_down = 0, 0, None, False
+        self.begun, self.ended, self.most, self.is_down = 0, 0, 0, False
 
     def setup(self, estimator, context):
-        self.most = context.max_subtasks
+        pass
 
     def teardown(self, estimator, context):
         self.is_down = True
 
     def on_fit_task_begin(self, estimator, context):
         self.begun += context.task_name == "level"
-        if context.task_name == "training":
-            self.most = context.max_subtasks
+        if context.task_name in ("training", "calibration"):
+            self.most += context.max_subtasks
 
     def on_fit_task_end(self, estimator, context):
         self.ended += context.task_name == "level"

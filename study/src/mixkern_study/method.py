@@ -44,8 +44,10 @@ INNER_FOLDS = 4
 # Parameters that estimators of mixkern got later, and values that leave their predictions as before: these are not part
 # of the settings, so that results that were stored without them stay valid.
 LATER_PARAMETERS: dict[str, dict[str, Any]] = {
-    "TransductiveSVC": {"class_weight": None, "probability": False},
-    "QuasiNewtonS3VC": {"class_weight": None, "probability": False},
+    "MixtureSVC": {"verbose": 0},
+    "LaplacianSVC": {"verbose": 0},
+    "TransductiveSVC": {"class_weight": None, "probability": False, "verbose": 0},
+    "QuasiNewtonS3VC": {"class_weight": None, "probability": False, "verbose": 0},
 }
 
 
