@@ -14,6 +14,7 @@ ORDER = [
     {"errors", "wording", "typing"},
     {"imports", "validation", "sampling", "threads"},
     {"fitting"},
+    {"trials"},
     {"engine", "encoding"},
     {"io"},
     {"datasets"},

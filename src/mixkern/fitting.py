@@ -212,3 +212,13 @@ def _printing(estimator: ProgressMixin) -> Iterator[_Printer]:
         yield printer
     finally:
         _PRINTER.reset(token)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Fit estimators without the ``verbose`` of the fit around them; their own still counts."""
+    token = _PRINTER.set(None)
+    try:
+        yield
+    finally:
+        _PRINTER.reset(token)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from scipy.stats import multivariate_normal
@@ -17,34 +18,39 @@ def test_every_combination_is_tried_and_kept():
         weight_concentration_prior=[0.01, 1.0],
         mean_precision_prior=[0.1, 1.0],
         precision_prior=[1.0, 10.0, "typical"],
-        criterion="bound",
+        scoring="bound",
         random_state=0,
     ).fit(X)
-    tried = [(t.weight_concentration_prior, t.mean_precision_prior, t.precision_prior) for t in search.trials_]
+    tried = [tuple(params.values()) for params in search.cv_results_["params"]]
     assert len(tried) == len(set(tried)) == 12
-    assert search.best_ is max(search.trials_, key=lambda trial: trial.score)
-    assert search.density_.precision_prior == search.best_.precision_prior
-    assert search.mixture_ == search.density_.mixture_
-    frame = search.to_frame()
+    assert search.best_index_ == np.argmax(search.cv_results_["mean_test_score"])
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert search.best_estimator_.get_params()["precision_prior"] == search.best_params_["precision_prior"]
+    assert search.density_ is search.best_estimator_
+    assert search.mixture_ is search.best_estimator_.mixture_
+    frame = pd.DataFrame(search.cv_results_)
     assert len(frame) == 12
-    assert frame["score"].is_monotonic_decreasing
+    assert frame.sort_values("rank_test_score")["mean_test_score"].is_monotonic_decreasing
+    assert set(frame["param_precision_prior"]) == {1.0, 10.0, "typical"}
+    assert (frame["n_components"] > 0).all()
 
 
 def test_the_bound_is_the_bound():
-    search = DensitySearch(precision_prior=[5.0], criterion="bound", random_state=0).fit(X)
-    assert search.best_.score == pytest.approx(search.density_.lower_bound_ / len(X))
+    search = DensitySearch(precision_prior=[5.0], scoring="bound", random_state=0).fit(X)
+    assert search.best_score_ == pytest.approx(search.density_.lower_bound_ / len(X))
 
 
-@pytest.mark.parametrize("criterion", ["representativity", "held_out"])
-def test_judged_on_fresh_rows_a_density_of_single_rows_loses(criterion):
+@pytest.mark.parametrize("scoring", ["representativity", "held_out"])
+def test_judged_on_fresh_rows_a_density_of_single_rows_loses(scoring):
     """With a prior this tight, components become single rows: likely where fitted, and nowhere else."""
     tight, sensible = 1e6, 10.0
-    settings = {"precision_prior": [tight, sensible], "criterion": criterion, "random_state": 0}
+    settings = {"precision_prior": [tight, sensible], "scoring": scoring, "random_state": 0}
     rows = datasets.load("wine").X.to_numpy()
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     density = VBMixture(40, degrees_of_freedom_prior=13, prune=False, merge=False, max_iter=50)
     search = DensitySearch(density, **settings).fit(rows)
-    assert search.best_.precision_prior == sensible
+    assert search.best_params_["precision_prior"] == sensible
 
 
 @pytest.mark.slow
@@ -88,16 +94,19 @@ def test_gaps_and_categories_are_taken():
     rows = TableEncoder(continuous=data.continuous, categorical=data.categorical).fit_transform(data.X)
     density = VBMixture(n_components=5, n_categorical=len(data.categorical), max_iter=30)
     search = DensitySearch(density, precision_prior=[0.1, 1.0], cv=2, random_state=0).fit(rows)
-    assert np.isfinite([trial.score for trial in search.trials_]).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(search.mixture_.categories) == 9
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_workers_agree_with_a_single_process(backend):
-    settings = {"precision_prior": [1.0, 10.0], "criterion": "held_out", "random_state": 3}
+    settings = {"precision_prior": [1.0, 10.0], "scoring": "held_out", "random_state": 3}
     with parallel_config(backend):
         alone, many = (DensitySearch(n_jobs=n, **settings).fit(X) for n in (None, 2))
-    assert [t.score for t in alone.trials_] == pytest.approx([t.score for t in many.trials_])
+    for name, column in alone.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(column, many.cv_results_[name])
+    assert alone.mixture_ == many.mixture_
 
 
 def test_marginal_of_a_mixture_against_the_literal_one():
@@ -114,11 +123,9 @@ def test_marginal_of_a_mixture_against_the_literal_one():
 
 
 def test_settings_that_cannot_be():
-    with pytest.raises(
-        OptionError, match=r"criterion must be one of 'representativity', 'held_out', 'bound', but it is"
-    ):
-        DensitySearch(criterion="likelihood").fit(X)
-    with pytest.raises(MixtureError, match=r"5 rows are too few for 3 folds\. Use criterion='bound'"):
+    with pytest.raises(OptionError, match=r"scoring must be one of 'representativity', 'held_out', 'bound', but it is"):
+        DensitySearch(scoring="likelihood").fit(X)
+    with pytest.raises(MixtureError, match=r"^5 rows: too few for 3 folds\. Use scoring='bound'"):
         DensitySearch().fit(X[:5])
     with pytest.raises(MixtureError, match="nothing to try"):
         DensitySearch(precision_prior=[]).fit(X)
@@ -130,18 +137,18 @@ def test_clone_keeps_the_settings():
     assert search.precision_prior == (1.0,)
 
 
-@pytest.mark.parametrize("criterion", ["held_out", "representativity"])
-def test_many_columns_do_not_make_all_settings_equal(criterion):
+@pytest.mark.parametrize("scoring", ["held_out", "representativity"])
+def test_many_columns_do_not_make_all_settings_equal(scoring):
     rows = np.random.RandomState(0).standard_normal((90, 100))
     density = VBMixture(2, covariance_type="diag", max_iter=20)
-    search = DensitySearch(density, precision_prior=[0.01, 1.0, 100.0], criterion=criterion, random_state=0).fit(rows)
-    assert len({trial.score for trial in search.trials_}) == 3
+    search = DensitySearch(density, precision_prior=[0.01, 1.0, 100.0], scoring=scoring, random_state=0).fit(rows)
+    assert len(set(search.cv_results_["mean_test_score"])) == 3
 
 
 def test_names_and_labels_reach_the_chosen_density():
     data = datasets.load("iris")
     density = VBMixture(4, use_labels=True)
-    search = DensitySearch(density, precision_prior=[1.0], criterion="held_out", random_state=0)
+    search = DensitySearch(density, precision_prior=[1.0], scoring="held_out", random_state=0)
     chosen = search.fit(data.X, data.few_labels(random_state=0)).density_
     assert chosen.classes_.tolist() == list(data.classes)
     assert chosen.predict(data.X).shape == (150,)

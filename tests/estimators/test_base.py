@@ -293,8 +293,8 @@ def test_settings_of_a_density_are_kept():
             GaussianMixture(2).fit(blobs()),
             r"it is a GaussianMixture\. Convert a fitted .*: Mixture\.from_sklearn\(model\)",
         ),
-        ("vb", "density must be None, a VBMixture or a Mixture, but it is a str"),
-        (VBMixture, "density must be None, a VBMixture or a Mixture, but it is a type"),
+        ("vb", "density must be None, a VBMixture, a DensitySearch or a Mixture, but it is a str"),
+        (VBMixture, "density must be None, a VBMixture, a DensitySearch or a Mixture, but it is a type"),
     ],
 )
 @each_machine

@@ -162,10 +162,12 @@ def test_a_bent_kernel_costs_more_by_itself():
     assert model.score(moons.X, moons.y) > 0.9
 
 
-def test_the_machine_of_the_paper():
-    model = MixtureSVC.from_paper(random_state=0)
+def test_the_classifier_of_the_paper():
+    model = MixtureSVC.from_paper(random_state=0, alpha=0.5, beta=0.2)
     assert type(model.fit(X2, hidden(Y2)).kernel_) is RWMKernel
-    assert model.density_.precision_prior == "typical"
+    assert (model.kernel_.alpha, model.kernel_.beta) == (0.5, 0.2)
+    assert model.density.scoring == "representativity"
+    assert model.density_.precision_prior in model.density.precision_prior
     assert LaplacianSVC("blend", random_state=0).fit(X2, hidden(Y2)).kernel_.base.share == 0.6
 
 

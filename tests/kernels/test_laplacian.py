@@ -423,15 +423,14 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
     kernel = LaplacianKernel(base, X, n_neighbors=5, ratio=7.0)
     family = LaplacianKernels(kernel)
     draws = [(X[:12], X[12:40]), (X[30:44], NEW), (X[50:53], None)]
-    searches = [LaplacianGramCache(family, *draw) for draw in draws]
+    searches = [LaplacianGramCache(kernel, *draw, family).matrices(GRID) for draw in draws]
     graphs, roots, factors = (
         counted(monkeypatch, owner, which)
         for owner, which in ((LaplacianKernel, "_distances"), (Deformation, "of"), (Deformation, "factor"))
     )
     for point in GRID:
-        kernels = [search.kernel(point) for search in searches]
-        assert all(each is family.last for each in kernels)
-        found = [(search.among(point), search.towards(point)) for search in searches]
+        found = [(each.among, each.towards) for each in map(next, searches)]
+        assert (family.last.base.gamma, family.last.ratio) == (point.gamma, point.ratio)
         n = len(graphs), len(roots), len(factors)
         expected = LaplacianKernel(clone(base).set_params(gamma=point.gamma), X, n_neighbors=5, ratio=point.ratio)
         expected = expected if name == "rbf" else expected.with_base(expected.base.bind(MIXTURE))
@@ -449,11 +448,9 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
 
 
 def test_coordinates_are_found_once_for_all_ratios(monkeypatch):
-    matrices = LaplacianGramCache(LaplacianKernels(LaplacianKernel(RBFKernel(1.0), X)), X[:10], NEW)
+    cache = LaplacianGramCache(LaplacianKernel(RBFKernel(1.0), X), X[:10], NEW)
     calls = counted(monkeypatch, LaplacianKernel, "coordinates")
-    for point in GRID:
-        matrices.among(point)
-        matrices.towards(point)
+    assert len(list(cache.matrices(GRID))) == len(GRID)
     assert len(calls) == 4  # two kinds of rows, two gammas
 
 

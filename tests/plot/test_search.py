@@ -13,7 +13,7 @@ from mixkern.errors import OptionError
 @pytest.fixture(scope="module")
 def search():
     X, _ = datasets.make_ripley(n=120, random_state=0)
-    settings = {"mean_precision_prior": [0.1, 1.0], "precision_prior": [1.0, 10.0, "typical"], "criterion": "bound"}
+    settings = {"mean_precision_prior": [0.1, 1.0], "precision_prior": [1.0, 10.0, "typical"], "scoring": "bound"}
     return DensitySearch(random_state=0, **settings).fit(X)
 
 
@@ -22,8 +22,8 @@ def test_every_trial_is_drawn_and_the_best_is_ringed(search):
     *lines, ring = ax.get_lines()
     assert [line.get_label() for line in lines] == ["weights 1/k, mean 0.1", "weights 1/k, mean 1"]
     drawn = sorted(value for line in lines for value in line.get_ydata())
-    assert drawn == pytest.approx(sorted(trial.score for trial in search.trials_))
-    assert ring.get_ydata() == pytest.approx([search.best_.score])
+    assert drawn == pytest.approx(sorted(search.cv_results_["mean_test_score"]))
+    assert ring.get_ydata() == pytest.approx([search.best_score_])
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "10", "typical"]
     assert ax.get_ylabel() == "bound (higher is better)"
 
@@ -88,26 +88,26 @@ def test_a_grid_is_drawn_over_its_own_contours(grid):
     assert points(ax, "visited") == places(grid.trials_)
     assert points(ax, "best visited") == places([grid.best_])
     (filled,) = contours(ax)
-    errors = [t.error for t in grid.trials_]
-    assert filled.levels[0] <= min(errors)
-    assert filled.levels[-1] >= max(errors)
+    scores = [t.score for t in grid.trials_]
+    assert filled.levels[0] <= min(scores)
+    assert filled.levels[-1] >= max(scores)
     bar = ax.figure.axes[1]
-    assert bar.get_ylabel() == "error (validation)"
+    assert bar.get_ylabel() == "accuracy"
     assert ax.get_xlabel() == r"$\log_{10}\,\gamma$"
     assert ax.get_ylabel() == r"$\log_{10}\,C$"
-    assert f"best visited, {grid.best_.error:.3f}" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"best visited, {grid.best_score_:.3f}" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_contours_stand_where_the_errors_are(grid, monkeypatch):
+def test_contours_stand_where_the_scores_are(grid, monkeypatch):
     drawn = {}
     original = Axes.contourf
     monkeypatch.setattr(Axes, "contourf", lambda self, *a, **k: drawn.update(xyz=a) or original(self, *a, **k))
     plot.search_map(grid)
     x, y, Z = drawn["xyz"]
     assert Z.shape == (len(C), len(GAMMA))
-    errors = {(t.C, t.gamma): t.error for t in grid.trials_}
+    scores = {(t.C, t.gamma): t.score for t in grid.trials_}
     for i, j in np.ndindex(Z.shape):
-        assert Z[i, j] == errors[C[i], GAMMA[j]]
+        assert Z[i, j] == scores[C[i], GAMMA[j]]
     assert (10**x).tolist() == pytest.approx(GAMMA)
     assert (10**y).tolist() == pytest.approx(C)
 
@@ -130,7 +130,7 @@ def test_a_line_is_drawn_over_the_contours_of_a_grid(grid, line):
     assert (np.diff(x) > 0).all()
     assert np.diff(y) / np.diff(x) == pytest.approx(-1)  # slope minus one in the logarithms
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["visited", f"best of all, {grid.best_.error:.3f}", f"best visited, {line.best_.error:.3f}"]
+    assert texts == ["visited", f"best of all, {grid.best_score_:.3f}", f"best visited, {line.best_score_:.3f}"]
 
 
 @pytest.mark.parametrize(("C", "gamma"), [([1.0], GAMMA), (C, [0.1])], ids=["one C", "one gamma"])
@@ -149,7 +149,7 @@ def test_slices_of_a_table_with_categories():
     trials = [t for t in search.trials_ if t.beta == other]
     ax = plot.search_map(search, beta=other)
     assert points(ax, "visited") == places(trials)
-    best = min(trials, key=lambda t: (t.error, t.log_loss))
+    best = min(trials, key=lambda t: t.order)
     assert points(ax, "best visited") == places([best])
     assert len(contours(ax)) == 1
 
@@ -170,15 +170,15 @@ def test_a_map_of_nothing():
         plot.search_map(SVCSearch())
 
 
-def test_a_map_says_what_its_errors_are():
+def test_a_map_names_its_scores():
     X, few = few_labels()
     true = np.arange(60) % 2
     estimator = MixtureSVC("rwm", density=PLANE, probability=False)
-    expected = searched(estimator, rating="expected_error")
-    assert plot.search_map(expected).figure.axes[1].get_ylabel() == "error (expected error)"
-    optimistic = SVCSearch(estimator, C=C, gamma=GAMMA, rating="optimistic", random_state=0)
+    expected = searched(estimator, scoring="neg_expected_error")
+    assert plot.search_map(expected).figure.axes[1].get_ylabel() == "neg expected error"
+    optimistic = SVCSearch(estimator, C=C, gamma=GAMMA, scoring="optimistic_accuracy", random_state=0)
     optimistic.fit(X, few, optimistic_labels=true)
-    assert plot.search_map(optimistic).figure.axes[1].get_ylabel() == "error (optimistic)"
+    assert plot.search_map(optimistic).figure.axes[1].get_ylabel() == "optimistic accuracy"
 
 
 def test_a_map_draws_where_it_is_told(grid):
@@ -186,21 +186,21 @@ def test_a_map_draws_where_it_is_told(grid):
     assert plot.search_map(grid, ax=ax) is ax
 
 
-def test_all_errors_are_the_same(grid):
+def test_all_scores_are_the_same(grid):
     """Classes that nothing can confuse: contours of one height are no reason to fail."""
     y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
     X = np.random.RandomState(0).standard_normal((40, 2)) + 30 * (np.arange(40) % 2)[:, None]
     search = SVCSearch(MixtureSVC("rbf", probability=False, random_state=0), C=[1.0, 10.0], gamma=[0.1, 1.0], cv=2)
     search.fit(X, y)
-    assert {t.error for t in search.trials_} == {0.0}
+    assert {t.score for t in search.trials_} == {1.0}
     ax = plot.search_map(search)
     assert points(ax, "visited") == places(search.trials_)
 
 
 def test_slices_of_a_bent_kernel(monkeypatch):
     search = searched(LaplacianSVC(density=PLANE, probability=False, random_state=0), ratio=[0.0, 1000.0])
-    errors = {(t.C, t.gamma, t.ratio): t.error for t in search.trials_}
-    surfaces = {ratio: [[errors[c, g, ratio] for g in GAMMA] for c in C] for ratio in (0.0, 1000.0)}
+    scores = {(t.C, t.gamma, t.ratio): t.score for t in search.trials_}
+    surfaces = {ratio: [[scores[c, g, ratio] for g in GAMMA] for c in C] for ratio in (0.0, 1000.0)}
     assert surfaces[0.0] != surfaces[1000.0]
     drawn = {}
     original = Axes.contourf

@@ -70,11 +70,11 @@ def test_matrices_are_those_of_the_kernel(name, kind):
     assert isinstance(matrices, DistanceGramCache)
     for point in POINTS:
         expected = same(kernel, point)
-        np.testing.assert_allclose(matrices.among(point), expected(labelled), rtol=1e-12)
-        np.testing.assert_allclose(matrices.towards(point), expected(others, labelled), rtol=1e-12)
+        np.testing.assert_allclose(matrices.at(point).among, expected(labelled), rtol=1e-12)
+        np.testing.assert_allclose(matrices.at(point).towards, expected(others, labelled), rtol=1e-12)
         assert matrices.kernel(point).get_params(deep=False) == expected.get_params(deep=False)
-    assert gram_cache(kernel, labelled, None).towards(POINTS[0]) is None
-    assert gram_cache(kernel, labelled, None).towards(LINEAR) is None
+    assert gram_cache(kernel, labelled, None).at(POINTS[0]).towards is None
+    assert gram_cache(kernel, labelled, None).at(LINEAR).towards is None
 
 
 @pytest.mark.parametrize("name", ["rbf", "gmm", "rwm"])
@@ -85,8 +85,7 @@ def test_distances_are_computed_once(name, monkeypatch):
     monkeypatch.setattr(type(kernel), "pair_terms", lambda self, *rows: calls.append(1) or original(self, *rows))
     matrices = gram_cache(kernel, rows[:20], rows[20:])
     for point in POINTS:
-        matrices.among(point)
-        matrices.towards(point)
+        matrices.at(point)
     assert len(calls) == 2
 
 
@@ -94,9 +93,9 @@ def test_a_returned_matrix_may_be_changed():
     kernel, rows, _ = bound("rwm", "mixed")
     matrices = gram_cache(kernel, rows, None)
     for point in (POINTS[0], LINEAR):
-        first = matrices.among(point).copy()
-        matrices.among(point)[:] = 7
-        np.testing.assert_array_equal(matrices.among(point), first)
+        first = matrices.at(point).among.copy()
+        matrices.at(point).among[:] = 7
+        np.testing.assert_array_equal(matrices.at(point).among, first)
 
 
 # ---------------------------------------------------------------- the linear kernel
@@ -109,10 +108,10 @@ def test_without_gamma_it_is_the_linear_kernel(name, alpha):
     y = np.arange(20) % 3
     matrices = gram_cache(kernel, rows[:20], rows[20:])
     point = KernelPoint(None, alpha)
-    ours = SVC(kernel="precomputed", C=0.7, tol=1e-10).fit(matrices.among(point), y)
+    ours = SVC(kernel="precomputed", C=0.7, tol=1e-10).fit(matrices.at(point).among, y)
     theirs = SVC(kernel="linear", C=0.7, tol=1e-10).fit(np.sqrt(alpha) * rows[:20], y)
     expected = theirs.decision_function(np.sqrt(alpha) * rows[20:])
-    np.testing.assert_allclose(ours.decision_function(matrices.towards(point)), expected, atol=1e-5)
+    np.testing.assert_allclose(ours.decision_function(matrices.at(point).towards), expected, atol=1e-5)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
 
 
@@ -126,9 +125,9 @@ def test_without_gamma_it_is_scalar_products_about_the_mean(name, kind, alpha):
     centred = numbers - numbers[:20].mean(axis=0)
     matrices = gram_cache(kernel, rows[:20], rows[20:])
     point = KernelPoint(None, alpha, 0.0)
-    np.testing.assert_allclose(matrices.among(point), alpha * centred[:20] @ centred[:20].T, atol=1e-12)
-    np.testing.assert_allclose(matrices.towards(point), alpha * centred[20:] @ centred[:20].T, atol=1e-12)
-    report = definiteness(matrices.among(point))
+    np.testing.assert_allclose(matrices.at(point).among, alpha * centred[:20] @ centred[:20].T, atol=1e-12)
+    np.testing.assert_allclose(matrices.at(point).towards, alpha * centred[20:] @ centred[:20].T, atol=1e-12)
+    report = definiteness(matrices.at(point).among)
     assert report.is_definite
     assert report.rank == 2
 
@@ -145,8 +144,8 @@ def test_with_categories_it_is_minus_half_the_centred_squares(name, point):
     D2 += point.beta * (rows[:, None, 2:] != rows[None, :20, 2:]).sum(axis=2) ** 2
     J = np.eye(20) - 1 / 20
     matrices = gram_cache(kernel, rows[:20], rows[20:])
-    np.testing.assert_allclose(matrices.among(point), -0.5 * J @ D2[:20] @ J, atol=1e-12)
-    np.testing.assert_allclose(matrices.towards(point), -0.5 * (D2[20:] - D2[:20].mean(axis=0)) @ J, atol=1e-12)
+    np.testing.assert_allclose(matrices.at(point).among, -0.5 * J @ D2[:20] @ J, atol=1e-12)
+    np.testing.assert_allclose(matrices.at(point).towards, -0.5 * (D2[20:] - D2[:20].mean(axis=0)) @ J, atol=1e-12)
 
 
 @pytest.mark.parametrize("repair", ["auto", "none", "clip", "flip", "shift"])
@@ -158,10 +157,10 @@ def test_no_repair_changes_the_linear_kernel(name, kind, repair):
     y, point = np.arange(20) % 2, KernelPoint(None, 1.0, 0.0)
     matrices = gram_cache(kernel, rows[:20], rows[20:])
     for C in (0.1, 10.0):
-        ours = classifier(matrices.among(point), y, C=C, tol=1e-10, repair=repair)
+        ours = classifier(matrices.at(point).among, y, C=C, tol=1e-10, repair=repair)
         theirs = SVC(kernel="linear", C=C, tol=1e-10).fit(numbers[:20], y)
         expected = -theirs.decision_function(numbers[20:])  # ours are positive for the first class
-        np.testing.assert_allclose(ours.decision(matrices.towards(point))[:, 0], expected, atol=1e-5)
+        np.testing.assert_allclose(ours.decision(matrices.at(point).towards)[:, 0], expected, atol=1e-5)
         assert ours.change < 1e-12
 
 
@@ -171,11 +170,11 @@ def test_one_category_is_one_hot_in_the_linear_kernel():
     X, codes, y = random.standard_normal((40, 2)), random.randint(0, 3, 40), np.arange(40) % 2
     alpha, beta = 0.5, 0.8
     matrices = gram_cache(RBFKernel(n_categorical=1), np.column_stack([X, codes]), None)
-    ours = SVC(kernel="precomputed", tol=1e-10).fit(matrices.among(KernelPoint(None, alpha, beta)), y)
+    ours = SVC(kernel="precomputed", tol=1e-10).fit(matrices.at(KernelPoint(None, alpha, beta)).among, y)
     columns = np.column_stack([np.sqrt(alpha) * X, np.sqrt(beta / 2) * np.eye(3)[codes]])
     theirs = SVC(kernel="linear", tol=1e-10).fit(columns, y)
     np.testing.assert_allclose(
-        ours.decision_function(matrices.among(KernelPoint(None, alpha, beta))),
+        ours.decision_function(matrices.at(KernelPoint(None, alpha, beta)).among),
         theirs.decision_function(columns),
         atol=1e-5,
     )
@@ -186,12 +185,12 @@ def test_a_small_gamma_is_the_linear_kernel():
     _, rows, _ = bound("rbf", "numbers")
     y = np.arange(20) % 2
     matrices = gram_cache(RBFKernel(), rows[:20], rows[20:])
-    flat = SVC(kernel="precomputed", C=0.5, tol=1e-9).fit(matrices.among(LINEAR), y)
-    expected = flat.decision_function(matrices.towards(LINEAR))
+    flat = SVC(kernel="precomputed", C=0.5, tol=1e-9).fit(matrices.at(LINEAR).among, y)
+    expected = flat.decision_function(matrices.at(LINEAR).towards)
     errors = []
     for small in (KernelPoint(0.1), KernelPoint(0.01), KernelPoint(0.001)):  # libsvm's floats are single: no smaller
-        svc = SVC(kernel="precomputed", C=0.5 / (2 * small.gamma), tol=1e-9).fit(matrices.among(small), y)
-        errors.append(np.abs(svc.decision_function(matrices.towards(small)) - expected).max())
+        svc = SVC(kernel="precomputed", C=0.5 / (2 * small.gamma), tol=1e-9).fit(matrices.at(small).among, y)
+        errors.append(np.abs(svc.decision_function(matrices.at(small).towards) - expected).max())
     assert errors[2] < 0.2 * errors[1] < 0.04 * errors[0]
     assert errors[2] < 0.05
 
@@ -257,15 +256,34 @@ def test_laplacian_matrices_are_those_of_the_kernel(name, kind):
     labelled, others = rows[:20], rows[20:]
     matrices = gram_cache(LaplacianKernel(base, rows, n_neighbors=5, ratio=3.0), labelled, others)
     assert isinstance(matrices, LaplacianGramCache)
-    for point in POINTS:
-        for ratio in (None, 0.0, 1.0, 100.0, 1.0):
-            each = KernelPoint(point.gamma, point.alpha, point.beta, ratio)
-            # Without a ratio, the kernel keeps the one that it has: that of the last point.
-            last = matrices.kernel(point).ratio if ratio is None else ratio
-            expected = LaplacianKernel(same(base, point), rows, n_neighbors=5, ratio=last)
-            np.testing.assert_allclose(matrices.among(each), expected(labelled), rtol=1e-8, atol=1e-10)
-            np.testing.assert_allclose(matrices.towards(each), expected(others, labelled), rtol=1e-8, atol=1e-10)
-    assert gram_cache(LaplacianKernel(base, rows), labelled, None).towards(POINTS[0]) is None
+    ratios = (None, 0.0, 1.0, 100.0, 1.0)
+    points = [KernelPoint(p.gamma, p.alpha, p.beta, ratio) for p in POINTS for ratio in ratios]
+    last = 3.0
+    for point, found in zip(points, matrices.matrices(points), strict=True):
+        last = last if point.ratio is None else point.ratio  # without a ratio, that of the last point
+        expected = LaplacianKernel(same(base, point), rows, n_neighbors=5, ratio=last)
+        np.testing.assert_allclose(found.among, expected(labelled), rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(found.towards, expected(others, labelled), rtol=1e-8, atol=1e-10)
+        assert found.point is point
+
+
+def test_sequences_of_matrices_do_not_disturb_each_other():
+    """A cache does not change: the matrices of two sequences, in turn, are those of either alone."""
+    base, rows, _ = bound("rwm", "mixed")
+    matrices = gram_cache(LaplacianKernel(base, rows, n_neighbors=5), rows[:20], rows[20:])
+    first = [KernelPoint(0.1, ratio=ratio) for ratio in (1.0, 10.0, 0.0)]
+    second = [KernelPoint(2.0, beta=0.3, ratio=ratio) for ratio in (5.0, 0.0, 10.0)]
+    alone = [*matrices.matrices(first), *matrices.matrices(second)]
+    in_turn = list(zip(matrices.matrices(first), matrices.matrices(second), strict=True))
+    for one, other in zip(alone, [a for a, _ in in_turn] + [b for _, b in in_turn], strict=True):
+        np.testing.assert_array_equal(one.among, other.among)
+        np.testing.assert_array_equal(one.towards, other.towards)
+
+
+def test_a_laplacian_cache_without_other_rows():
+    base, rows, _ = bound("rbf", "numbers")
+    labelled = rows[:20]
+    assert gram_cache(LaplacianKernel(base, rows), labelled, None).at(POINTS[0]).towards is None
 
 
 def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
@@ -274,9 +292,7 @@ def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
     original = laplacian.graph_laplacian
     monkeypatch.setattr(laplacian, "graph_laplacian", lambda *how: calls.append(1) or original(*how))
     matrices = gram_cache(LaplacianKernel(base, rows, ratio=3.0), rows[:20], rows[20:])
-    for ratio in (0.1, 1.0, 10.0):
-        matrices.among(KernelPoint(1.0, ratio=ratio))
-        matrices.towards(KernelPoint(1.0, ratio=ratio))
+    assert len(list(matrices.matrices([KernelPoint(1.0, ratio=ratio) for ratio in (0.1, 1.0, 10.0)]))) == 3
     assert len(calls) == 1
 
 
@@ -307,5 +323,5 @@ def test_the_bound_kernel_of_an_estimator_is_searched():
     rows = estimator.learn_structure(table("gaps"))
     matrices = gram_cache(estimator.kernel_, rows[:9], None)
     np.testing.assert_allclose(
-        matrices.among(KernelPoint(estimator.kernel_.gamma)), estimator.kernel_(rows[:9]), rtol=1e-12
+        matrices.at(KernelPoint(estimator.kernel_.gamma)).among, estimator.kernel_(rows[:9]), rtol=1e-12
     )

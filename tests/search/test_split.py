@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 from mixkern import Mixture, MixtureSVC, MixtureSVR, SemiSupervisedSplit
-from mixkern.errors import LabelError, LabelTypeError, NoLabelsError, OptionError
+from mixkern.errors import LabelError, LabelTypeError, LengthError, NoLabelsError, OptionError
 
 PLANE = Mixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
 CLASSIFIER = MixtureSVC("rbf", density=PLANE, gamma=0.5, probability=False, random_state=0)
@@ -380,8 +380,12 @@ def test_without_labels():
 def test_labels_of_wrong_types_or_length():
     with pytest.raises(LabelTypeError, match="y mixes labels of several types: number, text"):
         list(SemiSupervisedSplit(2).split(rows_of([1] * 4), [1, "a", 1, "a"]))
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[5, 60\]"):
+    with pytest.raises(LengthError, match=r"^X has 5 rows, but y has 60 labels\. Give one label per row, None where"):
         list(SemiSupervisedSplit(2).split(X[:5], FEW))
+    split = SemiSupervisedSplit(GroupKFold(2))
+    for call in (lambda: list(split.split(X, FEW, [1, 2, 3])), lambda: split.get_n_splits(X, FEW, [1, 2, 3])):
+        with pytest.raises(LengthError, match=r"^groups has 3 rows, but y has 60 labels\."):
+            call()
 
 
 def test_continuous_targets_need_regression():

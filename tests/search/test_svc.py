@@ -26,7 +26,7 @@ from mixkern import (
 )
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.search.scoring import Scorer
+from mixkern.search.trial import TrialScorer
 
 PLANE = Mixture([0.6, 0.4], [[0.0, 0.0], [1.5, 1.5]], [[[1.0, 0.3], [0.3, 0.8]], [[0.6, 0.0], [0.0, 1.4]]])
 DECADES = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]
@@ -90,8 +90,8 @@ def test_a_grid_is_scikit_learns_grid_on_the_same_folds(kernel):
     expected = dict(zip(settings, errors, strict=True))
     assert {(t.C, t.gamma) for t in ours.trials_} == set(expected)
     for trial in ours.trials_:
-        assert trial.error == trial.validation_error == pytest.approx(expected[trial.C, trial.gamma])
-    assert ours.best_.error == pytest.approx(errors.min())
+        assert trial.loss == trial.validation_error == pytest.approx(expected[trial.C, trial.gamma])
+    assert ours.best_.loss == pytest.approx(errors.min())
 
 
 def test_a_laplacian_grid_is_a_loop_over_hidden_labels():
@@ -107,13 +107,13 @@ def test_a_laplacian_grid_is_a_loop_over_hidden_labels():
             fewer[test] = -1
             fitted = laplacian_svc(C=t.C, gamma=t.gamma, ratio=t.ratio).fit(X, fewer)
             n_wrong += (fitted.predict(X[test]) != FEW[test]).sum()
-        assert t.error == pytest.approx(n_wrong / 21)
+        assert t.loss == pytest.approx(n_wrong / 21)
 
 
-@pytest.mark.parametrize("rating", ["validation", "expected_error"])
-def test_the_best_is_the_first_of_the_smallest(rating):
-    search = SVCSearch(mixture_svc(), rating=rating, random_state=0).fit(X, FEW)
-    rated = [(t.error, t.log_loss) for t in search.trials_]
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_expected_error"])
+def test_the_best_is_the_first_of_the_smallest(scoring):
+    search = SVCSearch(mixture_svc(), scoring=scoring, random_state=0).fit(X, FEW)
+    rated = [t.order for t in search.trials_]
     assert search.best_ is search.trials_[rated.index(min(rated))]
     assert len({t.validation_error for t in search.trials_}) < 36  # there were ties to decide
     assert search.best_params_ == {"C": search.best_.C, "gamma": search.best_.gamma, "alpha": 1.0, "beta": 1.0}
@@ -167,20 +167,20 @@ def counting(monkeypatch, owner, name):
 
 
 @pytest.mark.parametrize(
-    ("rating", "strategy", "n_distances"),
+    ("scoring", "strategy", "n_distances"),
     [
-        ("validation", "grid", 1),
-        ("expected_error", "grid", 2),
-        ("validation", "line", 1),
-        ("expected_error", "line", 2),
+        ("accuracy", "grid", 1),
+        ("neg_expected_error", "grid", 2),
+        ("accuracy", "line", 1),
+        ("neg_expected_error", "line", 2),
     ],
 )
-def test_the_density_and_the_distances_are_computed_once(monkeypatch, rating, strategy, n_distances):
+def test_the_density_and_the_distances_are_computed_once(monkeypatch, scoring, strategy, n_distances):
     densities = counting(monkeypatch, VBMixture, "fit")
     own = counting(monkeypatch, RWMKernel, "pair_terms")
     euclidean = counting(monkeypatch, RBFKernel, "pair_terms")
     estimator = MixtureSVC(RWMKernel(), probability=False, random_state=0)
-    SVCSearch(estimator, strategy=strategy, rating=rating, random_state=0).fit(X, FEW)
+    SVCSearch(estimator, strategy=strategy, scoring=scoring, random_state=0).fit(X, FEW)
     assert densities == [80]
     assert len(own) == n_distances
     assert len(euclidean) == (n_distances if strategy == "line" else 0)
@@ -192,7 +192,7 @@ def test_the_density_and_the_distances_are_computed_once(monkeypatch, rating, st
 def test_trials_come_kernel_by_kernel():
     search = SVCSearch(mixture_svc(), C=[1.0, 10.0], gamma=[0.1, 1.0], random_state=0).fit(X, FEW)
     assert [(t.gamma, t.C) for t in search.trials_] == [(0.1, 1.0), (0.1, 10.0), (1.0, 1.0), (1.0, 10.0)]
-    assert all(np.isnan(t.ratio) and t.rating == "validation" and not t.is_linear for t in search.trials_)
+    assert all(np.isnan(t.ratio) and t.scoring == "accuracy" and not t.is_linear for t in search.trials_)
 
 
 def test_six_decades_of_each_by_default():
@@ -277,8 +277,8 @@ def test_the_line_starts_from_the_best_linear_svm(kernel, C_values):
             plain = SVC(kernel="linear", C=C, break_ties=True).fit(X[train], few[train])
             n_wrong += (plain.predict(X[test]) != few[test]).sum()
         errors[C] = n_wrong / (few >= 0).sum()
-    assert [t.error for t in linear] == pytest.approx([errors[C] for C in C_values])
-    best = min(linear, key=lambda t: (t.error, t.log_loss))
+    assert [t.loss for t in linear] == pytest.approx([errors[C] for C in C_values])
+    best = min(linear, key=lambda t: t.order)
     labelled = X[few >= 0]
     own = mixture_svc(kernel).fit(X, few).kernel_.distance(labelled) ** 2
     upper = np.triu_indices(len(labelled), 1)
@@ -286,7 +286,7 @@ def test_the_line_starts_from_the_best_linear_svm(kernel, C_values):
     assert unit == pytest.approx(1.0) if kernel == "rbf" else unit != pytest.approx(1.0)
     assert [2 * t.C * t.gamma for t in line] == pytest.approx([best.C * unit] * len(line))
     assert not search.best_.is_linear
-    assert search.best_ is min(line, key=lambda t: (t.error, t.log_loss))
+    assert search.best_ is min(line, key=lambda t: t.order)
 
 
 @pytest.mark.parametrize("repair", ["none", "clip", "flip", "shift"])
@@ -294,7 +294,7 @@ def test_the_line_starts_from_the_best_linear_svm(kernel, C_values):
 def test_the_linear_svm_is_linear_under_every_repair(kernel, repair):
     X, _, few = blobs(gap=1.2, per_class=9)
     values = [0.01, 0.1, 1.0, 10.0]
-    how = {"strategy": "line", "C": values, "cv": 3, "random_state": 5, "rating": "expected_error"}
+    how = {"strategy": "line", "C": values, "cv": 3, "random_state": 5, "scoring": "neg_expected_error"}
     search = SVCSearch(mixture_svc(kernel, repair=repair, tol=1e-8), **how).fit(X, few)
     plain = SVCSearch(mixture_svc(kernel, tol=1e-8), **how).fit(X, few)
     parts = list(SemiSupervisedSplit(3, transductive=False, random_state=5).split(X, few))
@@ -315,12 +315,12 @@ def test_a_line_is_a_third_of_a_grid(kernel):
 
 
 def test_points_on_the_line_are_scored_like_those_of_a_grid():
-    line = SVCSearch(mixture_svc(), strategy="line", rating="expected_error", random_state=0).fit(X, FEW)
+    line = SVCSearch(mixture_svc(), strategy="line", scoring="neg_expected_error", random_state=0).fit(X, FEW)
     for trial in line.trials_[6:]:
-        how = {"C": [trial.C], "gamma": [trial.gamma], "rating": "expected_error"}
+        how = {"C": [trial.C], "gamma": [trial.gamma], "scoring": "neg_expected_error"}
         (same,) = SVCSearch(mixture_svc(), **how, random_state=0).fit(X, FEW).trials_
-        assert (same.error, same.log_loss, same.n_support) == pytest.approx(
-            (trial.error, trial.log_loss, trial.n_support)
+        assert (same.loss, same.log_loss, same.n_support) == pytest.approx(
+            (trial.loss, trial.log_loss, trial.n_support)
         )
 
 
@@ -334,7 +334,7 @@ def test_one_line_for_each_share_of_the_categories():
     assert len(linear) == 5 * 3
     for alpha, beta in shapes:
         firsts = [t for t in linear if (t.alpha, t.beta) == (alpha, beta)]
-        best = min(firsts, key=lambda t: (t.error, t.log_loss))
+        best = min(firsts, key=lambda t: t.order)
         on_line = [t for t in search.trials_ if (t.alpha, t.beta) == (alpha, beta) and not t.is_linear]
         assert on_line
         assert [2 * t.C * t.gamma for t in on_line] == pytest.approx([best.C] * len(on_line))
@@ -375,92 +375,102 @@ def test_a_line_loses_at_most_a_point_to_a_grid():
 
 
 def test_the_optimistic_rating_uses_hidden_labels_for_its_error_alone():
-    how = {"rating": "optimistic", **SOME, "random_state": 0}
+    how = {"scoring": "optimistic_accuracy", **SOME, "random_state": 0}
     search = SVCSearch(mixture_svc(), **how).fit(X, FEW, optimistic_labels=TRUE)
     shuffled = TRUE.copy()
     hidden = np.flatnonzero(FEW < 0)
     shuffled[hidden] = np.random.RandomState(0).permutation(TRUE[hidden])
     misled = SVCSearch(mixture_svc(), **how).fit(X, FEW, optimistic_labels=shuffled)
-    expected = SVCSearch(mixture_svc(), **{**how, "rating": "expected_error"}).fit(X, FEW)
-    plain = SVCSearch(mixture_svc(), **{**how, "rating": "validation"}).fit(X, FEW)
+    expected = SVCSearch(mixture_svc(), **{**how, "scoring": "neg_expected_error"}).fit(X, FEW)
+    plain = SVCSearch(mixture_svc(), **{**how, "scoring": "accuracy"}).fit(X, FEW)
     assert table_of(search) == table_of(misled) == table_of(expected) == table_of(plain)
     assert [t.confidence for t in search.trials_] == [t.confidence for t in expected.trials_]
-    assert [t.error for t in search.trials_] != [t.error for t in misled.trials_]
+    assert [t.loss for t in search.trials_] != [t.loss for t in misled.trials_]
     n_labelled, n_hidden = (FEW >= 0).sum(), len(hidden)
     for trial in search.trials_:
         fitted = mixture_svc(gamma=trial.gamma, C=trial.C).fit(X, FEW)
         n_wrong = (fitted.predict(X[hidden]) != TRUE[hidden]).sum()
-        assert trial.error == pytest.approx((trial.validation_error * n_labelled + n_wrong) / (n_labelled + n_hidden))
+        assert trial.loss == pytest.approx((trial.validation_error * n_labelled + n_wrong) / (n_labelled + n_hidden))
 
 
 def test_expected_errors_are_those_of_what_is_predicted():
-    search = SVCSearch(mixture_svc(probability=True), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(probability=True), scoring="neg_expected_error", **SOME, random_state=0).fit(X, FEW)
     for trial in search.trials_:
-        assert trial.error == pytest.approx(trial.validation_error + 1 - trial.confidence)
+        assert trial.loss == pytest.approx(trial.validation_error + 1 - trial.confidence)
         assert 1 / 3 <= trial.confidence <= 1
-    assert search.best_.rating == "expected_error"
+    assert search.best_.scoring == "neg_expected_error"
 
 
 def test_the_number_of_unlabelled_rows_is_limited(monkeypatch):
     seen = []
-    original = Scorer.trial
+    original = TrialScorer.trial
 
-    def trial(self, point, C, among, towards):
-        seen.append(towards.shape)
-        return original(self, point, C, among, towards)
+    def trial(self, matrices, C):
+        seen.append(matrices.towards.shape)
+        return original(self, matrices, C)
 
-    monkeypatch.setattr(Scorer, "trial", trial)
-    SVCSearch(mixture_svc(), rating="expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
+    monkeypatch.setattr(TrialScorer, "trial", trial)
+    SVCSearch(mixture_svc(), scoring="neg_expected_error", max_unlabelled=10, **SOME, random_state=0).fit(X, FEW)
     assert set(seen) == {(10, 21)}
 
 
 def test_labels_of_other_rows_do_not_matter_at_all():
     """Labels of rows that no error is computed on, or that have a label already."""
-    a = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
+    a = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, FEW, optimistic_labels=TRUE
+    )
     lies = np.where(FEW >= 0, (TRUE + 1) % 3, TRUE)
-    b = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=lies)
-    assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
+    b = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, FEW, optimistic_labels=lies
+    )
+    assert [t.loss for t in a.trials_] == [t.loss for t in b.trials_]
 
 
 def test_optimistic_labels_with_a_class_that_y_does_not_have():
     truth = NAMES[TRUE].astype(object)
-    a = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=truth)
-    b = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, FEW, optimistic_labels=TRUE)
-    assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
+    a = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, WORDS, optimistic_labels=truth
+    )
+    b = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, FEW, optimistic_labels=TRUE
+    )
+    assert [t.loss for t in a.trials_] == [t.loss for t in b.trials_]
     strange = truth.copy()
     strange[-20:] = "yak"
-    c = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, WORDS, optimistic_labels=strange)
-    assert all(t.error >= 20 / 80 for t in c.trials_)
+    c = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, WORDS, optimistic_labels=strange
+    )
+    assert all(t.loss >= 20 / 80 for t in c.trials_)
     assert c.classes_.tolist() == NAMES.tolist()
 
 
 def test_further_rows_have_no_optimistic_labels():
-    search = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
+    search = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0)
     search.fit(X[:50], FEW[:50], X_unlabelled=X[50:], optimistic_labels=TRUE[:50])
-    again = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0)
+    again = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0)
     again.fit(X[:50], FEW[:50], optimistic_labels=TRUE[:50])
-    assert [t.error for t in search.trials_] == [t.error for t in again.trials_]
+    assert [t.loss for t in search.trials_] == [t.loss for t in again.trials_]
 
 
 def test_optimistic_labels_and_rating_go_together():
-    why = r"^optimistic_labels and rating='optimistic' go together: give both, or neither\.$"
+    why = r"^optimistic_labels and scoring='optimistic_accuracy' go together: give both, or neither\.$"
     with pytest.raises(LabelError, match=why):
-        SVCSearch(mixture_svc(), rating="optimistic").fit(X, FEW)
-    for rating in ("validation", "expected_error"):
+        SVCSearch(mixture_svc(), scoring="optimistic_accuracy").fit(X, FEW)
+    for scoring in ("accuracy", "neg_expected_error"):
         with pytest.raises(LabelError, match=why):
-            SVCSearch(mixture_svc(), rating=rating).fit(X, FEW, optimistic_labels=TRUE)
+            SVCSearch(mixture_svc(), scoring=scoring).fit(X, FEW, optimistic_labels=TRUE)
 
 
 def test_optimistic_labels_that_are_not_there():
     with pytest.raises(LabelError, match=r"^optimistic_labels must have a label for every row of X\.$"):
-        SVCSearch(mixture_svc(), rating="optimistic").fit(X, FEW, optimistic_labels=FEW)
+        SVCSearch(mixture_svc(), scoring="optimistic_accuracy").fit(X, FEW, optimistic_labels=FEW)
 
 
 @pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
 @pytest.mark.parametrize("labels", [TRUE[:40], np.append(TRUE, 0)], ids=["short", "long"])
 def test_optimistic_labels_of_another_length(labels, y):
     with pytest.raises(LabelError, match=rf"^optimistic_labels has {len(labels)} labels, but X has 80 rows\.$"):
-        SVCSearch(mixture_svc(), rating="optimistic").fit(X, y, optimistic_labels=labels)
+        SVCSearch(mixture_svc(), scoring="optimistic_accuracy").fit(X, y, optimistic_labels=labels)
 
 
 @pytest.mark.parametrize("y", [FEW, TRUE], ids=["few", "all"])
@@ -470,36 +480,18 @@ def test_optimistic_labels_of_another_type(y):
         r"^None of optimistic_labels, 0, 1, 2, is a label of y, 'ant', 'bee', 'cat'\. Give them in the same type\.$",
     )
     with pytest.raises(LabelError, match=why[0]):
-        SVCSearch(mixture_svc(), rating="optimistic", **SOME).fit(X, y, optimistic_labels=TRUE.astype(str))
+        SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME).fit(X, y, optimistic_labels=TRUE.astype(str))
     named = np.array([None if code < 0 else str(NAMES[code]) for code in y], dtype=object)
     with pytest.raises(LabelError, match=why[1]):
-        SVCSearch(mixture_svc(), rating="optimistic", **SOME).fit(X, named, optimistic_labels=TRUE)
+        SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME).fit(X, named, optimistic_labels=TRUE)
 
 
 def test_optimistic_labels_of_rows_that_are_all_labelled():
-    search = SVCSearch(mixture_svc(), rating="optimistic", **SOME, random_state=0).fit(X, TRUE, optimistic_labels=TRUE)
+    search = SVCSearch(mixture_svc(), scoring="optimistic_accuracy", **SOME, random_state=0).fit(
+        X, TRUE, optimistic_labels=TRUE
+    )
     plain = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, TRUE)
-    assert [t.error for t in search.trials_] == [t.error for t in plain.trials_]
-
-
-@pytest.mark.parametrize(
-    ("rating", "name"),
-    [("validation", "validation_error"), ("expected_error", "expected_error"), ("optimistic", "optimistic_error")],
-)
-def test_a_frame_of_all_trials(rating, name):
-    labels = TRUE if rating == "optimistic" else None
-    search = SVCSearch(mixture_svc(), rating=rating, **SOME, random_state=0).fit(X, FEW, optimistic_labels=labels)
-    frame = search.to_frame()
-    errors = {
-        "validation": ["validation_error"],
-        "expected_error": ["validation_error", "expected_error"],
-        "optimistic": ["validation_error", "expected_error", "optimistic_error"],
-    }
-    rest = ["log_loss", "confidence", "n_support", "C", "gamma", "alpha", "beta", "ratio"]
-    assert list(frame) == [*errors[rating], *rest]
-    assert frame[name].tolist() == [t.error for t in search.trials_]
-    assert frame["C"].tolist() == [t.C for t in search.trials_]
-    assert frame["confidence"].isna().all() == (rating == "validation")
+    assert [t.loss for t in search.trials_] == [t.loss for t in plain.trials_]
 
 
 # ---------------------------------------------------------------- labels, weights, further rows
@@ -508,20 +500,20 @@ def test_a_frame_of_all_trials(rating, name):
 def test_further_rows_are_rows_without_labels():
     known, others = FEW >= 0, FEW < 0
     stacked = np.vstack([X[known], X[others]])
-    how = {"rating": "expected_error", **SOME, "random_state": 0}
+    how = {"scoring": "neg_expected_error", **SOME, "random_state": 0}
     a = SVCSearch(MixtureSVC(random_state=0), **how).fit(X[known], FEW[known], X_unlabelled=X[others])
     b = SVCSearch(MixtureSVC(random_state=0), **how).fit(stacked, np.append(FEW[known], FEW[others]))
     assert table_of(a) == table_of(b)
-    assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
+    assert [t.loss for t in a.trials_] == [t.loss for t in b.trials_]
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
-@pytest.mark.parametrize("rating", ["validation", "optimistic"])
-def test_weights_are_those_of_labels(rating):
+@pytest.mark.parametrize("scoring", ["accuracy", "optimistic_accuracy"])
+def test_weights_are_those_of_labels(scoring):
     """A row that is left out counts as much as its label; an unlabelled row counts one."""
     weights = np.random.RandomState(0).uniform(0.1, 4, 80)
-    labels = TRUE if rating == "optimistic" else None
-    search = SVCSearch(mixture_svc(), rating=rating, **SOME, cv=3, random_state=5).fit(
+    labels = TRUE if scoring == "optimistic_accuracy" else None
+    search = SVCSearch(mixture_svc(), scoring=scoring, **SOME, cv=3, random_state=5).fit(
         X, FEW, weights, optimistic_labels=labels
     )
     split = SemiSupervisedSplit(3, transductive=False, random_state=5)
@@ -532,12 +524,12 @@ def test_weights_are_those_of_labels(rating):
             fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X[train], FEW[train], weights[train])
             wrong += weights[test] @ (fitted.predict(X[test]) != FEW[test])
         assert trial.validation_error == pytest.approx(wrong / total)
-        if rating == "validation":
-            assert trial.error == trial.validation_error
+        if scoring == "accuracy":
+            assert trial.loss == trial.validation_error
         else:
             fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X, FEW, weights)
             n_wrong = (fitted.predict(X[hidden]) != TRUE[hidden]).sum()
-            assert trial.error == pytest.approx((wrong + n_wrong) / (total + hidden.sum()))
+            assert trial.loss == pytest.approx((wrong + n_wrong) / (total + hidden.sum()))
     again = mixture_svc(**search.best_params_).fit(X, FEW, weights)
     np.testing.assert_allclose(search.decision_function(X), again.decision_function(X), atol=1e-9)
 
@@ -559,17 +551,19 @@ def test_labels_of_almost_no_weight_count_almost_nothing(how):
 
 
 def test_weights_of_one_are_no_weights():
-    a = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, np.ones(80))
-    b = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW)
+    a = SVCSearch(mixture_svc(), scoring="neg_expected_error", **SOME, random_state=0).fit(X, FEW, np.ones(80))
+    b = SVCSearch(mixture_svc(), scoring="neg_expected_error", **SOME, random_state=0).fit(X, FEW)
     assert table_of(a) == table_of(b)
-    assert [t.error for t in a.trials_] == [t.error for t in b.trials_]
+    assert [t.loss for t in a.trials_] == [t.loss for t in b.trials_]
 
 
 def test_a_weight_of_zero_is_an_unlabelled_row():
     weights = np.where(np.arange(80) % 4 == 0, 0.0, 1.0)
-    a = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, FEW, weights)
-    b = SVCSearch(mixture_svc(), rating="expected_error", **SOME, random_state=0).fit(X, np.where(weights > 0, FEW, -1))
-    assert [t.error for t in a.trials_] == pytest.approx([t.error for t in b.trials_])
+    a = SVCSearch(mixture_svc(), scoring="neg_expected_error", **SOME, random_state=0).fit(X, FEW, weights)
+    b = SVCSearch(mixture_svc(), scoring="neg_expected_error", **SOME, random_state=0).fit(
+        X, np.where(weights > 0, FEW, -1)
+    )
+    assert [t.loss for t in a.trials_] == pytest.approx([t.loss for t in b.trials_])
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-9)
 
 
@@ -618,7 +612,7 @@ def test_copies():
     fresh = clone(search)
     assert not hasattr(fresh, "trials_")
     assert fresh.get_params()["estimator__kernel"] == "rwm"
-    fresh.set_params(estimator__kernel="rbf", rating="expected_error")
+    fresh.set_params(estimator__kernel="rbf", scoring="neg_expected_error")
     assert (fresh.estimator.kernel, search.estimator.kernel) == ("rbf", "rwm")
 
 
@@ -637,8 +631,6 @@ def test_before_a_fit():
     for method in (search.predict, search.decision_function, search.predict_proba):
         with pytest.raises(NotFittedError, match="SVCSearch instance is not fitted yet"):
             method(X)
-    with pytest.raises(NotFittedError):
-        search.to_frame()
     assert not hasattr(search, "n_features_in_")
     assert repr(search) == "SVCSearch()"
 
@@ -660,16 +652,16 @@ def test_searches_are_scored_like_estimators():
 
 
 def test_the_same_seed_the_same_search():
-    a, b = (SVCSearch(**SOME, rating="expected_error", random_state=3).fit(X, FEW) for _ in range(2))
+    a, b = (SVCSearch(**SOME, scoring="neg_expected_error", random_state=3).fit(X, FEW) for _ in range(2))
     assert table_of(a) == table_of(b)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
-    c = SVCSearch(**SOME, rating="expected_error", random_state=4).fit(X, FEW)
+    c = SVCSearch(**SOME, scoring="neg_expected_error", random_state=4).fit(X, FEW)
     assert table_of(a) != table_of(c)
 
 
 @pytest.mark.parametrize("estimator", [MixtureSVC(), LaplacianSVC()], ids=["mixture", "laplacian"])
 def test_a_seed_reaches_an_estimator_that_has_none(estimator):
-    how = {"rating": "expected_error", **SOME}
+    how = {"scoring": "neg_expected_error", **SOME}
     a, b = (SVCSearch(estimator, **how, random_state=3).fit(X, FEW) for _ in range(2))
     assert table_of(a) == table_of(b)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
@@ -691,15 +683,15 @@ def test_an_estimator_keeps_a_seed_of_its_own():
 
 def interrupted(monkeypatch, after):
     """Press Ctrl-C in the middle of a trial."""
-    original, count = Scorer.trial, []
+    original, count = TrialScorer.trial, []
 
-    def trial(self, point, C, among, towards):
+    def trial(self, matrices, C):
         count.append(1)
         if len(count) > after:
             raise KeyboardInterrupt
-        return original(self, point, C, among, towards)
+        return original(self, matrices, C)
 
-    monkeypatch.setattr(Scorer, "trial", trial)
+    monkeypatch.setattr(TrialScorer, "trial", trial)
 
 
 @pytest.mark.parametrize("after", [1, 5])
@@ -710,7 +702,7 @@ def test_an_interrupted_search_uses_the_best_so_far(monkeypatch, after):
     with pytest.warns(InterruptedWarning, match=rf"^Stopped after {after} of 6 trials; the best of them is used\.$"):
         search.fit(X, FEW)
     assert repr(search.trials_) == repr(whole.trials_[:after])
-    assert search.best_ is min(search.trials_, key=lambda t: (t.error, t.log_loss))
+    assert search.best_ is min(search.trials_, key=lambda t: t.order)
     assert search.score(X, TRUE) > 0.4
 
 
@@ -801,7 +793,11 @@ NO_LINE = r"^Keerthi and Lin's line is not defined for Laplacian kernels\. Use s
 @pytest.mark.parametrize(
     ("how", "error", "why"),
     [
-        ({"rating": "optimist"}, OptionError, r"^rating must be one of 'validation', .*Did you mean 'optimistic'\?$"),
+        (
+            {"scoring": "optimistic_acuracy"},
+            OptionError,
+            r"^scoring must be one of 'accuracy', .*Did you mean 'optimistic_accuracy'\?",
+        ),
         ({"strategy": "random"}, OptionError, r"^strategy must be one of 'grid', 'line', but it is 'random'\.$"),
         ({"cv": 1}, OptionError, "^cv " + WHOLE.format(2, 1)),
         ({"cv": np.int64(1)}, OptionError, "^cv " + WHOLE.format(2, r"np\.int64\(1\)")),
@@ -895,11 +891,11 @@ def test_weights_that_are_all_zero(table, strategy):
 
 @pytest.mark.parametrize("n", [np.int64(3), np.int32(3)])
 def test_a_number_of_numpy_is_a_number(n):
-    how = {"rating": "expected_error", **SOME, "random_state": 0}
+    how = {"scoring": "neg_expected_error", **SOME, "random_state": 0}
     ours = SVCSearch(mixture_svc(), **how, cv=n, max_unlabelled=n).fit(X, FEW)
     plain = SVCSearch(mixture_svc(), **how, cv=3, max_unlabelled=3).fit(X, FEW)
     assert table_of(ours) == table_of(plain)
-    assert [t.error for t in ours.trials_] == [t.error for t in plain.trials_]
+    assert [t.loss for t in ours.trials_] == [t.loss for t in plain.trials_]
 
 
 def test_rows_without_a_label_are_not_scored():

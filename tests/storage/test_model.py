@@ -217,10 +217,11 @@ def test_what_is_no_fitted_model_is_refused(models, tmp_path):
     path = tmp_path / "a.mixkern"
     for thing in (MixtureSVC(), TableEncoder(), VBMixture()):
         assert "is not fitted, so there is nothing to save. Fit it first" in refused(thing, path)
-    for thing in (LogisticRegression(), make_pipeline(models["svc"]), MixtureSVC, None, "text", DensitySearch()):
+    for thing in (LogisticRegression(), make_pipeline(models["svc"]), MixtureSVC, None, "text"):
         assert "Only a fitted estimator of mixkern (VBMixture," in refused(thing, path)
     assert "this is a OwnMachine" in refused(fitted(OwnMachine(density=density())), path)
-    assert "save(search.best_estimator_, path)" in refused(SVCSearch(), path)
+    for search in (SVCSearch(), DensitySearch()):
+        assert "save(search.best_estimator_, path)" in refused(search, path)
 
 
 def test_kernels_of_ones_own_are_refused(tmp_path):
@@ -267,3 +268,17 @@ def test_a_model_needs_not_be_given_as_a_path(models, tmp_path):
 def test_a_search_saves_what_it_has_found(tmp_path):
     search = fitted(SVCSearch(MixtureSVC(density=density()), C=[1, 10], gamma=[0.1], cv=2, random_state=0), numbers())
     assert_same(answers(again(search.best_estimator_, tmp_path), numbers()), answers(search.best_estimator_, numbers()))
+
+
+@pytest.mark.parametrize("inner", [None, VBMixture(3, random_state=1)], ids=["default", "given"])
+def test_a_density_search_is_a_parameter_like_others(tmp_path, inner):
+    search = DensitySearch(
+        inner, precision_prior=(1.0, "typical"), scoring="bound", mean_precision_prior=np.array([2.0])
+    )
+    estimator = fitted(MixtureSVC("rwm", density=search, random_state=0), numbers())
+    loaded = again(estimator, tmp_path)
+    assert_same(answers(loaded, numbers()), answers(estimator, numbers()))
+    assert repr(loaded.density) == repr(search)
+    assert loaded.density_.mixture_ == estimator.density_.mixture_
+    refit = fitted(loaded, numbers())
+    assert refit.density_.mixture_ == estimator.density_.mixture_

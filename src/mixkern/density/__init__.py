@@ -7,18 +7,17 @@ from mixkern.density.parzen import ParzenWindow
 from mixkern.density.preprocessing import one_hot_rows
 from mixkern.density.recorder import BoundRecorder
 from mixkern.density.rows import Rows
-from mixkern.density.search import Criterion, DensitySearch, Trial, representativity
+from mixkern.density.search import DensityScoring, DensitySearch, representativity
 from mixkern.density.vb import VBMixture
 
 __all__ = [
     "BoundRecorder",
     "CovarianceType",
-    "Criterion",
+    "DensityScoring",
     "DensitySearch",
     "Mixture",
     "ParzenWindow",
     "Rows",
-    "Trial",
     "VBMixture",
     "component_table",
     "one_hot_rows",

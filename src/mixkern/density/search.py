@@ -4,52 +4,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.vb import VBMixture, check_magnitude
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint
-from mixkern.fitting import all_or_nothing
-from mixkern.imports import optional
+from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, quiet
+from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
 from mixkern.typing import Floats
-from mixkern.validation import at_least, one_of
+from mixkern.validation import at_least, check_parameters, one_of
+from mixkern.wording import counted
 
 MOST_ROWS = 2_000  # that a Parzen window is built from, and samples that are compared
 LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: limits the influence of a single outlier
+PRIORS = ("weight_concentration_prior", "mean_precision_prior", "precision_prior")
+PAPER_PRIORS = (0.001, 0.01, 0.1, 1.0, 10.0)  # precision priors; the paper does not list its values
+RULES = {"cv": at_least(2), "n_jobs": N_JOBS, "verbose": VERBOSE}
 
 
-class Criterion(StrEnum):
-    """Scores of a density; none of them uses labels."""
+class DensityScoring(StrEnum):
+    """Scores of a density, higher is better; none of them uses labels."""
 
-    REPRESENTATIVITY = (
-        "representativity"  # symmetric divergence from a Parzen window, on rows that neither was fitted on
-    )
+    REPRESENTATIVITY = "representativity"  # minus the divergence from a Parzen window, on rows that neither has seen
     HELD_OUT = "held_out"  # cross-validated log-likelihood
-    BOUND = "bound"  # the evidence bound
+    BOUND = "bound"  # the evidence bound per row
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One setting of the priors and the score of its density. Higher scores are better."""
+class _Trial:
+    """One setting of the priors and the scores of its density."""
 
-    weight_concentration_prior: float | None
-    mean_precision_prior: float
-    precision_prior: float | str
-    score: float
+    params: dict[str, Any]
+    split_scores: tuple[float, ...]
     n_components: int
+    fit_time: float
+    score_time: float
+
+    @property
+    def score(self) -> float:
+        return float(np.mean(self.split_scores))
+
+    @property
+    def seconds(self) -> float:
+        return len(self.split_scores) * (self.fit_time + self.score_time)
 
 
-class DensitySearch(BaseEstimator):
+class DensitySearch(ProgressMixin, BaseEstimator):
     """Fit every combination of priors, and keep the density with the best score.
+
+    It needs no labels. An estimator takes it as its density: ``MixtureSVC(density=DensitySearch())``.
 
     Parameters
     ----------
@@ -57,36 +69,52 @@ class DensitySearch(BaseEstimator):
         The estimator to fit; its priors are replaced, all other parameters are kept. ``None`` is ``VBMixture()``.
     weight_concentration_prior, mean_precision_prior, precision_prior : sequence
         The values to try, in all combinations.
-    criterion : {"representativity", "held_out", "bound"}, default="representativity"
-        How a density is scored. ``"representativity"`` is the paper's criterion: the symmetric Kullback-Leibler
-        divergence between mixture and Parzen window, on rows that neither was fitted on. ``"held_out"`` is the
-        cross-validated log-likelihood, ``"bound"`` the evidence bound on all rows.
+    scoring : {"representativity", "held_out", "bound"}, default="representativity"
+        How a density is scored; the highest score wins. ``"representativity"`` is the paper's criterion: minus the
+        symmetric Kullback-Leibler divergence between mixture and Parzen window, on rows that neither was fitted on.
+        ``"held_out"`` is the cross-validated log-likelihood, ``"bound"`` the evidence bound on all rows, per row.
     cv : int, default=3
-        Number of folds of the first two criteria.
+        Number of folds of the first two scores.
     n_jobs : int, default=None
         Number of trials that run in parallel, with joblib and any of its backends.
+    verbose : int, default=0
+        1 prints the number of trials and the best one, 2 a line for each trial with its score and time.
     random_state : int, RandomState or None, default=None
         Determines folds and starts.
 
     Attributes
     ----------
-    density_ : VBMixture
-        The best setting, fitted on all rows.
+    best_estimator_, density_ : VBMixture
+        The density with the best priors, fitted on all rows; two names of the same.
     mixture_ : Mixture
         Its mixture.
-    trials_ : list of Trial
-        All settings, in the order in which they were tried.
-    best_ : Trial
-        The trial with the highest score.
+    best_params_ : dict
+        The best priors.
+    best_score_ : float
+        Their score.
+    best_index_ : int
+        Position of the best trial in ``cv_results_``.
+    cv_results_ : dict of arrays
+        A row for each trial, as in scikit-learn's ``GridSearchCV``; ``pandas.DataFrame(search.cv_results_)`` is a
+        table. ``n_components`` is the number of components, the median of the folds.
+    n_splits_ : int
+        Number of folds; 1 for the bound.
+    refit_time_ : float
+        Seconds for the last fit, with the best priors on all rows.
+
+    Warns
+    -----
+    InterruptedWarning
+        Where Ctrl-C ended the search: the best trial so far is used.
 
     Examples
     --------
     >>> from mixkern import datasets
     >>> from mixkern.density import DensitySearch
     >>> X, _ = datasets.make_two_rings(n=200, random_state=0)
-    >>> search = DensitySearch(precision_prior=[0.1, 1.0], criterion="held_out", random_state=0).fit(X)
-    >>> len(search.trials_), search.mixture_.n_continuous
-    (2, 2)
+    >>> search = DensitySearch(precision_prior=[0.1, 1.0], scoring="held_out", random_state=0).fit(X)
+    >>> search.best_params_["precision_prior"], search.mixture_.n_continuous
+    (1.0, 2)
     """
 
     def __init__(
@@ -96,69 +124,133 @@ class DensitySearch(BaseEstimator):
         weight_concentration_prior: Sequence[float | None] = (None,),
         mean_precision_prior: Sequence[float] = (1.0,),
         precision_prior: Sequence[float | str] = (0.01, 0.1, 1.0, 10.0, 100.0),
-        criterion: str = "representativity",
+        scoring: str = "representativity",
         cv: int = 3,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.density = density
         self.weight_concentration_prior = weight_concentration_prior
         self.mean_precision_prior = mean_precision_prior
         self.precision_prior = precision_prior
-        self.criterion = criterion
+        self.scoring = scoring
         self.cv = cv
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
+    @classmethod
+    def from_paper(cls, **settings: Any) -> Self:
+        """Return the density search of the paper: all priors of a grid, scored by representativity.
+
+        The paper does not list the values that it tried. Its text says that only the precision prior matters for
+        kernels: five values from 0.001 to 10 are tried, and the other priors keep their defaults.
+
+        >>> DensitySearch.from_paper(cv=5).cv
+        5
+        """
+        paper = {"precision_prior": PAPER_PRIORS, "scoring": DensityScoring.REPRESENTATIVITY.value}
+        return cls(**{**paper, **settings})
+
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = numeric_rows(self, X, reset=True)
         check_magnitude(rows)
-        criterion = one_of(Criterion, self.criterion, "criterion")
-        at_least(2).check(self.cv, "cv", MixtureError)
-        if criterion is not Criterion.BOUND and len(rows) < 2 * self.cv:
-            raise MixtureError(
-                f"{len(rows)} rows are too few for {self.cv} folds.",
-                hint=hint(python="Use criterion='bound', or a smaller cv."),
-            )
+        scoring = self._checked_scoring(rows)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        n_categorical = 0 if self.density is None else self.density.n_categorical
-        if criterion is Criterion.REPRESENTATIVITY and rows.shape[1] == n_categorical:
-            raise MixtureError(
-                "Representativity compares continuous columns, and there are none.",
-                hint=hint(python="Use criterion='held_out'."),
-            )
-        folds = _folds(rows, rows.shape[1] - n_categorical, criterion, self.cv, seed)
-        settings = list(product(self.weight_concentration_prior, self.mean_precision_prior, self.precision_prior))
-        if not settings:
-            raise MixtureError("There is nothing to try. Give at least one value for every prior.")
-        densities = [self._density(setting, seed).set_params(use_labels=False) for setting in settings]
-        self.trials_ = list(
-            Parallel(n_jobs=self.n_jobs)(
-                delayed(_trial)(density, setting, rows, folds, seed)
-                for density, setting in zip(densities, settings, strict=True)
-            )
-        )
-        best = int(np.argmax([trial.score for trial in self.trials_]))
-        self.best_ = self.trials_[best]
-        self.density_ = self._density(settings[best], seed).fit(X, y)
-        self.mixture_ = self.density_.mixture_
+        folds = _folds(rows, rows.shape[1] - self.n_categorical, scoring, self.cv, seed)
+        settings = self._settings()
+        densities = [self._density(params, seed).set_params(use_labels=False, verbose=0) for params in settings]
+        tasks = [(density, params, rows, folds, seed) for density, params in zip(densities, settings, strict=True)]
+        with self._progress("trial", len(tasks), X, y) as step:
+            step.note(f"{counted(len(tasks), 'trial')}, {max(1, len(folds))} folds each")
+            trials = collect_trials(run_tasks(_trial, tasks, self.n_jobs), step, len(tasks), self._line)
+            self._tabulate(trials)
+            step.note(f"best: {self._line(trials[self.best_index_], self.best_index_ + 1)}")
+        start = perf_counter()
+        self.best_estimator_ = self._density(self.best_params_, seed).fit(X, y)
+        self.refit_time_ = perf_counter() - start
         return self
 
-    def to_frame(self) -> Any:
-        """Give all trials as a pandas frame, the best first."""
-        check_is_fitted(self)
-        pandas = optional("pandas", purpose="DensitySearch.to_frame")
-        frame = pandas.DataFrame([vars(trial) for trial in self.trials_])
-        return frame.sort_values("score", ascending=False, ignore_index=True)
+    @property
+    def density_(self) -> VBMixture:
+        """The density with the best priors, fitted on all rows."""
+        return self.best_estimator_
 
-    def _density(self, setting: tuple[Any, Any, Any], seed: int) -> VBMixture:
-        density = VBMixture() if self.density is None else clone(self.density)
-        alpha, beta, w = setting
-        return density.set_params(
-            weight_concentration_prior=alpha, mean_precision_prior=beta, precision_prior=w, random_state=seed
+    @property
+    def mixture_(self) -> Mixture:
+        """The mixture of the density with the best priors."""
+        return self.best_estimator_.mixture_
+
+    @property
+    def n_categorical(self) -> int:
+        """Number of categorical columns, by the parameter of ``density``."""
+        return 0 if self.density is None else self.density.n_categorical
+
+    @property
+    def use_labels(self) -> bool:
+        """Whether the density with the best priors is fitted with labels, by the parameter of ``density``."""
+        return self.density is not None and bool(self.density.use_labels)
+
+    def _checked_scoring(self, rows: Floats) -> DensityScoring:
+        """Check the parameters, and whether the rows suffice for the score."""
+        check_parameters(self, RULES, MixtureError)
+        if self.density is not None and not isinstance(self.density, VBMixture):
+            raise MixtureError(f"density must be None or a VBMixture, but it is a {type(self.density).__name__}.")
+        scoring = one_of(DensityScoring, self.scoring, "scoring")
+        if scoring is not DensityScoring.BOUND and len(rows) < 2 * self.cv:
+            raise MixtureError(
+                f"{counted(len(rows), 'row')}: too few for {self.cv} folds.",
+                hint=hint(python="Use scoring='bound', or a smaller cv."),
+            )
+        if scoring is DensityScoring.REPRESENTATIVITY and rows.shape[1] == self.n_categorical:
+            raise MixtureError(
+                "Representativity compares continuous columns, and there are none.",
+                hint=hint(python="Use scoring='held_out'."),
+            )
+        return scoring
+
+    def _settings(self) -> list[dict[str, Any]]:
+        """Return all combinations of priors."""
+        for name in PRIORS:
+            values = getattr(self, name)
+            if isinstance(values, str) or not np.iterable(values):
+                raise MixtureError(f"{name} must be a list of values to try, but it is {values!r}.")
+        settings = [dict(zip(PRIORS, each, strict=True)) for each in product(*(getattr(self, name) for name in PRIORS))]
+        if not settings:
+            raise MixtureError("There is nothing to try. Give at least one value for every prior.")
+        return settings
+
+    def _line(self, trial: _Trial, number: int) -> str:
+        tried = {name: trial.params[name] for name in PRIORS if len(getattr(self, name)) > 1}
+        n = len(self._settings())
+        return trial_line(number, n, tried or trial.params, trial.score, trial.seconds)
+
+    def _tabulate(self, trials: Sequence[_Trial]) -> None:
+        """Set the attributes that describe the trials."""
+        self.n_splits_ = len(trials[0].split_scores)
+        self.cv_results_ = results_table(
+            params=[trial.params for trial in trials],
+            columns={name: [trial.params[name] for trial in trials] for name in PRIORS},
+            split_scores=[trial.split_scores for trial in trials],
+            scores=[trial.score for trial in trials],
+            rank=ranks([np.inf if np.isnan(trial.score) else -trial.score for trial in trials]),
+            times=[(trial.fit_time, trial.score_time) for trial in trials],
         )
+        self.cv_results_["n_components"] = np.array([trial.n_components for trial in trials])
+        self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
+        self.best_score_ = trials[self.best_index_].score
+        self.best_params_ = dict(trials[self.best_index_].params)
+
+    def _density(self, params: dict[str, Any], seed: int) -> VBMixture:
+        density = VBMixture() if self.density is None else clone(self.density)
+        return density.set_params(**params, random_state=seed)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -175,36 +267,42 @@ class Fold:
     window: ParzenWindow | None
 
 
-def _folds(rows: Floats, n_continuous: int, criterion: Criterion, cv: int, seed: int) -> list[Fold]:
+def _folds(rows: Floats, n_continuous: int, scoring: DensityScoring, cv: int, seed: int) -> list[Fold]:
     from sklearn.model_selection import KFold  # slow to import, and needed only here
 
-    if criterion is Criterion.BOUND:
+    if scoring is DensityScoring.BOUND:
         return []
     random = np.random.RandomState(seed)
     folds = []
     for train, test in KFold(cv, shuffle=True, random_state=seed).split(rows):
         window = None
-        if criterion is Criterion.REPRESENTATIVITY:
+        if scoring is DensityScoring.REPRESENTATIVITY:
             some = random.permutation(train)[:MOST_ROWS]
             window = ParzenWindow(_filled(rows[some, :n_continuous]))
         folds.append(Fold(rows[train], rows[test], window))
     return folds
 
 
-def _trial(density: VBMixture, setting: tuple[Any, Any, Any], rows: Floats, folds: list[Fold], seed: int) -> Trial:
+def _trial(density: VBMixture, params: dict[str, Any], rows: Floats, folds: list[Fold], seed: int) -> _Trial:
     """Fit and score one setting: by the bound on all rows, or by cross-validation."""
+    start = perf_counter()
     if not folds:
-        fitted = density.fit(rows)
-        return Trial(*setting, fitted.lower_bound_ / len(rows), fitted.n_components_)
-    scores, counts = [], []
+        with quiet():
+            fitted = clone(density).fit(rows)
+        return _Trial(params, (fitted.lower_bound_ / len(rows),), fitted.n_components_, perf_counter() - start, 0.0)
+    scores, counts, fit_time = [], [], 0.0
     for fold in folds:
-        mixture = clone(density).fit(fold.train).mixture_
+        began = perf_counter()
+        with quiet():
+            mixture = clone(density).fit(fold.train).mixture_
+        fit_time += perf_counter() - began
         counts.append(mixture.n_components)
         if fold.window is None:
             scores.append(float(np.maximum(mixture.log_density(fold.test), _floor(mixture)).mean()))
         else:
             scores.append(-representativity(mixture, fold.window, fold.test, random_state=seed))
-    return Trial(*setting, float(np.mean(scores)), int(np.median(counts)))
+    score_time = perf_counter() - start - fit_time
+    return _Trial(params, tuple(scores), int(np.median(counts)), fit_time / len(folds), score_time / len(folds))
 
 
 def representativity(mixture: Mixture, window: ParzenWindow, fresh: ArrayLike, *, random_state: Any = None) -> float:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density import CovarianceType, Mixture, Rows, VBMixture
+from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import TableEncoder, stacked
@@ -163,24 +163,34 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
                 )
             self.density_, self.mixture_ = None, self.density
             return
-        if self.density is not None and not isinstance(self.density, VBMixture):
-            raise MixtureError(
-                f"density must be None, a VBMixture or a Mixture, but it is a {type(self.density).__name__}. "
-                "Convert a fitted mixture of scikit-learn: Mixture.from_sklearn(model)."
-            )
-        density = self._default_density(values) if self.density is None else clone(self.density)
-        if density.random_state is None:
-            density.set_params(random_state=self.random_state)
-        if self.encoder_ is not None:
-            density.set_params(n_categorical=len(self.encoder_.categorical_))
+        density = self._unfitted_density(values)
         labels = None
         if codes is not None and density.use_labels:
             known = [*self.classes_.tolist(), None]  # code -1 is the last
             labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical
         with self._stage("density", runs=density):
-            self.density_ = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
+            fitted = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
+        self.density_ = fitted.best_estimator_ if isinstance(fitted, DensitySearch) else fitted
         self.mixture_ = self.density_.mixture_
+
+    def _unfitted_density(self, values: Floats) -> VBMixture | DensitySearch:
+        """Return a copy of the density to fit, with the seed and the number of categorical columns."""
+        if self.density is not None and not isinstance(self.density, (VBMixture, DensitySearch)):
+            raise MixtureError(
+                f"density must be None, a VBMixture, a DensitySearch or a Mixture, but it is a "
+                f"{type(self.density).__name__}. Convert a fitted mixture of scikit-learn: Mixture.from_sklearn(model)."
+            )
+        density = self._default_density(values) if self.density is None else clone(self.density)
+        if density.random_state is None:
+            density.set_params(random_state=self.random_state)
+        if self.encoder_ is None:
+            return density
+        n_categorical = len(self.encoder_.categorical_)
+        if not isinstance(density, DensitySearch):
+            return density.set_params(n_categorical=n_categorical)
+        inner = VBMixture() if density.density is None else density.density
+        return density.set_params(density=inner.set_params(n_categorical=n_categorical))
 
     def _default_density(self, values: Floats) -> VBMixture:
         """Return the density for ``density=None``."""

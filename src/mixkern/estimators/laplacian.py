@@ -33,7 +33,7 @@ class LaplacianSVC(MixtureSVC):
     max_rows : int, default=5000
         Limit for the rows of the graph, because training time grows with the cube of their number. Of more rows, all
         labelled ones and a random sample of the others are used.
-    density : VBMixture or Mixture, default=None
+    density : VBMixture, DensitySearch or Mixture, default=None
         As in :class:`MixtureSVC`. With ``kernel="rbf"`` it only fills gaps.
     C : float or "auto", default=100.0
         Regularization parameter: the penalty of an error on a labelled row.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mixkern.density import Rows
+from mixkern.density import DensitySearch, Rows
 from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.column_contrast import column_contrasts
@@ -37,11 +37,11 @@ class MixtureSVC(MixtureClassifier):
         set by the evidence of the labels (``"blend"``; :class:`~mixkern.kernels.BlendKernel`).
         Or any kernel of mixkern or scikit-learn, sums and products included, on rows as ``encoder_`` encodes them; a
         kernel without a mixture is bound to ``mixture_``.
-    density : VBMixture or Mixture, default=None
-        Estimator of the density; ``VBMixture(use_labels=True)`` uses the labels too. A :class:`Mixture` is used as it
-        is: ``X`` must then be encoded as the mixture's rows were. ``None`` is a ``VBMixture`` with the prior
-        ``"evidence"`` for the blend and ``"typical"`` for other kernels, and with diagonal covariances if the table is
-        too wide for full ones.
+    density : VBMixture, DensitySearch or Mixture, default=None
+        Estimator of the density; ``VBMixture(use_labels=True)`` uses the labels too. A :class:`DensitySearch` finds the
+        priors without labels, and its best density is used. A :class:`Mixture` is used as it is: ``X`` must then be
+        encoded as the mixture's rows were. ``None`` is a ``VBMixture`` with the prior ``"evidence"`` for the blend and
+        ``"typical"`` for other kernels, and with diagonal covariances if the table is too wide for full ones.
     C : float or "auto", default="auto"
         Regularization parameter: the penalty of an error on a labelled row. ``"auto"`` sets it by the evidence of the
         labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
@@ -150,15 +150,28 @@ class MixtureSVC(MixtureClassifier):
 
     @classmethod
     def from_paper(cls, **settings: Any) -> Self:
-        """Return a classifier with the kernel of the paper: RWM alone, on a smooth density.
+        """Return the classifier of the paper: the RWM kernel on the density that the paper's search finds.
 
-        C and gamma keep their defaults. To search them on grids, as the paper does:
-        ``SVCSearch(MixtureSVC.from_paper())``.
+        The paper also searches C and gamma on grids: ``SVCSearch.from_paper()`` is its whole procedure. Here they keep
+        the defaults of this class, unless they are given.
 
-        >>> MixtureSVC.from_paper(C=1.0)
-        MixtureSVC(C=1.0, kernel='rwm')
+        Parameters
+        ----------
+        **settings
+            Parameters of the classifier, which replace those of the paper. ``alpha`` and ``beta`` are the paper's
+            weights of the continuous columns and of the categories in the kernel.
+
+        Notes
+        -----
+        The density is found by :meth:`DensitySearch.from_paper`, without labels. The paper does not list the priors
+        that it tried; that method documents those that are tried here.
+
+        Examples
+        --------
+        >>> MixtureSVC.from_paper(C=1.0, beta=0.3).get_params(deep=False)["kernel"]
+        'rwm'
         """
-        return cls(**{"kernel": "rwm", **settings})
+        return cls(**{"kernel": KernelName.RWM.value, "density": DensitySearch.from_paper(), **settings})
 
     @all_or_nothing
     @in_stages(5)
@@ -243,9 +256,9 @@ class MixtureSVC(MixtureClassifier):
         self._note(f"calibration: slope {learned:.4g}")
         return learned
 
-    def solve(self, K: Floats, codes: Ints, weights: Floats | None = None) -> Dual:
-        """Train on a kernel matrix among labelled rows, without changing the estimator."""
-        return self._solved(K, codes, weights, self._resolved_c(K, codes, weights))
+    def solve(self, K: Floats, codes: Ints, weights: Floats | None = None, *, C: float | None = None) -> Dual:
+        """Train on a kernel matrix among labelled rows, with another C if one is given; nothing is changed."""
+        return self._solved(K, codes, weights, self._resolved_c(K, codes, weights) if C is None else float(C))
 
     def _solved(self, K: Floats, codes: Ints, weights: Floats | None, C: float) -> Dual:
         return classifier(

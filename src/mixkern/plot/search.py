@@ -28,25 +28,26 @@ def density_trials(search: Any, *, ax: Any = None) -> Any:
     --------
     >>> from mixkern import DensitySearch, datasets, plot
     >>> X, _ = datasets.make_ripley(n=200, random_state=0)
-    >>> search = DensitySearch(precision_prior=[1, 10, 100], criterion="bound", random_state=0).fit(X)
+    >>> search = DensitySearch(precision_prior=[1, 10, 100], scoring="bound", random_state=0).fit(X)
     >>> ax = plot.density_trials(search)
     """
     check_is_fitted(search)
     ax = axes_or_new(ax, (6.0, 4.0))
-    values = list(dict.fromkeys(trial.precision_prior for trial in search.trials_))
-    lines: dict[tuple[Any, Any], list[Any]] = {}
-    for trial in search.trials_:
-        lines.setdefault((trial.weight_concentration_prior, trial.mean_precision_prior), []).append(trial)
-    for i, ((alpha, beta), trials) in enumerate(lines.items()):
-        places = [values.index(trial.precision_prior) for trial in trials]
+    params, scores = search.cv_results_["params"], search.cv_results_["mean_test_score"]
+    values = list(dict.fromkeys(each["precision_prior"] for each in params))
+    lines: dict[tuple[Any, Any], list[tuple[int, float]]] = {}
+    for each, score in zip(params, scores, strict=True):
+        key = each["weight_concentration_prior"], each["mean_precision_prior"]
+        lines.setdefault(key, []).append((values.index(each["precision_prior"]), score))
+    for i, ((alpha, beta), points) in enumerate(lines.items()):
         label = f"weights {'1/k' if alpha is None else f'{alpha:g}'}, mean {beta:g}"
-        ax.plot(places, [trial.score for trial in trials], label=label, **marker_style(i))
-    best = search.best_
-    ax.plot(values.index(best.precision_prior), best.score, "o", ms=14, mfc="none", mec=BEST, mew=2, label="best")
+        ax.plot(*zip(*points, strict=True), label=label, **marker_style(i))
+    place = values.index(search.best_params_["precision_prior"])
+    ax.plot(place, search.best_score_, "o", ms=14, mfc="none", mec=BEST, mew=2, label="best")
     # Evenly spaced: some values are texts.
     ax.set_xticks(range(len(values)), [v if isinstance(v, str) else f"{v:g}" for v in values])
     ax.set_xlabel("precision prior")
-    ax.set_ylabel(f"{search.criterion} (higher is better)")
+    ax.set_ylabel(f"{search.scoring} (higher is better)")
     ax.legend(title="other priors", fontsize=8)
     return ax
 
@@ -60,7 +61,7 @@ def search_map(
     ratio: float | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the settings of C and gamma that a search has visited, over contours of the error.
+    """Draw the settings of C and gamma that a search has visited, over contours of the score.
 
     Visited settings are grey, the best is red. Contours need trials on a grid; the trials of a line search are joined
     by a line, over the contours of another search given as ``surface``.
@@ -70,7 +71,7 @@ def search_map(
     search : SVCSearch
         A fitted search.
     surface : SVCSearch, default=None
-        An exhaustive search whose errors are drawn as contours, its best as a blue ring; by default ``search`` itself,
+        An exhaustive search whose scores are drawn as contours, its best as a blue ring; by default ``search`` itself,
         if it visited a grid.
     alpha, beta, ratio : float, default=None
         Slice to draw, where several were searched; by default that of the best trial.
@@ -95,7 +96,7 @@ def search_map(
     given, best = {"alpha": alpha, "beta": beta, "ratio": ratio}, search.best_
     wanted = {name: getattr(best, name) if value is None else value for name, value in given.items()}
     background = search if surface is None else surface
-    _contours(ax, _slice(background, wanted), background.best_.rating)
+    _contours(ax, _slice(background, wanted), background.best_.scoring)
     trials = _slice(search, wanted)
     gamma, C = np.log10([t.gamma for t in trials]), np.log10([t.C for t in trials])
     ax.plot(gamma, C, "o", ms=5, color=GREY, mec="white", mew=0.6, clip_on=False, label="visited")
@@ -111,10 +112,10 @@ def search_map(
             ms=13,
             **ring,
             clip_on=False,
-            label=f"best of all, {best.error:.3f}",
+            label=f"best of all, {best.score:.3f}",
         )
-    best = min(trials, key=lambda t: (t.error, t.log_loss))
-    label = f"best visited, {best.error:.3f}"
+    best = min(trials, key=lambda t: t.order)
+    label = f"best visited, {best.score:.3f}"
     ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color=BEST, clip_on=False, label=label)
     ax.set_xlabel(r"$\log_{10}\,\gamma$")
     ax.set_ylabel(r"$\log_{10}\,C$")
@@ -133,12 +134,12 @@ def _slice(search: Any, wanted: dict[str, float]) -> list[Any]:
     return found
 
 
-def _contours(ax: Any, trials: list[Any], rating: str) -> None:
-    """Draw filled contours of the error, if the trials are a grid."""
+def _contours(ax: Any, trials: list[Any], scoring: str) -> None:
+    """Draw filled contours of the score, if the trials are a grid."""
     gamma, C = (sorted({getattr(t, name) for t in trials}) for name in ("gamma", "C"))
-    errors = {(t.C, t.gamma): t.error for t in trials}
-    if len(errors) < len(gamma) * len(C) or min(len(gamma), len(C)) < 2:
+    scores = {(t.C, t.gamma): t.score for t in trials}
+    if len(scores) < len(gamma) * len(C) or min(len(gamma), len(C)) < 2:
         return
-    Z = np.array([[errors[c, g] for g in gamma] for c in C])
-    drawn = ax.contourf(np.log10(gamma), np.log10(C), Z, levels=12, cmap="YlGn_r")
-    ax.figure.colorbar(drawn, ax=ax, label=f"error ({rating.replace('_', ' ')})")
+    Z = np.array([[scores[c, g] for g in gamma] for c in C])
+    drawn = ax.contourf(np.log10(gamma), np.log10(C), Z, levels=12, cmap="YlGn")
+    ax.figure.colorbar(drawn, ax=ax, label=scoring.replace("_", " "))

@@ -4,6 +4,7 @@ What does not depend on the hyperparameters is computed once: distances, or the 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,16 +20,38 @@ from mixkern.search.grid import KernelPoint
 from mixkern.typing import Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Kernel matrices with the hyperparameters of one point.
+
+    Attributes
+    ----------
+    point : KernelPoint
+        Hyperparameters of the kernel.
+    among : ndarray of shape (n, n)
+        Kernel among the labelled rows.
+    towards : ndarray of shape (m, n) or None
+        Kernel between the other rows and the labelled ones; None where there are no others.
+    """
+
+    point: KernelPoint
+    among: Floats
+    towards: Floats | None
+
+
 class GramCache(ABC):
-    """Kernel matrices among the labelled rows, and between other rows and the labelled ones."""
+    """Kernel matrices among the labelled rows, and between other rows and the labelled ones.
+
+    A cache does not change after it is made, so that several processes or threads can use it.
+    """
 
     @abstractmethod
-    def among(self, point: KernelPoint) -> Floats:
-        """Compute the kernel among the labelled rows."""
+    def matrices(self, points: Iterable[KernelPoint]) -> Iterator[Matrices]:
+        """Yield the matrices of each point; neighbours that differ little share most of their computation."""
 
-    @abstractmethod
-    def towards(self, point: KernelPoint) -> Floats | None:
-        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
+    def at(self, point: KernelPoint) -> Matrices:
+        """Compute the matrices of one point."""
+        return next(self.matrices([point]))
 
     @abstractmethod
     def kernel(self, point: KernelPoint) -> Any:
@@ -52,14 +75,17 @@ class DistanceGramCache(GramCache):
         self._kernel, self._labelled, self._others = kernel, labelled, others
         self._among, self._towards = _pair_terms(kernel, labelled, others)
 
-    def among(self, point: KernelPoint) -> Floats:
-        """Compute the kernel among the labelled rows; without gamma, the linear one."""
+    def matrices(self, points: Iterable[KernelPoint]) -> Iterator[Matrices]:
+        """Yield the matrices of each point; without gamma, those of the linear kernel."""
+        for point in points:
+            yield Matrices(point, self._among_rows(point), self._towards_rows(point))
+
+    def _among_rows(self, point: KernelPoint) -> Floats:
         if point.gamma is None:
             return self._scalar_products(self._euclidean[0], point)
         return self._among.kernel(point.gamma, point.alpha, point.beta)
 
-    def towards(self, point: KernelPoint) -> Floats | None:
-        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
+    def _towards_rows(self, point: KernelPoint) -> Floats | None:
         if self._towards is None:
             return None
         if point.gamma is None:
@@ -101,10 +127,10 @@ class DistanceGramCache(GramCache):
 
 
 class LaplacianKernels:
-    """Laplacian kernels with one graph and changing hyperparameters; the last one is kept.
+    """Laplacian kernels with one graph and changing hyperparameters; the last one is kept for the next.
 
-    Searches with different labelled rows that try the same hyperparameters in the same order may share one: each kernel
-    is factorised once for all of them.
+    Searches with different labelled rows that visit the same points in the same order may share one, within one thread:
+    each kernel is factorised once for all of them.
 
     Attributes
     ----------
@@ -144,68 +170,70 @@ class LaplacianGramCache(GramCache):
 
     Parameters
     ----------
-    kernels : LaplacianKernels
-        Kernels with one graph; several searches may share them.
+    kernel : LaplacianKernel
+        A bound kernel, with any hyperparameters.
     labelled, others : ndarray of shape (q, d + e) and (m, d + e)
         Rows, which need not be among those of the graph; the others may be None.
+    kernels : LaplacianKernels, default=None
+        Kernels that several caches share, whose points are visited in the same order; by default each call of
+        :meth:`matrices` has its own.
     """
 
-    def __init__(self, kernels: LaplacianKernels, labelled: Rows | Floats, others: Rows | Floats | None) -> None:
-        self._kernels, self._labelled, self._others = kernels, labelled, others
-        self._last: _Placed | None = None
-        self._solved: tuple[LaplacianKernel, Floats] | None = None
+    def __init__(
+        self,
+        kernel: LaplacianKernel,
+        labelled: Rows | Floats,
+        others: Rows | Floats | None,
+        kernels: LaplacianKernels | None = None,
+    ) -> None:
+        if not isinstance(kernel.base, DistanceKernel):
+            raise _unsupported(kernel.base)
+        self._kernel, self._labelled, self._others, self._kernels = kernel, labelled, others, kernels
 
-    def among(self, point: KernelPoint) -> Floats:
-        """Compute the kernel among the labelled rows."""
-        kernel = self.kernel(point)
-        if not kernel.ratio:
-            matrix: Floats = kernel(self._labelled)
-            return matrix
-        placed = self._placed(kernel)
-        half = self._half(kernel, placed)
-        return placed.among + half.T @ half
-
-    def towards(self, point: KernelPoint) -> Floats | None:
-        """Compute the kernel between the other rows and the labelled ones; None where there are no others."""
-        if self._others is None:
-            return None
-        kernel = self.kernel(point)
-        if not kernel.ratio:
-            matrix: Floats = kernel(self._others, self._labelled)
-            return matrix
-        placed = self._placed(kernel)
-        assert placed.others is not None  # there are others
-        others, beyond = placed.others
-        return beyond + kernel.along(others, self._half(kernel, placed))
+    def matrices(self, points: Iterable[KernelPoint]) -> Iterator[Matrices]:
+        """Yield the matrices of each point; the coordinates of rows are kept until the base kernel changes."""
+        kernels = LaplacianKernels(self._kernel) if self._kernels is None else self._kernels
+        placed: _Placed | None = None
+        for point in points:
+            kernel = kernels.kernel(point)
+            if not kernel.ratio:
+                yield self._plain(point, kernel)
+                continue
+            if placed is None or placed.deformation is not kernel.deformation:
+                placed = self._placed(kernel)
+            half = kernel.half(placed.labelled)
+            towards = None
+            if placed.others is not None:
+                others, beyond = placed.others
+                towards = beyond + kernel.along(others, half)
+            yield Matrices(point, placed.among + half.T @ half, towards)
 
     def kernel(self, point: KernelPoint) -> LaplacianKernel:
         """Give the kernel with these hyperparameters."""
-        return self._kernels.kernel(point)
+        return LaplacianKernels(self._kernel).kernel(point)
+
+    def _plain(self, point: KernelPoint, kernel: LaplacianKernel) -> Matrices:
+        """Compute the matrices of a kernel with the ratio 0, which is not deformed."""
+        others = self._others
+        towards = None if others is None else kernel(others, self._labelled)
+        return Matrices(point, kernel(self._labelled), towards)
 
     def _placed(self, kernel: LaplacianKernel) -> _Placed:
-        """Compute the coordinates of the rows; they are kept until the base kernel changes."""
+        """Compute the coordinates of the rows."""
         deformation = kernel.deformation
-        if self._last is None or self._last.deformation is not deformation:
-            labelled = kernel.coordinates(self._labelled)
-            among = deformation.residual(kernel.base(self._labelled), labelled, labelled)
-            others = None
-            if self._others is not None:
-                where = kernel.coordinates(self._others)
-                others = where, deformation.residual(kernel.base(self._others, self._labelled), where, labelled)
-            self._last = _Placed(deformation, labelled, (among + among.T) / 2, others)
-        return self._last
-
-    def _half(self, kernel: LaplacianKernel, placed: _Placed) -> Floats:
-        """Solve for the labelled rows; the solution is kept until the ratio changes."""
-        if self._solved is None or self._solved[0] is not kernel:
-            self._solved = kernel, kernel.half(placed.labelled)
-        return self._solved[1]
+        labelled = kernel.coordinates(self._labelled)
+        among = deformation.residual(kernel.base(self._labelled), labelled, labelled)
+        others = None
+        if self._others is not None:
+            where = kernel.coordinates(self._others)
+            others = where, deformation.residual(kernel.base(self._others, self._labelled), where, labelled)
+        return _Placed(deformation, labelled, (among + among.T) / 2, others)
 
 
 def gram_cache(kernel: Any, labelled: Rows | Floats, others: Rows | Floats | None) -> GramCache:
     """Give the matrices of a bound kernel, whatever its class."""
     if isinstance(kernel, LaplacianKernel):
-        return LaplacianGramCache(LaplacianKernels(kernel), labelled, others)
+        return LaplacianGramCache(kernel, labelled, others)
     if isinstance(kernel, (MixtureKernel, RBFKernel)):
         return DistanceGramCache(kernel, labelled, others)
     raise _unsupported(kernel)

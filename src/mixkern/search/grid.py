@@ -26,6 +26,11 @@ class KernelPoint:
         return (self.gamma is None, f"{factor * self.alpha:.9g}", f"{factor * self.beta:.9g}", self.ratio)
 
     @property
+    def base(self) -> tuple[float | None, float, float]:
+        """All but the ratio: kernels with the same base share its factorisation."""
+        return self.gamma, self.alpha, self.beta
+
+    @property
     def order(self) -> tuple[float, ...]:
         """Sort key that makes neighbours of kernels that share most of their computation."""
         return (self.alpha, self.beta, self.gamma or 0.0, self.ratio or 0.0)

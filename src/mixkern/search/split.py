@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import check_random_state
 
 from mixkern.encoding import UNLABELLED, encode_labels, encode_targets
-from mixkern.errors import LabelError, OptionError, hint
+from mixkern.errors import LabelError, LengthError, OptionError, hint
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.typing import Ints, Positions
+from mixkern.wording import counted
 
 
 class SemiSupervisedSplit:
@@ -63,8 +64,8 @@ class SemiSupervisedSplit:
         groups : array-like of shape (n,), default=None
             Groups, for splitters that use them.
         """
-        indexable(X, y, groups)
         codes = self._codes(y)
+        _check_lengths(codes, X=X, groups=groups)
         labelled = np.flatnonzero(codes != UNLABELLED)
         for train, test in self._folds(codes[labelled], groups, labelled):
             others = np.flatnonzero(codes == UNLABELLED) if self.transductive else np.empty(0, dtype=np.intp)
@@ -78,6 +79,7 @@ class SemiSupervisedSplit:
         if y is None:
             return int(splitter.get_n_splits(X, y, groups))
         codes = self._codes(y)
+        _check_lengths(codes, groups=groups)
         labelled = np.flatnonzero(codes != UNLABELLED)
         groups = None if groups is None else np.asarray(groups)[labelled]
         return int(splitter.get_n_splits(labelled, codes[labelled], groups))
@@ -114,6 +116,20 @@ class SemiSupervisedSplit:
     def __repr__(self) -> str:
         shown = {name: value for name, value in vars(self).items() if name != "cv"}
         return f"SemiSupervisedSplit({', '.join([repr(self.cv), *(f'{k}={v!r}' for k, v in shown.items())])})"
+
+
+def _check_lengths(codes: Ints, **given: Any) -> None:
+    """Raise an error for arguments that have not one row for each label."""
+    for name, rows in given.items():
+        if rows is None:
+            continue
+        shape = getattr(rows, "shape", None)
+        n = len(rows) if shape is None and hasattr(rows, "__len__") else (shape or (0,))[0]
+        if n != len(codes):
+            raise LengthError(
+                f"{name} has {counted(n, 'row')}, but y has {counted(len(codes), 'label')}.",
+                hint=hint(python="Give one label per row, None where there is none."),
+            )
 
 
 def _tested(codes: Ints) -> Ints:

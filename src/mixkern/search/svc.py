@@ -1,39 +1,42 @@
 """Hyperparameter search for kernel SVMs."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.callback import with_callbacks
+from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture, Rows
-from mixkern.encoding import UNLABELLED, encode_labels
 from mixkern.encoding.encoder import TableInput
-from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError, hint, warn
+from mixkern.errors import KernelError, OptionError, hint
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName, replaced
-from mixkern.fitting import ProgressMixin, Step, all_or_nothing
-from mixkern.imports import optional
+from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel
-from mixkern.sampling import subsample
 from mixkern.search.gram_cache import GramCache, gram_cache
 from mixkern.search.grid import kernel_points
-from mixkern.search.scoring import Rating, Scorer, SearchTrial, Trials, distinct_shapes
+from mixkern.search.scoring import NamedScorer, Scoring, resolved_scoring
 from mixkern.search.split import check_density, check_labels
-from mixkern.svm.folds import Train, fewer_folds, label_folds
-from mixkern.typing import Floats, Ints, Objects, Positions, RandomState
-from mixkern.validation import at_least, numbers_to_try, one_of
-from mixkern.wording import listing
+from mixkern.search.trial import SearchTrial, Trainer, Trials, TrialScorer, distinct_shapes
+from mixkern.search.unlabelled import scored_unlabelled, true_codes
+from mixkern.svm.folds import fewer_folds, label_folds
+from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, trial_line
+from mixkern.typing import Floats, Ints, Objects
+from mixkern.validation import at_least, check_parameters, numbers_to_try, one_of
+from mixkern.wording import counted
 
 DECADES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # the paper's grid
-GAP = -2  # code of a row without a label in optimistic_labels
+PAPER_WEIGHTS = tuple(i / 10 for i in range(11))  # the paper's grid of alpha and beta
 BETAS = (0.03, 0.1, 0.3, 1.0)  # beside alpha = 1, for tables with categories
+
+RULES = {"cv": at_least(2), "max_unlabelled": at_least(1), "n_jobs": N_JOBS, "verbose": VERBOSE}
 
 
 class Strategy(StrEnum):
@@ -63,27 +66,51 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         values that make the same kernel, one combination is tried.
     ratio : sequence of float, default=None
         Values to try of :class:`LaplacianSVC`; ``None`` keeps its own.
-    rating : {"validation", "expected_error", "optimistic"}, default="validation"
-        Error that trials are compared by: on labelled rows that were left out; the same plus one minus the mean
-        confidence on unlabelled rows; or on both, with labels that are passed to :meth:`fit` for this purpose. The log
-        loss of the labels left out decides between equal errors.
+    scoring : str or callable, default="accuracy"
+        Score that trials are compared by; the highest wins, and the log loss of the labels left out decides between
+        equal scores. ``"accuracy"`` is that on labelled rows that were left out. ``"neg_expected_error"`` is minus the
+        error on them, minus one, plus the mean confidence on unlabelled rows. ``"optimistic_accuracy"`` is the accuracy
+        on both, with labels that are passed to :meth:`fit` for this purpose. Or the name of a scorer of scikit-learn,
+        or a function ``scorer(classifier, rows, y)``, where ``rows`` are positions in the ``X`` of :meth:`fit`.
     cv : int, default=4
         Number of folds of the labelled rows; fewer where classes have fewer labels.
     max_unlabelled : int, default=2000
-        Number of unlabelled rows that the error is computed on at most.
+        Number of unlabelled rows that the score is computed on at most.
+    n_jobs : int, default=None
+        Number of kernels that are tried in parallel, by joblib; -1 is one for each core. The results are the same.
+    verbose : int, default=0
+        1 prints the number of trials and the best one, 2 a line for each trial with its score and time.
     random_state : int, RandomState or None, default=None
         Controls the folds and the draw of unlabelled rows; also that of the estimator, where it has none.
 
     Attributes
     ----------
     best_estimator_ : MixtureSVC or LaplacianSVC
-        The estimator, trained with the best hyperparameters.
-    best_ : SearchTrial
-        The best trial.
+        The estimator, trained with the best hyperparameters on all labels.
+    best_score_ : float
+        Score of the best trial. It is too optimistic, because the trial was selected for it.
     best_params_ : dict
         Parameters of the estimator for the best trial.
+    best_index_ : int
+        Position of the best trial in ``cv_results_``.
+    cv_results_ : dict of arrays
+        A row for each trial, as in scikit-learn's ``GridSearchCV``; ``pandas.DataFrame(search.cv_results_)`` is a
+        table. Its ``mean_test_score`` is the score of the labels of all folds together, because a fold of few labels
+        may lack a class. ``split0_test_score``, ... are those of each fold alone, NaN where it is not defined, and
+        ``std_test_score`` their standard deviation. ``rank_test_score`` ranks by score and then by ``log_loss``, that
+        of the labels left out. ``n_support`` is the mean number of support vectors, ``confidence`` the mean confidence
+        on unlabelled rows, where these were used. ``params`` has parameters of the estimator, ``param_C``,
+        ``param_gamma``, ... numbers.
     trials_ : tuple of SearchTrial
-        All trials, in their order.
+        All trials in their order, with all errors that were computed. For a line, the linear SVMs are included.
+    best_ : SearchTrial
+        The best trial.
+    n_splits_ : int
+        Number of folds.
+    scorer_ : callable or None
+        The scorer of scikit-learn; None for the two scores that use unlabelled rows.
+    refit_time_ : float
+        Seconds for the training with the best hyperparameters, without the density.
     classes_ : ndarray of shape (c,)
         The labels.
 
@@ -94,14 +121,14 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
 
     See Also
     --------
-    mixkern.plot.search_map : the error over gamma and C.
+    mixkern.plot.search_map : the score over gamma and C.
 
     Examples
     --------
     >>> from mixkern import SVCSearch, datasets
     >>> wine = datasets.load("wine")
     >>> search = SVCSearch(strategy="line", random_state=0).fit(wine.X, wine.few_labels(per_class=6, random_state=0))
-    >>> len(search.trials_) <= 12, bool(search.score(wine.X, wine.y) > 0.9)
+    >>> len(search.cv_results_["params"]) <= 6, bool(search.score(wine.X, wine.y) > 0.9)
     (True, True)
     """
 
@@ -115,9 +142,11 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         alpha: Sequence[float] | None = None,
         beta: Sequence[float] | None = None,
         ratio: Sequence[float] | None = None,
-        rating: str = "validation",
+        scoring: str | Callable[..., float] | None = "accuracy",
         cv: int = 4,
         max_unlabelled: int = 2_000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -127,10 +156,39 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         self.alpha = alpha
         self.beta = beta
         self.ratio = ratio
-        self.rating = rating
+        self.scoring = scoring
         self.cv = cv
         self.max_unlabelled = max_unlabelled
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
+
+    @classmethod
+    def from_paper(cls, **settings: Any) -> Self:
+        """Return the paper's whole procedure: its density search, its kernel, its grids and its score.
+
+        The estimator is :meth:`MixtureSVC.from_paper`. C and gamma are 0.001, 0.01, ..., 100; for tables with
+        categories, alpha and beta are 0, 0.1, ..., 1, which is about 4,000 trials. Trials are compared by
+        ``"neg_expected_error"`` in four folds. Settings replace these, and any other parameter of the search.
+
+        The paper rates by "considering L_val and U (to determine the expected error)" without a formula: here the
+        expected error on U is one minus the mean confidence, at most 2,000 rows of U are used, and the log loss decides
+        between equal scores.
+
+        >>> search = SVCSearch.from_paper(random_state=0)
+        >>> search.scoring, search.estimator.kernel
+        ('neg_expected_error', 'rwm')
+        """
+        paper: dict[str, Any] = {
+            "strategy": Strategy.GRID.value,
+            "C": DECADES,
+            "gamma": DECADES,
+            "alpha": PAPER_WEIGHTS,
+            "beta": PAPER_WEIGHTS,
+            "scoring": Scoring.NEG_EXPECTED_ERROR.value,
+            "cv": 4,
+        }
+        return cls(settings.pop("estimator", None) or MixtureSVC.from_paper(), **{**paper, **settings})
 
     # ---------------------------------------------------------------- searching
 
@@ -152,30 +210,38 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         X, y, sample_weight, X_unlabelled
             As in :meth:`MixtureSVC.fit`.
         optimistic_labels : array-like of shape (n,), default=None
-            True labels of all rows of ``X``, for ``rating="optimistic"`` alone.
+            True labels of all rows of ``X``, for ``scoring="optimistic_accuracy"`` alone.
 
         Returns
         -------
         self
         """
         estimator = self._estimator()
-        rating, values = one_of(Rating, self.rating, "rating"), self._values(estimator)
+        scoring, values = resolved_scoring(self.scoring), self._values(estimator)
         codes, weights = estimator.read_labels(X, y, sample_weight)
+        true = true_codes(scoring, estimator.classes_, optimistic_labels, len(codes))
         rows = estimator.learn_structure(X, X_unlabelled, codes)
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
-        others, other_codes = self._others(rating, estimator, codes, len(rows), optimistic_labels, random)
+        others, other_codes = scored_unlabelled(scoring, codes, len(rows), true, self.max_unlabelled, random)
         cache = gram_cache(estimator.kernel_, rows[labelled], None if others is None else rows[others])
-        counts = None if weights is None else weights[labelled]
-
-        def trainer(C: float) -> Train:
-            estimator.C = C
-            return lambda K, codes, kept: estimator.solve(K, codes, None if counts is None else counts[kept])
-
         check_labels(codes[labelled])
         folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self.cv), random)
-        ones = np.ones(len(labelled))
-        scorer = Scorer(codes[labelled], ones if counts is None else counts, folds, trainer, other_codes, rating)
-        self.trials_ = self._tried(Trials(cache, scorer), estimator.mixture_, values, X, y)
+        counts = None if weights is None else weights[labelled]
+        scorer = TrialScorer(
+            codes=codes[labelled],
+            weights=np.ones(len(labelled)) if counts is None else counts,
+            folds=folds,
+            trainer=Trainer(estimator, counts),
+            other_codes=other_codes,
+            scoring=scoring,
+            classes=estimator.classes_,
+            positions=labelled,
+            is_weighted=counts is not None,
+        )
+        self.n_splits_ = int(folds.max()) + 1
+        self.scorer_ = _scorer_function(scoring)
+        self.trials_ = self._tried(Trials(cache, scorer, self.n_jobs), estimator.mixture_, values, X, y)
+        self._tabulate(estimator)
         self._train_best(estimator, cache, rows, codes, weights)
         return self
 
@@ -192,8 +258,7 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
 
     def _values(self, estimator: MixtureSVC) -> dict[str, list[Any]]:
         """Check the parameters, and give the values to try."""
-        at_least(2).check(self.cv, "cv")
-        at_least(1).check(self.max_unlabelled, "max_unlabelled")
+        check_parameters(self, RULES)
         is_laplacian = isinstance(estimator, LaplacianSVC)
         if self.ratio is not None and not is_laplacian:
             raise OptionError(
@@ -215,39 +280,6 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
             "ratio": own if self.ratio is None else numbers_to_try(self.ratio, "ratio", zero=True),
         }
 
-    def _others(
-        self, rating: Rating, estimator: Any, codes: Ints, n_rows: int, labels: Any, random: RandomState
-    ) -> tuple[Positions | None, Ints | None]:
-        """Draw the unlabelled rows that errors are computed on, with their labels where the rating uses them."""
-        if (labels is not None) != (rating is Rating.OPTIMISTIC):
-            raise LabelError("optimistic_labels and rating='optimistic' go together: give both, or neither.")
-        unlabelled = np.flatnonzero(np.append(codes, np.full(n_rows - len(codes), UNLABELLED)) == UNLABELLED)
-        true = None if labels is None else self._true_codes(estimator, labels, len(codes))
-        if rating is Rating.OPTIMISTIC:
-            unlabelled = unlabelled[unlabelled < len(codes)]
-        if rating is Rating.VALIDATION or not len(unlabelled):
-            return None, None
-        unlabelled = np.sort(subsample(unlabelled, self.max_unlabelled, random))
-        if true is None:
-            return unlabelled, None
-        if (true[unlabelled] == GAP).any():
-            raise LabelError("optimistic_labels must have a label for every row of X.")
-        return unlabelled, true[unlabelled]
-
-    def _true_codes(self, estimator: MixtureSVC, labels: Any, n: int) -> Ints:
-        """Encode optimistic_labels by the classes of y; -1 for a class that y does not have."""
-        true = encode_labels(labels, min_classes=1)
-        if len(true.codes) != n:
-            raise LabelError(f"optimistic_labels has {len(true.codes)} labels, but X has {n} rows.")
-        position = {label: i for i, label in enumerate(estimator.classes_.tolist())}
-        of_class = np.array([*(position.get(label, UNLABELLED) for label in true.classes.tolist()), GAP])
-        if (of_class[:-1] == UNLABELLED).all():
-            raise LabelError(
-                f"None of optimistic_labels, {listing(true.classes.tolist())}, is a label of y, "
-                f"{listing(estimator.classes_.tolist())}. Give them in the same type."
-            )
-        return of_class[true.codes]
-
     def _tried(
         self, trials: Trials, mixture: Mixture, values: dict[str, list[Any]], X: Any, y: Any
     ) -> tuple[SearchTrial, ...]:
@@ -264,35 +296,46 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
             shapes = distinct_shapes(alpha, beta)
             found, n = trials.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
         with self._progress("trial", n, X, y) as step:
-            return _collected(found, step, n)
+            step.note(f"{counted(n, 'trial')} at most, {self.n_splits_} folds each")
+
+            def line(trial: SearchTrial, number: int) -> str:
+                return trial_line(number, n, trial.settings, trial.score, trial.seconds)
+
+            done = collect_trials(found, step, n, line, is_result=lambda trial: not trial.is_linear)
+            best = min((trial for trial in done if not trial.is_linear), key=lambda trial: trial.order)
+            step.note(f"best: {line(best, done.index(best) + 1)}")
+        return tuple(done)
+
+    def _tabulate(self, estimator: MixtureSVC) -> None:
+        """Set the attributes that describe the trials, as scikit-learn names them."""
+        results = [trial for trial in self.trials_ if not trial.is_linear]
+        names = ["C", "gamma", "alpha", "beta", *(["ratio"] if isinstance(estimator, LaplacianSVC) else [])]
+        self.cv_results_ = results_table(
+            params=[_estimator_params(estimator, trial) for trial in results],
+            columns={name: [getattr(trial, name) for trial in results] for name in names},
+            split_scores=[trial.split_scores for trial in results],
+            scores=[trial.score for trial in results],
+            rank=ranks([trial.order for trial in results]),
+            times=[(trial.fit_time, trial.score_time) for trial in results],
+        )
+        for name in ("log_loss", "n_support", "confidence"):
+            column = np.array([getattr(trial, name) for trial in results])
+            if not np.isnan(column).all():
+                self.cv_results_[name] = column
+        self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
+        self.best_, self.best_score_ = results[self.best_index_], results[self.best_index_].score
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
 
     def _train_best(self, estimator: Any, cache: GramCache, rows: Rows, codes: Ints, weights: Floats | None) -> None:
         """Train with the best hyperparameters and the density that is already fitted."""
-        self.best_ = min((trial for trial in self.trials_ if not trial.is_linear), key=lambda t: t.order)
-        best = self.best_
-        settings: dict[str, Any] = {"gamma": best.gamma, "alpha": best.alpha, "beta": best.beta}
-        if estimator.kernel == KernelName.BLEND and isinstance(estimator.kernel_, BlendKernel):
-            # A kernel object is used as it is; for kernel="blend", the evidence would change the share again.
-            settings = {"kernel": BlendKernel(**settings), "gamma": "scale", "alpha": 1.0, "beta": 1.0}
-        elif not isinstance(estimator.kernel, str):
-            settings = {"kernel": _with(estimator.kernel, settings)}
-        if isinstance(estimator, LaplacianSVC):
-            settings["ratio"] = best.ratio
-        self.best_params_ = {"C": best.C, **settings}
+        start = perf_counter()
         estimator.set_params(**self.best_params_)
-        estimator.kernel_ = cache.kernel(best.point)
+        estimator.kernel_ = cache.kernel(self.best_.point)
         self.best_estimator_ = estimator.train(rows, codes, weights)
+        self.refit_time_ = perf_counter() - start
         self.classes_ = estimator.classes_
 
     # ---------------------------------------------------------------- using the best estimator
-
-    def to_frame(self) -> Any:
-        """Give all trials as a pandas frame, with all errors that were computed."""
-        check_is_fitted(self)
-        pandas = optional("pandas", purpose="SVCSearch.to_frame")
-        frame = pandas.DataFrame([asdict(trial) for trial in self.trials_]).drop(columns="rating")
-        missing = [name for name in ("expected_error", "optimistic_error") if frame[name].isna().all()]
-        return frame.drop(columns=missing)
 
     def predict(self, X: Any) -> Any:
         """Predict the label of each row."""
@@ -300,9 +343,16 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         return self.best_estimator_.predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the accuracy; see :meth:`MixtureSVC.score`."""
+        """Compute the score of the best estimator by ``scorer_``; every row must have a label.
+
+        It is the accuracy for the scores that use unlabelled rows; see :meth:`MixtureSVC.score`.
+        """
         check_is_fitted(self)
-        return self.best_estimator_.score(X, y, sample_weight)
+        accuracy = self.best_estimator_.score(X, y, sample_weight)  # raises the error for rows without a label
+        scoring = resolved_scoring(self.scoring)
+        if isinstance(scoring, Scoring):
+            return accuracy
+        return scoring(self.best_estimator_, X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the decision function; see :meth:`MixtureSVC.decision_function`."""
@@ -329,19 +379,23 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         return hasattr(self, "best_estimator_")
 
 
-def _collected(found: Iterator[SearchTrial], step: Step, n: int) -> tuple[SearchTrial, ...]:
-    """Collect trials until all are done, a callback stops the search, or Ctrl-C does."""
-    trials: list[SearchTrial] = []
-    try:
-        for trial in found:
-            trials.append(trial)
-            if step() and not trial.is_linear:
-                break
-    except KeyboardInterrupt:
-        if all(trial.is_linear for trial in trials):
-            raise
-        warn(f"Stopped after {len(trials)} of {n} trials; the best of them is used.", InterruptedWarning)
-    return tuple(trials)
+def _scorer_function(scoring: Scoring | NamedScorer) -> Callable[..., Any] | None:
+    if isinstance(scoring, NamedScorer):
+        return scoring.function
+    return get_scorer(scoring.value) if scoring is Scoring.ACCURACY else None
+
+
+def _estimator_params(estimator: Any, trial: SearchTrial) -> dict[str, Any]:
+    """Return the parameters of the estimator for a trial."""
+    settings: dict[str, Any] = {"gamma": trial.gamma, "alpha": trial.alpha, "beta": trial.beta}
+    if estimator.kernel == KernelName.BLEND and isinstance(estimator.kernel_, BlendKernel):
+        # A kernel object is used as it is; for kernel="blend", the evidence would change the share again.
+        settings = {"kernel": BlendKernel(**settings), "gamma": "scale", "alpha": 1.0, "beta": 1.0}
+    elif not isinstance(estimator.kernel, str):
+        settings = {"kernel": _with(estimator.kernel, settings)}
+    if isinstance(estimator, LaplacianSVC):
+        settings["ratio"] = trial.ratio
+    return {"C": trial.C, **settings}
 
 
 def _with(kernel: Any, settings: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from mixkern.density import DensitySearch
 from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.writer import write_whole
 from mixkern.search import SVCSearch
@@ -197,7 +198,7 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
 def _check_savable(model: Any) -> None:
     """Raise an error for anything but a fitted model of mixkern."""
     kind = model.__name__ if isinstance(model, type) else type(model).__name__
-    if isinstance(model, SVCSearch):
+    if isinstance(model, (SVCSearch, DensitySearch)):
         step = hint(python="Save its best estimator: save(search.best_estimator_, path).")
         raise ModelFileError("A search cannot be saved.", hint=step)
     if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density import Mixture, Rows, VBMixture
+from mixkern.density import DensitySearch, Mixture, Rows, VBMixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Kind, Labels, TableEncoder
 from mixkern.errors import ModelFileError, OptionError
 from mixkern.estimators import MixtureSVC
@@ -32,7 +32,16 @@ from mixkern.wording import shortened
 MOST_GRAPH_ROWS, MOST_NEIGHBORS, MOST_DEGREE = 50_000, 1_000, 16  # larger graphs take hours, or all memory
 
 _PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # parameters that are dicts
-_SEQUENCES = ("categorical", "continuous", "length_scale", "mean_prior", "precision_prior", "rows")  # and bounds
+_SEQUENCES = (  # and bounds
+    "categorical",
+    "continuous",
+    "length_scale",
+    "mean_precision_prior",
+    "mean_prior",
+    "precision_prior",
+    "rows",
+    "weight_concentration_prior",
+)
 _KERNELS_IN, _MIXTURES_IN, _ESTIMATORS_IN = (
     ("base", "k1", "k2", "kernel"),
     ("density", "mixture"),
@@ -80,11 +89,20 @@ class _Builder:
             return self.mixture(value)
         if isinstance(value, (VBMixture, TableEncoder)) and name in _ESTIMATORS_IN:
             return self.estimator(value)
+        if isinstance(value, DensitySearch) and name == "density":
+            return self.search(value)
         if name in _PAIRS and isinstance(value, list):
             return _of_pairs(value, name)
         if name in _SEQUENCES or name.endswith("_bounds"):
             return _plain(value, name)
         return _random(value) if name == "random_state" else _scalar(value, name)
+
+    def search(self, state: Any) -> DensitySearch:
+        """Return a search that is not fitted."""
+        given = vars(state)
+        _require(type(state) is DensitySearch and type(given.get("density")) in (VBMixture, type(None)), "density")
+        names = [name for name in DensitySearch().get_params(deep=False) if name in given]
+        return DensitySearch(**{name: self.parameter(name, given[name]) for name in names})
 
     def kernel(self, state: Any) -> Any:
         _require(type_name(state) in KERNELS, "kernel")

@@ -12,7 +12,7 @@ from mixkern.density import Mixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Labels
 from mixkern.errors import ModelFileError
 from mixkern.estimators.novelty import Novelty
-from mixkern.storage.trust import ESTIMATORS, KERNELS
+from mixkern.storage.trust import ESTIMATORS, KERNELS, SEARCHES
 from mixkern.svm import DecisionFunction
 
 # Fitted attributes that predictions need; the kernel of _decision is kernel_, and the codes of _labels are empty.
@@ -85,7 +85,7 @@ def state_of(thing: Any) -> Any:
 
 def _estimator_state(thing: Any) -> Any:
     """Return a copy of an estimator or a kernel with the attributes that are saved."""
-    if type_name(thing) not in (*ESTIMATORS, *KERNELS):
+    if type_name(thing) not in (*ESTIMATORS, *SEARCHES, *KERNELS):
         raise ModelFileError(
             f"the model holds a {type_name(thing)}, and only estimators of mixkern and kernels of mixkern and "
             "scikit-learn can be saved. Fit it with one of those."

@@ -42,6 +42,7 @@ ESTIMATORS = (
     "mixkern.estimators.transductive.TransductiveSVC",
     "mixkern.encoding.encoder.TableEncoder",
 )
+SEARCHES = ("mixkern.density.search.DensitySearch",)  # parameters of estimators; not saved themselves
 VALUES = (
     "mixkern.density.mixture.Mixture",
     "mixkern.estimators.novelty.Novelty",
@@ -67,7 +68,7 @@ KERNELS = (
     "sklearn.gaussian_process.kernels.Sum",
     "sklearn.gaussian_process.kernels.WhiteKernel",
 )
-TYPES = (*ESTIMATORS, *VALUES, *KERNELS)  # trusted by skops
+TYPES = (*ESTIMATORS, *SEARCHES, *VALUES, *KERNELS)  # trusted by skops
 
 MOVED_MODULES = {  # since format 1
     "mixkern.table.column": "mixkern.encoding.column",

@@ -17,10 +17,10 @@ from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import LaplacianKernel, Repair, definiteness
 from mixkern.sampling import class_subsample, subsample
-from mixkern.search import Rating, SearchTrial
+from mixkern.search import Scoring, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
-from mixkern.search.scoring import Scorer, Trials
+from mixkern.search.trial import Settings, Trials, TrialScorer
 from mixkern.svm import DecisionFunction, Dual, classifier
 from mixkern.svm.decision import values_for
 from mixkern.svm.folds import Train, fewer_folds, label_folds
@@ -32,8 +32,6 @@ from mixkern_study.record import CellKey, Result, Trial
 
 SHAPES = ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0))  # alpha and beta of the first stage, where a table has categories
 MOST_EIGENVALUES = 2_000  # rows whose kernel matrix is examined
-
-Settings = tuple[KernelPoint, tuple[float, ...]]  # a kernel, and every C to try with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ class Evaluation:
         ]
         found: list[list[Candidate]] = [[] for _ in draws]
         for name in self.densities:
-            trials = [_trials(search[name], self._first_stage()) for search in searches]
+            trials = [search[name].of(self._first_stage()) for search in searches]
             for of_draws in zip(*trials, strict=True):  # one kernel matrix for all draws at a time
                 for each, trial in zip(found, of_draws, strict=True):
                     each.append(Candidate(name, trial))
@@ -138,7 +136,7 @@ class Evaluation:
             weights = self.protocol.weights
             points = kernel_points([best.trial.gamma], weights, weights, [best.trial.point.ratio])
             settings = [(point, (best.trial.C,)) for point in points if (point.key, best.trial.C) not in seen]
-            found += [Candidate(best.density, trial, reading) for trial in _trials(search[best.density], settings)]
+            found += [Candidate(best.density, trial, reading) for trial in search[best.density].of(settings)]
 
     def _final(self, draw: Draw, found: list[Candidate]) -> list[Candidate]:
         """Rate the best settings by each reading again on more rows; empty where all rows were used already."""
@@ -153,7 +151,7 @@ class Evaluation:
             mine = sorted((f for f in finalists.values() if f.density == name), key=lambda f: f.trial.point.order)
             if mine:
                 settings = [(f.trial.point, (f.trial.C,)) for f in mine]
-                trials = _trials(rows.search(draw, self.protocol.max_labelled), settings)
+                trials = rows.search(draw, self.protocol.max_labelled).of(settings)
                 final += [replace(one, trial=trial) for one, trial in zip(mine, trials, strict=True)]
         return final
 
@@ -164,7 +162,7 @@ class Evaluation:
         """Sort by a reading, the best first; the ceiling alone may choose among densities."""
         mine = [one for one in found if RATED.index(one.reading) <= RATED.index(reading)]
         of_choice = [one for one in mine if reading is Reading.CEILING or one.density == self.plain]
-        return sorted(of_choice, key=lambda one: one.trial.order_by(_rating(reading)))
+        return sorted(of_choice, key=lambda one: one.trial.order_by(_scoring(reading)))
 
     # ---------------------------------------------------------------- testing
 
@@ -176,7 +174,7 @@ class Evaluation:
             choice = (best.density, best.trial.point.key, best.trial.C)
             if choice not in tested:
                 tested[choice] = self._test(draw, best)
-            yield replace(tested[choice], reading=str(reading), rated_error=best.trial.error_by(_rating(reading)))
+            yield replace(tested[choice], reading=str(reading), rated_error=best.trial.error_by(_scoring(reading)))
 
     def _test(self, draw: Draw, best: Candidate) -> Result:
         rows, trial = self._rows[best.density], best.trial
@@ -265,12 +263,12 @@ class _KernelRows:
             position = np.full(fold.n_classes, -1)
             position[known] = np.arange(len(known))
             other_codes = position[fold.train_codes[others]]
-        scorer = Scorer(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
+        scorer = TrialScorer(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
         return Trials(self._grams(self.train[rows], self.train[others] if len(others) else None), scorer)
 
     def _grams(self, labelled: Rows, others: Rows | None) -> GramCache:
         if self._laplacian is not None:
-            return LaplacianGramCache(self._laplacian, labelled, others)
+            return LaplacianGramCache(self._laplacian.last, labelled, others, self._laplacian)
         return DistanceGramCache(self._base, labelled, others)
 
     def _trainer(self, C: float) -> Train:
@@ -295,13 +293,8 @@ def predicted(values: Floats, codes: Ints) -> Ints:
     return known[chosen(class_scores(values, len(known)))]
 
 
-def _rating(reading: Reading) -> Rating:
-    return Rating.EXPECTED_ERROR if reading is Reading.EXPECTED_ERROR else Rating.OPTIMISTIC
-
-
-def _trials(search: Trials, settings: Iterable[Settings]) -> Iterator[SearchTrial]:
-    for point, C in settings:
-        yield from search.grid([point], C)
+def _scoring(reading: Reading) -> Scoring:
+    return Scoring.NEG_EXPECTED_ERROR if reading is Reading.EXPECTED_ERROR else Scoring.OPTIMISTIC_ACCURACY
 
 
 def ratios(protocol: Protocol) -> Sequence[tuple[float, tuple[float, ...]]]:

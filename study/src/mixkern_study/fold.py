@@ -103,7 +103,7 @@ def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
     rows = jitter(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
     density: Any = VBMixture(n_categorical=fold.n_categorical, random_state=seed)
     if name == DensityStrategy.REPRESENTATIVITY:
-        density = DensitySearch(density, precision_prior=protocol.priors, random_state=seed)
+        density = DensitySearch.from_paper(density=density, precision_prior=protocol.priors, random_state=seed)
     elif name != DensityStrategy.DEFAULT:
         density.set_params(precision_prior=float(name.removeprefix("w0=")))
     mixture: Mixture = density.fit(rows).mixture_

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from enum import IntEnum, StrEnum
 from zlib import crc32
 
+from mixkern.density.search import PAPER_PRIORS
 from mixkern.errors import MixkernError
-from mixkern.search.svc import DECADES
+from mixkern.search.svc import DECADES, PAPER_WEIGHTS
 from mixkern.validation import numbers_to_try, one_of
 
 KEY_LENGTH = 12
@@ -100,9 +101,9 @@ class Protocol:
     gamma: tuple[float, ...] = DECADES
     intrinsic: tuple[float, ...] = _tens(-6, 2)
     ambient: tuple[float, ...] = _tens(-6, 2)
-    weights: tuple[float, ...] = tuple(i / 10 for i in range(11))
+    weights: tuple[float, ...] = PAPER_WEIGHTS
     density: str = "default"
-    priors: tuple[float, ...] = _tens(-3, 1)
+    priors: tuple[float, ...] = PAPER_PRIORS
     max_graph_rows: int = 3_000
     scout_rows: int = 300
     n_finalists: int = 12

@@ -208,7 +208,7 @@ def robustness_subsets(n: int | None = None) -> Any:
 
 
 def search_maps(names: Mapping[str, str] = MAPS, *, values: Sequence[float] = HALF_DECADES) -> Any:
-    """Draw the error over gamma and C, with Keerthi and Lin's line: RBF above, RWM below."""
+    """Draw the accuracy over gamma and C, with Keerthi and Lin's line: RBF above, RWM below."""
     figure = new_figure(figsize=(3.6 * len(names), 7.4))
     figure.get_layout_engine().set(h_pad=0.1)  # inches
     grid = figure.subplots(2, len(names), squeeze=False)
@@ -220,8 +220,8 @@ def search_maps(names: Mapping[str, str] = MAPS, *, values: Sequence[float] = HA
             along = SVCSearch(estimator, strategy="line", **settings).fit(table.X, table.y)
             search_map(along, surface=everywhere, ax=panel)
             panel.get_legend().remove()  # one for all panels, and what differs above them
-            errors = f"error: grid {100 * everywhere.best_.error:.2f} %, line {100 * along.best_.error:.2f} %"
-            panel.set_title(f"{kernel.upper()} kernel, {title}\n{errors}", fontsize="medium", pad=11)
+            scores = f"accuracy: grid {100 * everywhere.best_score_:.2f} %, line {100 * along.best_score_:.2f} %"
+            panel.set_title(f"{kernel.upper()} kernel, {title}\n{scores}", fontsize="medium", pad=11)
     _name_outer_scales(figure, grid)
     words = {"visited": "on the line", "best of all": "best of the grid", "best visited": "best on the line"}
     draw_legend(figure, grid[0, 0], text=lambda label: words[label.partition(",")[0]])

@@ -1,4 +1,4 @@
-"""Scores of hyperparameters: every rating against plain loops over scikit-learn's SVC."""
+"""Scores of hyperparameters: every score against plain loops over scikit-learn's SVC."""
 
 from types import SimpleNamespace
 
@@ -9,9 +9,10 @@ from sklearn.svm import SVC
 
 from mixkern.errors import OptionError
 from mixkern.kernels import RBFKernel
-from mixkern.search.gram_cache import gram_cache
+from mixkern.search.gram_cache import Matrices, gram_cache
 from mixkern.search.grid import KernelPoint
-from mixkern.search.scoring import Rating, Scorer, Trials, distinct_shapes
+from mixkern.search.scoring import Scoring
+from mixkern.search.trial import Trials, TrialScorer, distinct_shapes
 from mixkern.svm import classifier, label_folds
 from mixkern.svm.folds import NEVER
 
@@ -70,7 +71,7 @@ def literal_probabilities(values, slope, winner, c):
     return p
 
 
-def literal(rating, K, towards, codes, folds, other_codes, weights=None):
+def literal(scoring, K, towards, codes, folds, other_codes, weights=None):
     """Leave each fold out, train, predict; then train on everything and look at the other rows."""
     c = codes.max() + 1
     svc = SVC(kernel="precomputed", C=C, tol=1e-8, break_ties=True, decision_function_shape="ovr")
@@ -99,14 +100,14 @@ def literal(rating, K, towards, codes, folds, other_codes, weights=None):
     ]
     error, log_loss, confidence = wrong / total, sum(surprises) / total, np.nan
     rated = error
-    if rating != "validation":
+    if scoring != "accuracy":
         predicted = svc.fit(K, codes, weights).predict(towards)
         values = pair_values(pairwise.fit(K, codes, weights), towards)
         confidence = np.mean(
             [literal_probabilities(v, slope, guess, c).max() for v, guess in zip(values, predicted, strict=True)]
         )
         rated = error + 1 - confidence
-        if rating == "optimistic":  # an unlabelled row counts as much as a label of weight one
+        if scoring == "optimistic_accuracy":  # an unlabelled row counts as much as a label of weight one
             rated = (wrong + (predicted != other_codes).sum()) / (total + len(other_codes))
     return rated, log_loss, error, confidence, np.mean(n_support)
 
@@ -114,27 +115,27 @@ def literal(rating, K, towards, codes, folds, other_codes, weights=None):
 class Scored:
     """Scores of one C."""
 
-    def __init__(self, rating, codes, folds, train=train, other_codes=None, weights=None):
+    def __init__(self, scoring, codes, folds, train=train, other_codes=None, weights=None):
         counts = np.ones(len(codes)) if weights is None else weights
-        self.scorer = Scorer(codes, counts, folds, lambda C: train, other_codes, rating)
+        self.scorer = TrialScorer(codes, counts, folds, lambda C: train, other_codes, scoring)
 
     def trial(self, K, towards):
-        return self.scorer.trial(KernelPoint(0.5), C, K, towards)
+        return self.scorer.trial(Matrices(KernelPoint(0.5), K, towards), C)
 
 
 COUNTS = [(6, 6), (9, 3), (5, 5, 5), (6, 4, 3, 7), (2, 2), (2, 2, 2, 2), (4, 1), (5, 1, 4), (2, 1, 1, 3)]
 
 
-@pytest.mark.parametrize("rating", Rating)
+@pytest.mark.parametrize("scoring", Scoring)
 @pytest.mark.parametrize("counts", COUNTS, ids=str)
-def test_against_loops(rating, counts):
+def test_against_loops(scoring, counts):
     K, towards, codes, other_codes = situation(counts)
     folds = label_folds(codes, 3 if min(counts) > 2 else 2, 0)
-    others = other_codes if rating is Rating.OPTIMISTIC else None
-    scored = Scored(rating, codes, folds, other_codes=others)
-    scores = scored.trial(K, None if rating is Rating.VALIDATION else towards)
-    expected = literal(rating, K, towards, codes, folds, other_codes)
-    found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
+    others = other_codes if scoring is Scoring.OPTIMISTIC_ACCURACY else None
+    scored = Scored(scoring, codes, folds, other_codes=others)
+    scores = scored.trial(K, None if scoring is Scoring.ACCURACY else towards)
+    expected = literal(scoring, K, towards, codes, folds, other_codes)
+    found = (scores.loss, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
     np.testing.assert_allclose(found, expected, rtol=2e-5)
 
 
@@ -145,18 +146,18 @@ def weighted(weights):
     return train
 
 
-@pytest.mark.parametrize("rating", Rating)
+@pytest.mark.parametrize("scoring", Scoring)
 @pytest.mark.parametrize("counts", [(7, 6, 8), (8, 9), (5, 1, 4)], ids=str)
-def test_weights_go_with_their_rows(rating, counts):
+def test_weights_go_with_their_rows(scoring, counts):
     K, towards, codes, other_codes = situation(counts)
     folds, weights = label_folds(codes, 3, 0), np.random.RandomState(0).uniform(0.1, 3, len(codes))
-    others = other_codes if rating is Rating.OPTIMISTIC else None
-    scored = Scored(rating, codes, folds, weighted(weights), others, weights)
-    scores = scored.trial(K, None if rating is Rating.VALIDATION else towards)
-    expected = literal(rating, K, towards, codes, folds, other_codes, weights)
-    found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
+    others = other_codes if scoring is Scoring.OPTIMISTIC_ACCURACY else None
+    scored = Scored(scoring, codes, folds, weighted(weights), others, weights)
+    scores = scored.trial(K, None if scoring is Scoring.ACCURACY else towards)
+    expected = literal(scoring, K, towards, codes, folds, other_codes, weights)
+    found = (scores.loss, scores.log_loss, scores.validation_error, scores.confidence, scores.n_support)
     np.testing.assert_allclose(found, expected, rtol=2e-5)
-    plain = Scored(rating, codes, folds, weighted(weights), others)
+    plain = Scored(scoring, codes, folds, weighted(weights), others)
     assert plain.trial(K, None).log_loss != pytest.approx(scores.log_loss)
 
 
@@ -166,14 +167,14 @@ def test_rows_of_almost_no_weight_are_almost_not_there():
     folds = label_folds(codes, 3, 0)
     is_wrong = np.arange(24) % 4 == 0
     given, weights = np.where(is_wrong, 1 - codes, codes), np.where(is_wrong, 1e-9, 1.0)
-    right = Scored(Rating.EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).trial(K, towards)
-    wrong = Scored(Rating.EXPECTED_ERROR, given, folds, weighted(weights), weights=weights).trial(K, towards)
-    unweighted = Scored(Rating.EXPECTED_ERROR, given, folds, weighted(weights)).trial(K, towards)
+    right = Scored(Scoring.NEG_EXPECTED_ERROR, codes, folds, weighted(weights), weights=weights).trial(K, towards)
+    wrong = Scored(Scoring.NEG_EXPECTED_ERROR, given, folds, weighted(weights), weights=weights).trial(K, towards)
+    unweighted = Scored(Scoring.NEG_EXPECTED_ERROR, given, folds, weighted(weights)).trial(K, towards)
     kept = np.flatnonzero(~is_wrong)
-    alone = Scored(Rating.EXPECTED_ERROR, codes[kept], folds[kept]).trial(K[np.ix_(kept, kept)], towards[:, kept])
+    alone = Scored(Scoring.NEG_EXPECTED_ERROR, codes[kept], folds[kept]).trial(K[np.ix_(kept, kept)], towards[:, kept])
     for scores in (right, wrong):
-        found = (scores.error, scores.log_loss, scores.validation_error, scores.confidence)
-        expected = (alone.error, alone.log_loss, alone.validation_error, alone.confidence)
+        found = (scores.loss, scores.log_loss, scores.validation_error, scores.confidence)
+        expected = (alone.loss, alone.log_loss, alone.validation_error, alone.confidence)
         assert found == pytest.approx(expected, rel=1e-4)
     assert unweighted.validation_error > alone.validation_error + 0.1
     assert unweighted.log_loss > alone.log_loss + 0.1
@@ -182,14 +183,14 @@ def test_rows_of_almost_no_weight_are_almost_not_there():
 def test_the_unit_of_weights_matters_for_the_optimistic_rating_alone():
     K, towards, codes, other_codes = situation((8, 9))
     folds, weights = label_folds(codes, 3, 0), np.random.RandomState(0).uniform(0.1, 3, 17)
-    for rating in Rating:
-        others = other_codes if rating is Rating.OPTIMISTIC else None
+    for scoring in Scoring:
+        others = other_codes if scoring is Scoring.OPTIMISTIC_ACCURACY else None
         one, ten = (
-            Scored(rating, codes, folds, weighted(weights), others, unit * weights).trial(K, towards)
+            Scored(scoring, codes, folds, weighted(weights), others, unit * weights).trial(K, towards)
             for unit in (1, 10)
         )
         assert (one.log_loss, one.validation_error) == pytest.approx((ten.log_loss, ten.validation_error))
-        assert (one.error == pytest.approx(ten.error)) == (rating is not Rating.OPTIMISTIC)
+        assert (one.loss == pytest.approx(ten.loss)) == (scoring is not Scoring.OPTIMISTIC_ACCURACY)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -197,11 +198,11 @@ def test_the_order_of_rows_does_not_matter():
     folds = label_folds(codes, 3, 0)
     order = np.random.RandomState(1).permutation(len(codes))
     weights = np.random.RandomState(2).uniform(0.1, 3, len(codes))
-    a = Scored(Rating.EXPECTED_ERROR, codes, folds, weights=weights).trial(K, towards)
-    b = Scored(Rating.EXPECTED_ERROR, codes[order], folds[order], weights=weights[order]).trial(
+    a = Scored(Scoring.NEG_EXPECTED_ERROR, codes, folds, weights=weights).trial(K, towards)
+    b = Scored(Scoring.NEG_EXPECTED_ERROR, codes[order], folds[order], weights=weights[order]).trial(
         K[np.ix_(order, order)], towards[:, order]
     )
-    assert [a.error, a.log_loss, a.confidence] == pytest.approx([b.error, b.log_loss, b.confidence], rel=1e-5)
+    assert [a.loss, a.log_loss, a.confidence] == pytest.approx([b.loss, b.log_loss, b.confidence], rel=1e-5)
     assert (a.validation_error, a.n_support) == pytest.approx((b.validation_error, b.n_support))
 
 
@@ -215,7 +216,7 @@ def test_the_only_label_of_a_class_is_never_left_out():
         seen.append(set(codes))
         return train(K, codes, kept)
 
-    scores = Scored(Rating.VALIDATION, codes, folds, watched).trial(K, None)
+    scores = Scored(Scoring.ACCURACY, codes, folds, watched).trial(K, None)
     assert seen == [{0, 1, 2}, {0, 1, 2}]
     assert scores.validation_error * 9 == pytest.approx(round(scores.validation_error * 9))
 
@@ -223,28 +224,28 @@ def test_the_only_label_of_a_class_is_never_left_out():
 def test_without_other_rows_the_validation_error_counts():
     K, _, codes, _ = situation((6, 6))
     folds = label_folds(codes, 3, 0)
-    for rating in Rating:
-        scores = Scored(rating, codes, folds).trial(K, None)
+    for scoring in Scoring:
+        scores = Scored(scoring, codes, folds).trial(K, None)
         assert np.isnan(scores.confidence)
-        assert scores.error == scores.validation_error
+        assert scores.loss == scores.validation_error
 
 
 def test_a_class_without_a_label_is_always_wrong():
     K, towards, codes, other_codes = situation((6, 6))
     folds = label_folds(codes, 3, 0)
     unknown = np.where(np.arange(25) < 10, -1, other_codes)
-    rated = Scored(Rating.OPTIMISTIC, codes, folds, other_codes=unknown).trial(K, towards)
-    plain = Scored(Rating.OPTIMISTIC, codes, folds, other_codes=other_codes).trial(K, towards)
+    rated = Scored(Scoring.OPTIMISTIC_ACCURACY, codes, folds, other_codes=unknown).trial(K, towards)
+    plain = Scored(Scoring.OPTIMISTIC_ACCURACY, codes, folds, other_codes=other_codes).trial(K, towards)
     guessed = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, codes).predict(towards)
     hits = (guessed[:10] == other_codes[:10]).sum()
-    assert rated.error == pytest.approx(plain.error + hits / (12 + 25))
+    assert rated.loss == pytest.approx(plain.loss + hits / (12 + 25))
 
 
 def test_the_log_loss_is_finite():
     """Rows that are sure of the wrong class: the logarithm is kept from infinity."""
     K = np.kron(np.eye(2), np.ones((6, 6)))
     codes = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0])
-    scores = Scored(Rating.VALIDATION, codes, label_folds(codes, 3, 0)).trial(1e6 * K, None)
+    scores = Scored(Scoring.ACCURACY, codes, label_folds(codes, 3, 0)).trial(1e6 * K, None)
     assert np.isfinite(scores.log_loss)
 
 
@@ -258,9 +259,9 @@ class Recorder:
     def __init__(self):
         self.matrices = []
 
-    def trial(self, point, C, among, towards):
-        self.matrices.append((among, towards))
-        return SimpleNamespace(point=point, C=C, order=(abs(np.log(C)), 0.0))
+    def trial(self, matrices, C):
+        self.matrices.append((matrices.among, matrices.towards))
+        return SimpleNamespace(point=matrices.point, C=C, order=(abs(np.log(C)), 0.0))
 
 
 def trials_of(others=ROWS[8:]):
