@@ -11,25 +11,26 @@ Exit codes::
 import signal
 import sys
 
-STOPPED = 128 + signal.SIGINT
+from mixkern.errors import MixkernError
+from mixkern.imports import STOPPED, exit_on_interrupt, optional
 
 
 def main() -> None:
     """Run the command line.
 
-    Importing scikit-learn takes a second; Ctrl-C during the import prints no traceback either.
+    Importing a command takes a second; Ctrl-C prints no traceback during that time either, nor while Python shuts down.
     """
     try:
+        exit_on_interrupt()
         _run()
     except KeyboardInterrupt:
         sys.exit(STOPPED)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command has ended, and its exit code holds
 
 
 def _run() -> None:
     """Import and run a command; print an error if the extra ``cli`` is not installed."""
-    from mixkern.errors import MixkernError
-    from mixkern.imports import optional
-
     try:
         for library in ("click", "rich"):
             optional(library, purpose="The command line")

@@ -1,5 +1,7 @@
-"""Imports on demand: public names that load on first use, and optional libraries."""
+"""Imports on demand: public names that load on first use, optional libraries, and Ctrl-C during imports."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -17,6 +19,7 @@ EXTRA_OF = {
     "click": "cli",
     "rich": "cli",
 }
+STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -63,3 +66,23 @@ def optional(module: str, purpose: str) -> Any:
             f"{purpose} needs {library}, which is not installed. "
             f"Install it with: pip install 'mixkern[{EXTRA_OF[library]}]'"
         ) from error
+
+
+def exit_on_interrupt() -> None:
+    """Let Ctrl-C end the process at once, without a traceback, until :func:`raise_on_interrupt` is called.
+
+    It is meant for the imports of a command: a ``KeyboardInterrupt`` in the middle of an import may be caught or
+    printed by the library that is imported. Where Ctrl-C is ignored, as in a background process, it stays ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _exit)
+
+
+def raise_on_interrupt() -> None:
+    """Let Ctrl-C raise ``KeyboardInterrupt`` again, after :func:`exit_on_interrupt`."""
+    if signal.getsignal(signal.SIGINT) is _exit:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _exit(_signal: int, _frame: Any) -> None:
+    os._exit(STOPPED)  # nothing was written yet

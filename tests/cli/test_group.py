@@ -1,10 +1,13 @@
 """The group of commands: help, errors with their exit codes, commands of other packages."""
 
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import EntryPoint
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -49,6 +52,42 @@ def test_ctrl_c_has_the_exit_code_of_shells(failing):
     done = failing(KeyboardInterrupt())
     assert done.exit_code == STOPPED == 130
     assert done.stderr.strip() == "Stopped. No file was changed."
+
+
+def test_ctrl_c_in_the_middle_of_an_import_may_become_another_error(failing):
+    error = RuntimeError("cannot release un-acquired lock")  # of Python's own import lock
+    error.__context__ = KeyboardInterrupt()
+    assert failing(error).exit_code == STOPPED
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of Unix")
+@pytest.mark.parametrize(
+    ("command", "delays"),
+    [
+        ("--version", (0.03, 0.06, 0.1)),
+        ("fit", (0.1, 0.4)),
+        pytest.param("--version", np.arange(0.02, 0.5, 0.02), marks=pytest.mark.slow),
+        pytest.param("fit", np.arange(0.1, 2.6, 0.1), marks=pytest.mark.slow),
+    ],
+)
+def test_ctrl_c_while_a_command_starts(command, delays, table, tmp_path):
+    """From the moment when mixkern itself is imported; until then Ctrl-C is Python's own matter."""
+    code = "from mixkern.__main__ import main; print('imported', flush=True); main()"
+    arguments = [command] if command == "--version" else [command, table, "--target", "churn", "-o", tmp_path / "a"]
+    codes = [interrupted([sys.executable, "-c", code, *arguments], delay) for delay in delays]
+    assert set(codes) <= {STOPPED, 0}  # 0 where the command had ended before
+    assert command == "--version" or codes[0] == STOPPED
+
+
+def interrupted(command, delay):
+    """Return the exit code of a command that gets Ctrl-C; it prints at most what is kept."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout.readline() == b"imported\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, printed = process.communicate(timeout=60)
+    assert not printed or process.returncode == 0 or printed == b"Stopped. No file was changed.\n", printed.decode()
+    return process.returncode
 
 
 def test_a_bug_stays_a_bug(failing):

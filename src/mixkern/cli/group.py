@@ -1,7 +1,6 @@
 """The group of all commands: imported when used, extended by other packages; an error is printed as one message."""
 
 import io
-import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,10 +10,10 @@ from typing import Any
 import click
 
 from mixkern.errors import MixkernError
+from mixkern.imports import STOPPED, raise_on_interrupt
 from mixkern.wording import nearest
 
 ENTRY_POINTS = "mixkern.commands"  # group of entry points through which other packages add commands
-STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
 STUDY_COMMANDS = {"paper", "study"}
 STUDY = "For mixkern paper and mixkern study: pip install mixkern-study"
 
@@ -55,12 +54,14 @@ class Commands(click.Group):
         return super().get_command(ctx, name) if plugin is None else plugin.load()
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command by its name; the error has the nearest name."""
+        """Find a command by its name, and import it; the error has the nearest name."""
         try:
-            return super().resolve_command(ctx, args)
+            found = super().resolve_command(ctx, args)
         except click.UsageError as error:
             step = f" {STUDY}" if args[0] in STUDY_COMMANDS else nearest(args[0], self.list_commands(ctx))
             raise click.UsageError(f"{error.message}{step}", ctx) from None
+        raise_on_interrupt()  # from here on the command cleans up after itself
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""
@@ -86,6 +87,17 @@ class Commands(click.Group):
             raise click.ClickException("There is not enough memory. Give fewer rows or columns.") from error
         except KeyboardInterrupt:
             raise Stopped("No file was changed.") from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if _is_interrupt(error):
+                raise Stopped("No file was changed.") from None
+            raise
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error follows from Ctrl-C: one in the middle of an import may end as another error."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _is_interrupt(error.__context__))
 
 
 def _plugins() -> dict[str, EntryPoint]:
