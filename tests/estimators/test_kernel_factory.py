@@ -272,8 +272,8 @@ def test_kernels_of_kernels_are_bound_in_all_parts(kernel, X):
         expected = evaluate(kernel.base, rows[:5], rows)
         np.testing.assert_allclose(model.kernel_.base(rows[:5], rows), expected, rtol=1e-12)
         np.testing.assert_array_equal(model.kernel_.rows, rows)
-    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_ + model.intercept_
-    np.testing.assert_allclose(model.decision_function(X), -values[:, 0], atol=1e-8)
+    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), values[:, 0], atol=1e-8)
 
 
 def test_scikit_learns_own_kernels():

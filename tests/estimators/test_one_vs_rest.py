@@ -104,7 +104,7 @@ def test_two_classes_are_one_call_of_the_solver(machine, kernel):
         model.decision_function(X2), literal(model, model.kernel_(X2), FEW2, [0.5, 0.5]), atol=1e-8
     )
     np.testing.assert_array_equal(model.predict(X2), (model.decision_function(X2) > 0).astype(int))
-    assert model.dual_coef_.shape == (len(model.support_), 1)
+    assert model.dual_coef_.shape == (1, len(model.support_))
     np.testing.assert_array_equal(model.support_vectors_, X2[model.support_])
     assert model.fell_back_ is False
 
@@ -115,7 +115,7 @@ def test_several_classes_are_a_loop(machine):
     scores = model.decision_function(X3)
     np.testing.assert_allclose(scores, literal(model, model.kernel_(X3), FEW3, [1 / 3] * 3), atol=1e-8)
     np.testing.assert_array_equal(model.predict(X3), scores.argmax(axis=1))
-    assert model.dual_coef_.shape == (len(model.support_), 3)
+    assert model.dual_coef_.shape == (3, len(model.support_))
     assert model.intercept_.shape == (3,)
 
 
@@ -123,7 +123,7 @@ def test_several_classes_are_a_loop(machine):
 def test_new_rows_are_sums_over_support_vectors(machine):
     model = made(machine, "rwm").fit(X3, FEW3)
     new = np.random.RandomState(1).uniform(-3, 5, (20, 2))
-    expected = model.kernel_(new, model.support_vectors_) @ model.dual_coef_ + model.intercept_
+    expected = model.kernel_(new, model.support_vectors_) @ model.dual_coef_.T + model.intercept_
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-10)
 
 

@@ -24,6 +24,8 @@ def test_rbf_on_rows_as_they_are_is_one_class_svm(nu, is_weighted):
     ours = MixtureOneClassSVM("rbf", **RAW, **how).fit(X, sample_weight=weights)
     theirs = OneClassSVM(**how).fit(X, sample_weight=weights)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-8)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-8)
     np.testing.assert_allclose(ours.decision_function(MORE), theirs.decision_function(MORE), atol=1e-8)
     np.testing.assert_allclose(ours.score_samples(MORE), theirs.score_samples(MORE), atol=1e-8)
     np.testing.assert_allclose(ours.offset_, theirs.offset_[0], atol=1e-8)
@@ -34,7 +36,7 @@ def test_rbf_on_rows_as_they_are_is_one_class_svm(nu, is_weighted):
 def test_the_offset_is_what_score_and_decision_differ_by(kernel):
     model = MixtureOneClassSVM(kernel, nu=0.2, random_state=0).fit(X)
     rows = model.encoder_.transform(MORE)
-    scores = (model.kernel_(rows, model.support_vectors_) @ model.dual_coef_)[:, 0]
+    scores = (model.kernel_(rows, model.support_vectors_) @ model.dual_coef_.T)[:, 0]
     np.testing.assert_allclose(model.score_samples(MORE), scores, atol=1e-8)
     np.testing.assert_allclose(model.decision_function(MORE), scores - model.offset_, atol=1e-8)
     assert set(model.predict(MORE)) <= {1, -1}

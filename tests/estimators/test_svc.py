@@ -171,11 +171,42 @@ def test_the_classifier_of_the_paper():
     assert LaplacianSVC("blend", random_state=0).fit(X2, hidden(Y2)).kernel_.base.share == 0.6
 
 
+@pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC])
+@pytest.mark.parametrize("weight", [None, "balanced"])
+def test_the_dual_of_two_classes_is_that_of_svc(machine, weight):
+    few = hidden(Y2)
+    known = np.flatnonzero(few >= 0)
+    model = machine(C=3.0, class_weight=weight, random_state=0).fit(X2, few)
+    K = model.kernel_(model.encoder_.transform(X2)[known])
+    theirs = SVC(kernel="precomputed", C=3.0, class_weight=weight).fit(K, few[known])
+    np.testing.assert_array_equal(model.support_, known[theirs.support_])
+    np.testing.assert_array_equal(model.n_support_, theirs.n_support_)
+    np.testing.assert_allclose(model.dual_coef_, theirs.dual_coef_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, rtol=1e-7, atol=1e-9)
+    assert model.dual_coef_.shape == theirs.dual_coef_.shape == (1, len(model.support_))
+
+
+def test_the_dual_of_several_classes_unpacks_that_of_svc():
+    """SVC has the coefficients of a support vector of class i in row j (j - 1 where j is later) of its table."""
+    few = hidden(Y4)
+    known = np.flatnonzero(few >= 0)
+    model = MixtureSVC("rbf", C=3.0, random_state=0).fit(X4, few)
+    K = model.kernel_(model.encoder_.transform(X4)[known])
+    theirs = SVC(kernel="precomputed", C=3.0).fit(K, few[known])
+    np.testing.assert_array_equal(model.support_, known[theirs.support_])
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, rtol=1e-7)
+    for s, own in enumerate(few[model.support_]):
+        for q, (i, j) in enumerate(pairs(4)):
+            other = j if own == i else i
+            expected = theirs.dual_coef_[other - (other > own), s] if own in (i, j) else 0.0
+            assert model.dual_coef_[q, s] == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
 def test_the_decision_function_is_a_sum_over_support_vectors():
     model = MixtureSVC(random_state=0).fit(X4, hidden(Y4))
     rows = model.encoder_.transform(X4)
-    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_ + model.intercept_
-    assert model.dual_coef_.shape == (len(model.support_), 6)
+    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_.T + model.intercept_
+    assert model.dual_coef_.shape == (6, len(model.support_))
     votes = np.zeros((len(X4), 4))
     for q, (i, j) in enumerate(pairs(4)):
         votes[np.arange(len(X4)), np.where(values[:, q] >= 0, i, j)] += 1

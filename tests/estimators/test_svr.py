@@ -34,7 +34,7 @@ def test_rbf_on_rows_as_they_are_is_svr(epsilon, is_weighted):
     theirs = SVR(**raw).fit(X[KNOWN], FEW[KNOWN], None if weights is None else weights[KNOWN])
     np.testing.assert_array_equal(ours.support_, KNOWN[theirs.support_])
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-8)
-    np.testing.assert_allclose(ours.dual_coef_.T, theirs.dual_coef_, atol=1e-6)  # several sums give the same function
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-6)  # several sums give the same function
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-8)
     np.testing.assert_array_equal(ours.support_vectors_, X[ours.support_])
 
@@ -50,7 +50,7 @@ def test_the_unit_of_targets_does_not_matter(factor, shift):
 def test_predictions_are_sums_over_support_vectors(kernel):
     model = MixtureSVR(kernel, C=10, random_state=0).fit(X, FEW)
     rows = model.encoder_.transform(X)
-    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_ + model.intercept_
+    values = model.kernel_(rows, model.support_vectors_) @ model.dual_coef_.T + model.intercept_
     np.testing.assert_allclose(model.predict(X), values[:, 0], atol=1e-8)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     assert model.score(X, TRUTH) == pytest.approx(r2_score(TRUTH, model.predict(X)))

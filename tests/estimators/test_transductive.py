@@ -69,7 +69,7 @@ def test_costs_and_tolerance_go_to_the_solver():
     np.testing.assert_allclose(model.decision_function(X), dual.decision(K)[:, 0], atol=1e-9)
     order = np.argsort(dual.support)
     np.testing.assert_array_equal(model.support_, dual.support[order])
-    np.testing.assert_array_equal(model.dual_coef_, dual.coefficients[order])
+    np.testing.assert_array_equal(model.dual_coef_, dual.coefficients[order].T)
     assert model.n_iter_ == dual.n_iter
     other = TransductiveSVC("rwm", density=PLANE, **{**how, "unlabelled_C": 0.01}).fit(X, few)
     assert not np.allclose(model.decision_function(X), other.decision_function(X), atol=1e-2)

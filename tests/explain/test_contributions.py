@@ -49,15 +49,15 @@ def slow_pulls(model, X, y, i, label, against):
     classes = model.classes_.tolist()
     a, b = classes.index(label), classes.index(against)
     q = pairs(len(classes)).index((min(a, b), max(a, b)))
-    sign = 1 if a < b else -1
+    sign = 1 if (a < b) == (len(classes) > 2) else -1  # of two classes, positive is for the second
     values = model.encoder_.transform(X)[i : i + 1]
     if model.kernel in ("rbf", "lap"):
         values = model.mixture_.conditional_mean(values)
     terms = {}
     for s, (vector, position) in enumerate(zip(model.support_vectors_, model.support_, strict=True)):
         k = float(model.kernel_(values, vector[None])[0, 0])
-        if model.dual_coef_[s, q]:
-            terms[int(position)] = (sign * model.dual_coef_[s, q] * k, k)
+        if model.dual_coef_[q, s]:
+            terms[int(position)] = (sign * model.dual_coef_[q, s] * k, k)
     return terms, sign * model.intercept_[q]
 
 

@@ -16,11 +16,13 @@ from sklearn.pipeline import make_pipeline
 
 import mixkern
 from mixkern import DensitySearch, Mixture, MixtureSVC, SVCSearch, TableEncoder, VBMixture
-from mixkern.density import BoundRecorder
+from mixkern.density import BoundRecorder, Rows
 from mixkern.errors import MixtureError, ModelFileError
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.storage import ModelFile, load, model, read_model, save
 from mixkern.storage.archive import FORMAT
+from mixkern.storage.state import state_of
+from mixkern.svm.decision import kernel_matrix
 
 from .example import answers, assert_same, density, fitted, labels, numbers, table
 
@@ -211,6 +213,21 @@ def test_files_of_format_1_are_read(name):
     rows = pd.DataFrame({"age": np.array(file.notes["age"], dtype=float), "town": file.notes["town"]})
     np.testing.assert_allclose(file.model.decision_function(rows), file.notes["decision"], rtol=1e-10)
     np.testing.assert_allclose(file.model.novelty(rows), file.notes["novelty"], rtol=1e-10)
+    model = file.model
+    K = kernel_matrix(model.kernel_, model.rows_of(rows), Rows(model.support_vectors_, model.mixture_))
+    sums = K @ model.dual_coef_.T + model.intercept_  # the file has them transposed, with the sign of the first class
+    expected = model.decide(rows) * (-1 if len(model.classes_) == 2 else 1)
+    np.testing.assert_allclose(sums, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["svc", "two classes", "transductive", "svr"])
+def test_the_dual_in_a_file_has_a_row_for_each_support_vector(models, name):
+    """The layout of the first files: for two classes of MixtureSVC, positive is for the first."""
+    two = np.where(labels() == labels()[0], "a", "b")
+    model = models[name] if name in models else fitted(MixtureSVC(density=density(), random_state=0), y=two)
+    state, sign = state_of(model), -1 if name == "two classes" else 1
+    np.testing.assert_array_equal(vars(state)["dual_coef_"], sign * model.dual_coef_.T)
+    np.testing.assert_array_equal(vars(state)["intercept_"], sign * model.intercept_)
 
 
 def test_what_is_no_fitted_model_is_refused(models, tmp_path):

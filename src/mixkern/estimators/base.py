@@ -219,8 +219,8 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
         self.support_vectors_ = values_for(self.kernel_, rows[dual.support])
         if isinstance(self.kernel_, LaplacianKernel):
             self.kernel_ = replaced(self.kernel_)  # without its matrices, which predictions do not need
-        self.dual_coef_ = dual.coefficients
-        self.intercept_ = dual.intercepts
+        self.dual_coef_ = self._dual_sign() * dual.coefficients.T
+        self.intercept_ = self._dual_sign() * dual.intercepts
         self.n_iter_ = dual.n_iter
         self.repair_change_ = dual.change
         self._note(f"kernel: {kernel_text(self.kernel_)}")
@@ -233,8 +233,16 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
                 return f"{name.rstrip('_')} {getattr(self, name):.4g}, "
         return ""
 
+    def _dual_sign(self) -> float:
+        """Return the factor of the solver's coefficients in ``dual_coef_`` and ``intercept_``."""
+        return 1.0
+
     def decide(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the q decision functions: one per pair of classes, one per class, or a single one.
+
+        These are the values that the solvers, searches and probabilities use. Those of pairs are positive for the first
+        class, also for two classes, where ``decision_function``, ``dual_coef_`` and ``intercept_`` have the sign of
+        scikit-learn.
 
         Parameters
         ----------

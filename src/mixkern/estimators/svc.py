@@ -90,8 +90,12 @@ class MixtureSVC(MixtureClassifier):
         The support vectors as encoded rows; with a kernel that has no mixture, their gaps are filled.
     n_support_ : ndarray of int, shape (c,)
         Number of support vectors of each class.
-    dual_coef_, intercept_ : ndarray of shape (s, q) and (q,)
-        The decision functions of the q pairs of classes, positive for the first of a pair.
+    dual_coef_, intercept_ : ndarray of shape (q, s) and (q,)
+        The decision functions, each a sum of the kernel over all support vectors. For two classes one, positive for
+        the second, as in scikit-learn's ``SVC``. For more, one for each pair of classes, (0, 1), (0, 2), ..., (1, 2),
+        ..., positive for the first of the pair. ``SVC`` packs these into c - 1 rows, because a support vector has no
+        part in pairs without its class; after a repair of the kernel matrix every support vector has a part in every
+        pair, so they are not packed here.
     slope_ : float or None
         Slope of the sigmoid that turns decisions into probabilities; ``None`` with ``probability=False``.
     repair_change_ : float
@@ -271,6 +275,9 @@ class MixtureSVC(MixtureClassifier):
             max_iter=self.max_iter,
             repair=self.repair,
         )
+
+    def _dual_sign(self) -> float:
+        return one_vs_one.sklearn_sign(len(self.classes_))
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.

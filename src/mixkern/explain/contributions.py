@@ -17,7 +17,7 @@ from mixkern.imports import optional
 from mixkern.kernels import BlendKernel
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.libsvm import pairs
-from mixkern.svm.one_vs_one import chosen, class_scores
+from mixkern.svm.one_vs_one import chosen, class_scores, sklearn_sign
 from mixkern.typing import Floats, Ints
 from mixkern.validation import COUNT, NONE
 
@@ -96,9 +96,14 @@ class ExplainedRows:
         return np.repeat(np.arange(len(counts)), counts)
 
     @cached_property
+    def _signs(self) -> Floats:  # (n,)
+        """Factors of ``dual_coef_`` and ``intercept_`` that make them positive for the label."""
+        return self.decided.sign * sklearn_sign(len(self.model.classes_))
+
+    @cached_property
     def intercept(self) -> Floats:  # (n,)
         """Intercepts of the decision functions, positive for the label."""
-        intercept: Floats = self.decided.sign * self.model.intercept_[self.decided.pair]
+        intercept: Floats = self._signs * self.model.intercept_[self.decided.pair]
         return intercept
 
     @cached_property
@@ -119,8 +124,7 @@ class ExplainedRows:
         step = max(1, CELLS // max(1, len(self.support)))
         for start in range(0, len(self.rows), step):
             at = slice(start, min(start + step, len(self.rows)))
-            signs = self.decided.sign[at, None]
-            coefficients = signs * self.model.dual_coef_.T[self.decided.pair[at]]
+            coefficients = self._signs[at, None] * self.model.dual_coef_[self.decided.pair[at]]
             yield at, kernel_matrix(self.model.kernel_, self.rows[at], self.support), coefficients
 
 

@@ -24,7 +24,7 @@ from mixkern.estimators.novelty import Novelty
 from mixkern.imports import optional
 from mixkern.kernels import LaplacianKernel
 from mixkern.storage.archive import SAVE
-from mixkern.storage.state import FITTED, type_name
+from mixkern.storage.state import FITTED, other_dual, type_name
 from mixkern.storage.trust import ESTIMATORS, KERNELS
 from mixkern.svm import DecisionFunction
 from mixkern.wording import shortened
@@ -78,7 +78,7 @@ class _Builder:
             parts["_labels"] = _labels(parts["classes_"], given.get("_labels"))
         elif "classes_" in parts:
             parts["classes_"].flags.writeable = False  # those of a density
-        model.__dict__.update(parts)
+        model.__dict__.update({**parts, **other_dual(model, parts)})
         return model
 
     def parameter(self, name: str, value: Any) -> Any:
@@ -365,7 +365,7 @@ def _check_estimator(estimator: MixtureEstimator) -> None:
     q, n, decision = len(estimator.intercept_), mixture.n_features, vars(estimator)["_decision"]
     _agree(decision.support.shape == (len(decision.coefficients), n), "rows and coefficients")
     _agree(estimator.support_vectors_.shape == (len(estimator.support_), n), "support vectors and mixture")
-    _agree(estimator.dual_coef_.shape == (len(estimator.support_), q), "support vectors and coefficients")
+    _agree(estimator.dual_coef_.shape == (q, len(estimator.support_)), "support vectors and coefficients")
     _agree(decision.coefficients.shape[1] == q == _n_functions(estimator), "coefficients and classes")
     novelty = vars(estimator)["_novelty"]
     _agree(novelty.rows.shape[1] == n == novelty.sampled.shape[1], "training rows and mixture")

@@ -11,9 +11,11 @@ from sklearn.gaussian_process.kernels import Kernel
 from mixkern.density import Mixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Labels
 from mixkern.errors import ModelFileError
+from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
 from mixkern.storage.trust import ESTIMATORS, KERNELS, SEARCHES
 from mixkern.svm import DecisionFunction
+from mixkern.svm.one_vs_one import sklearn_sign
 
 # Fitted attributes that predictions need; the kernel of _decision is kernel_, and the codes of _labels are empty.
 FITTED = (
@@ -94,7 +96,18 @@ def _estimator_state(thing: Any) -> Any:
     if getattr(thing, "rows", None) is not None:  # of a graph
         parts["rows"] = np.asarray(thing.rows, dtype=float)
     parts |= {name: vars(thing)[name] for name in FITTED if name in vars(thing)}
+    parts |= other_dual(thing, parts)
     return _with_attributes(thing, {name: state_of(part) for name, part in parts.items()})
+
+
+def other_dual(estimator: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert ``dual_coef_`` and ``intercept_`` between estimators and files, in either direction.
+
+    Files have one row for each support vector, and values for two classes that are positive for the first.
+    """
+    sign = sklearn_sign(len(parts.get("classes_", ()))) if isinstance(estimator, MixtureSVC) else 1.0
+    arrays = {name: parts[name].T for name in ("dual_coef_", "intercept_") if name in parts}
+    return {name: np.ascontiguousarray(sign * array) for name, array in arrays.items()}
 
 
 def _with_attributes(thing: Any, parts: dict[str, Any]) -> Any:

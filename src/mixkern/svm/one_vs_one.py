@@ -41,6 +41,15 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     return votes + margins / (3 * (np.abs(margins) + 1))
 
 
+def sklearn_sign(n_classes: int) -> float:
+    """Return the sign of the coefficients of scikit-learn's ``SVC``: for two classes they are for the second.
+
+    >>> sklearn_sign(2), sklearn_sign(3)
+    (-1.0, 1.0)
+    """
+    return -1.0 if n_classes == 2 else 1.0
+
+
 def chosen(scores: Floats) -> np.ndarray:
     """Return the class of the highest score; of two classes the second, where its score is positive."""
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
