@@ -24,8 +24,8 @@ class NotConvergedWarning(MixkernWarning, ConvergenceWarning):
     """A solver stopped at its limit; the message has the reason and what to do."""
 
 
-class ColumnVectorWarning(MixkernWarning, DataConversionWarning):
-    """A table of one column was passed as ``y``, and read as a column."""
+class TargetDataConversionWarning(MixkernWarning, DataConversionWarning):
+    """A table of one column was passed as ``y``, and is read as a column."""  # named for scikit-learn's check
 
 
 def all_or_nothing(

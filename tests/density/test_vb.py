@@ -509,7 +509,7 @@ def test_words_that_are_no_options(blobs, settings, text):
         ([0.0, 0.0, 0.0], MixtureError, "All sample weights are zero"),
         ([NAN, 1.0, 1.0], MixtureError, "not negative, but it holds nan in row 1"),
         (np.ones((3, 1)), MixtureError, r"one number per row, but have shape \(3, 1\)"),
-        (["a", "b", "c"], MixtureError, "it is of type list with other values"),
+        (["a", "b", "c"], MixtureError, r"it is of type list and holds others\. Give one number per row"),
     ],
 )
 def test_weights_that_are_none(weights, error, message):

@@ -411,7 +411,6 @@ def test_warnings_point_to_the_users_line(use):
 # Columns that do not match
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -421,11 +420,17 @@ def test_warnings_point_to_the_users_line(use):
         ),
         (
             lambda X: X[["age", *X.columns.drop("age")]],
-            r"same order as they were in fit\.\nPut them in order: X\[encoder\.feature_names_in_\]\.$",
+            r"same order as they were in fit\.\nPut the columns in order: X\[estimator\.feature_names_in_\]\.$",
         ),
-        (lambda X: X.drop(columns="age"), r"(?s)seen at fit time, yet now missing:\n- age$"),
-        (lambda X: X.assign(zebra=1.0), r"(?s)unseen at fit time:\n- zebra$"),
-        (lambda X: X.assign(zebra=[[1]] * 3), r"(?s)unseen at fit time:\n- zebra$"),
+        (
+            lambda X: X.drop(columns="age"),
+            r"(?s)seen at fit time, yet now missing:\n- age\nGive all columns of fit: rename or add the missing .*\.$",
+        ),
+        (
+            lambda X: X.assign(zebra=1.0),
+            r"(?s)unseen at fit time:\n- zebra\nSelect the columns in order: X\[esti",
+        ),
+        (lambda X: X.assign(zebra=[[1]] * 3), r"(?s)unseen at fit time:\n- zebra\nSelect the columns"),
         (lambda X: X.to_numpy()[:, :3], "X has 3 features, but TableEncoder is expecting 6 features as input"),
     ],
 )

@@ -25,6 +25,7 @@ from mixkern import (
     datasets,
 )
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError
+from mixkern.estimators.score import NoScoreWarning
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.search.trial import TrialScorer
 
@@ -901,8 +902,9 @@ def test_a_number_of_numpy_is_a_number(n):
 def test_rows_without_a_label_are_not_scored():
     search = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     assert search.score(X, TRUE) == search.best_estimator_.score(X, TRUE)
-    with pytest.raises(LabelError, match=r"^y has no label for \d+ rows"):
-        search.score(X, FEW)
+    assert search.score(X, FEW) == search.score(X[FEW >= 0], FEW[FEW >= 0])
+    with pytest.warns(NoScoreWarning, match=r"has a label, so the score is NaN\. .* use cv=SemiSupervisedSplit\(\)\.$"):
+        assert np.isnan(search.score(X, np.full(len(X), -1)))
 
 
 def test_a_blend_is_trained_with_the_kernel_of_its_trial():

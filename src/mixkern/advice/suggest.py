@@ -167,7 +167,7 @@ def labels_so_far(X: Any, y: Any) -> Labels:
     if y is None:
         return Labels(np.full(n_rows_of(X), UNLABELLED), np.empty(0, dtype=object))
     labels = encode_labels(y, min_classes=0)
-    check_length(X, len(labels.codes))
+    check_length(n_rows_of(X), len(labels.codes))
     return labels
 
 

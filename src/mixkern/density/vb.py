@@ -31,6 +31,7 @@ from mixkern.wording import counted
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
+LARGEST_WEIGHT = 1e9  # of a row: with larger ones, priors are lost in rounding errors
 WARM_UP = 4_000  # rows of a stream that are kept, and fitted again with each block
 FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
 RULES = {
@@ -207,7 +208,7 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not is_continued)
         self._early: list[tuple[Floats, Any, Any]] = []
-        weights = checked_weights(sample_weight, len(values), MixtureError)
+        weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         labels = self._label_column(values, y)
         n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
         with self._progress("iteration", n * self.max_iter, X, y) as step:
@@ -285,7 +286,7 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
                 "A density from a file cannot be continued.", hint=hint(python="Start again: clone(density).")
             )
         values = self._numbers(X, reset=is_first)
-        weights = checked_weights(sample_weight, len(values), MixtureError)
+        weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         y = self._label_column(values, y)
         if is_first or self._early:
             return self._begin([*([] if is_first else self._early), (values, y, weights)])
@@ -352,7 +353,9 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
 
     def _check(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self._numbers(X, reset=False)
+        rows = self._numbers(X, reset=False)
+        check_magnitude(rows)
+        return rows
 
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
         return numeric_rows(self, X, reset=reset, order="C")
@@ -380,7 +383,7 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
             return None
         if y is None:
             raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
-        check_length(values, len(encode_labels(y, min_classes=0).codes))
+        check_length(len(values), len(encode_labels(y, min_classes=0).codes))
         return np.asarray(y, dtype=object).ravel() if np.ndim(y) > 1 else y
 
     def _codes(self, codes: Floats, y: Any, *, reset: bool) -> Floats:

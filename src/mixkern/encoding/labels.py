@@ -10,13 +10,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.encoding.cell import is_gap
+from mixkern.encoding.cell import is_gap, number
 from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, hint
 from mixkern.imports import optional
 from mixkern.typing import Bools, Floats, Ints
 from mixkern.wording import counted, listing
 
 UNLABELLED = -1
+LARGEST_TARGET = 1e150  # its square is still a number
 
 # Texts of -1 and of gaps, as NumPy and pandas convert them together with labels.
 _AMBIGUOUS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", "")
@@ -243,6 +244,18 @@ def _check_texts(labels: set[str], what: str) -> None:
                 "another name.",
             ),
         )
+    damaged = next((label for label in sorted(labels) if not _is_unicode(label)), None)
+    if damaged is not None:
+        raise LabelTypeError(f"{what} holds the text {damaged!r}, which is no valid Unicode. Correct the label.")
+
+
+def _is_unicode(label: str) -> bool:
+    """Return whether a text can be written to a file: one with half a surrogate pair cannot."""
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _type_name(cell: Any, what: str = "y") -> str:
@@ -288,7 +301,7 @@ def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
     )
 
 
-def encode_targets(y: Any) -> Floats:  # (n,)
+def encode_targets(y: Any, *, min_targets: int = 1) -> Floats:  # (n,)
     """Return the targets of a regression as floats, NaN where a row has none.
 
     A target is missing if it is ``None``, NaN or ``pandas.NA``. -1 is a target like any other number.
@@ -296,20 +309,26 @@ def encode_targets(y: Any) -> Floats:  # (n,)
     >>> encode_targets([1.5, None, -1])
     array([ 1.5,  nan, -1. ])
     """
-    array = np.asarray(y, dtype=object)
+    array = np.asanyarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise LabelTypeError(f"y must be one column of numbers, but it has shape {array.shape}.")
+    if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
+        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {array.dtype}.")
     cells = array.tolist()
     there = [cell for cell in cells if not is_gap(cell)]
     wrong = next((cell for cell in there if not isinstance(cell, numbers.Real)), None)
     if wrong is not None:
         more = " Complex data not supported." if isinstance(wrong, complex) else ""
         raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {wrong!r}.{more}")
-    if not there:
+    if len(there) < min_targets:
         raise NoLabelsError(f"None of the {counted(len(cells), 'row')} has a target. Give at least one.")
-    targets = np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])
+    targets = np.array([np.nan if is_gap(cell) else number(cell) for cell in cells])
     if np.isinf(targets).any():
         raise LabelTypeError("Input y contains infinity. Give numbers, or NaN where a row has no target.")
+    if (np.abs(targets) > LARGEST_TARGET).any():
+        raise LabelTypeError(
+            f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares are too large. Express y in a larger unit."
+        )
     return targets

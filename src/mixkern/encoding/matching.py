@@ -33,20 +33,26 @@ def check_columns(estimator: Any, table: Any, known: list[str] | None = None) ->
     if _are_texts(labels) != hasattr(estimator, "feature_names_in_"):
         _check_width(estimator, table, labels)
         return
-    is_reordered = given != known and sorted(given) == sorted(known)
     try:
         validate_data(estimator, table, skip_check_array=True, reset=False)
     except ValueError as error:
         new = [name for name in given if name not in known]
         hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
-        order = "\nPut them in order: X[encoder.feature_names_in_]." if is_reordered else ""
         message = "\n".join([str(error).rstrip(), *hints])
-        raise ColumnMismatchError(message, hint=hint(python=order)) from error
-    if is_reordered:  # scikit-learn checks only names that are texts
+        raise ColumnMismatchError(message, hint=hint(python=_next_step(given, known))) from error
+    if given != known and sorted(given) == sorted(known):  # scikit-learn checks only names that are texts
         ordered = sorted(labels, key=lambda label: known.index(str(label)))
         raise ColumnMismatchError(
             "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
         )
+
+
+def _next_step(given: list[str], known: list[str]) -> str:
+    """Return what to do about other names than in ``fit``."""
+    if set(given) >= set(known):
+        verb = "Select" if len(given) > len(known) else "Put"
+        return f"\n{verb} the columns in order: X[estimator.feature_names_in_]."
+    return "\nGive all columns of fit: rename or add the missing ones." if given else ""
 
 
 def _are_texts(labels: list[Any]) -> bool:

@@ -9,6 +9,9 @@ from mixkern.encoding.frame import column_labels, opened
 from mixkern.errors import ColumnMismatchError, TableError, hint
 from mixkern.wording import listing, nearest
 
+# Cells of an array by the kind of its type; an array of objects may hold any.
+_CELLS = {**dict.fromkeys("biuf", "numbers"), "U": "texts", "M": "dates", "m": "durations"}
+
 
 def stacked(X: Any, more: Any) -> Any:
     """Return one table with the rows of both; these are frames of the same library, or arrays.
@@ -46,6 +49,12 @@ def _stacked_arrays(first: Any, second: Any) -> Any:
     if first.shape[1] != second.shape[1]:
         raise ColumnMismatchError(
             f"X has {first.shape[1]} columns, but the further rows have {second.shape[1]}. They must have the same."
+        )
+    kinds = [_CELLS.get(table.dtype.kind) for table in (first, second)]
+    if kinds[0] != kinds[1] and None not in kinds:
+        raise ColumnMismatchError(
+            f"X is an array of {kinds[0]}, but the further rows are an array of {kinds[1]}. Convert them to the type "
+            "of X."
         )
     is_object = object in (first.dtype, second.dtype)
     return np.vstack([first.astype(object), second.astype(object)] if is_object else [first, second])

@@ -26,7 +26,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
-from mixkern.fitting import VERBOSE, ColumnVectorWarning, ProgressMixin, all_or_nothing
+from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
@@ -368,7 +368,7 @@ def checked_target(y: Any, estimator: object) -> Any:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give one label per row, "
             "None where there is none."
         )
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if len(shape) == 2 and shape[1] == 1:
-        warn("A column-vector y was passed when a 1d array was expected. Pass y.ravel().", ColumnVectorWarning)
+    shape = getattr(y, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:
+        warn("A column-vector y was passed when a 1d array was expected. Pass y.ravel().", TargetDataConversionWarning)
     return y

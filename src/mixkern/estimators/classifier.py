@@ -7,16 +7,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
-from mixkern.encoding.lengths import check_length, checked_weights
+from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import LabelError
 from mixkern.estimators.base import MixtureEstimator, checked_target
+from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
 from mixkern.imports import optional
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
-from mixkern.wording import counted, listing
+from mixkern.wording import listing
 
 
 class Scheme(Protocol):
@@ -41,7 +42,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Return class codes, -1 where unlabelled, and the weight of each label."""
         labels = encode_labels(checked_target(y, self))
-        check_length(X, len(labels.codes))
+        check_length(n_rows_of(X), len(labels.codes))
         weights = checked_weights(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
         if weights is not None:
@@ -106,25 +107,30 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         return self._scheme.class_probabilities(decisions, self.slope_, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; every row must have a label.
+        """Return the accuracy on the rows that have a label.
 
         Parameters
         ----------
         X : frame or array-like of shape (n, n_columns)
             Rows.
         y : array-like of shape (n,)
-            Their labels.
+            Their labels; rows without one are left out.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row.
+
+        Returns
+        -------
+        float
+            NaN, with a warning, if no row has a label.
         """
-        n_hidden = int((~encode_labels(y, min_classes=0).is_labelled).sum())
-        if n_hidden:
-            raise LabelError(
-                f"y has no label for {counted(n_hidden, 'row')}, and nothing to compare with there. Give rows with "
-                "labels; to estimate the accuracy from few labels, use cross_val_score with "
-                "cv=SemiSupervisedSplit()."
-            )
-        return float(super().score(X, y, sample_weight))
+        labels = encode_labels(checked_target(y, self), min_classes=0)
+        rows = self.rows_of(X)
+        check_length(len(rows), len(labels.codes))
+        labelled, weights = scored_rows(labels.is_labelled, sample_weight, 1, "SemiSupervisedSplit()")
+        if not len(labelled):
+            return np.nan
+        true = true_codes(labels, self.classes_)[labelled]
+        return accuracy(true, chosen(self.decision_function(rows[labelled])), weights)
 
     def predict(self, X: Any) -> Any:
         """Predict the label of each row.

@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from mixkern.encoding import encode_targets
-from mixkern.encoding.lengths import check_length, checked_weights
+from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import NoLabelsError
 from mixkern.estimators.base import MixtureEstimator, checked_target
+from mixkern.estimators.score import FEWEST_TARGETS, scored_rows
 from mixkern.fitting import all_or_nothing, in_stages
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
@@ -104,7 +105,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self
         """
         targets = encode_targets(checked_target(y, self))
-        check_length(X, len(targets), unit="target")
+        check_length(n_rows_of(X), len(targets), unit="target")
         weights = checked_weights(sample_weight, len(targets))
         if weights is not None:
             targets[weights == 0] = np.nan
@@ -139,3 +140,31 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         ndarray of shape (n,)
         """
         return self.decide(X)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination, R^2, on the rows that have a target.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n, n_columns)
+            Rows.
+        y : array-like of shape (n,)
+            Their targets; rows without one are left out.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            NaN, with a warning, if fewer than two rows have a target.
+        """
+        from sklearn.metrics import r2_score  # slow to import, and needed only here
+
+        targets = encode_targets(checked_target(y, self), min_targets=0)
+        rows = self.rows_of(X)
+        check_length(len(rows), len(targets), unit="target")
+        cv = "SemiSupervisedSplit(regression=True)"
+        given, weights = scored_rows(~np.isnan(targets), sample_weight, FEWEST_TARGETS, cv)
+        if not len(given):
+            return np.nan
+        return float(r2_score(targets[given], self.predict(rows[given]), sample_weight=weights))

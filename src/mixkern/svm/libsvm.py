@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from mixkern.errors import hint, warn
+from mixkern.errors import KernelError, hint, warn
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
 from mixkern.svm.decision import Dual
@@ -22,6 +21,7 @@ from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 
 MAX_ITER = 1_000_000  # where max_iter is -1: unlimited in scikit-learn; here a few seconds for thousands of rows
+LARGEST_NU = 1 - 1e-9  # with sample weights
 
 
 def pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -91,6 +91,10 @@ def one_class(
     repair: str = Repair.AUTO,
 ) -> Dual:
     """Train a one-class SVM; one function, positive inside."""
+    if sample_weight is not None:
+        # libsvm takes weights from the first row on until their sum is nu times that of all. Rounding errors could lead
+        # it beyond the last row, and so beyond the end of its arrays.
+        nu = min(nu, LARGEST_NU)
     svm = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, max_iter=max_iter)
     return _guarded(svm, K, None, sample_weight, repair)
 
@@ -158,8 +162,8 @@ def _solved(svm: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
         warnings.catch_warnings(),
         config_context(assume_finite=True, skip_parameter_validation=True),
     ):
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        svm.fit(K, y, sample_weight=sample_weight)
+        warnings.simplefilter("ignore", UserWarning)  # of convergence, and that many classes may be a regression
+        _fit(svm, K, y, sample_weight)
     coefficients, intercepts = svm.dual_coef_, svm.intercept_
     if isinstance(svm, SVC):
         coefficients, intercepts = _one_against_one(svm)
@@ -172,6 +176,16 @@ def _solved(svm: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
         converged=not svm.fit_status_,
         n_iter=max(1, int(np.max(svm.n_iter_))),
     )
+
+
+def _fit(svm: Any, K: Floats, y: Any, sample_weight: Floats | None) -> None:
+    try:
+        svm.fit(K, y, sample_weight=sample_weight)
+    except ValueError as error:  # of scikit-learn: the only one that is left once all arguments are checked
+        raise KernelError(
+            "libsvm has found no finite solution: numbers are too large. Lower C or the sample weights, or express the "
+            "targets in a larger unit."
+        ) from error
 
 
 def _one_against_one(svm: SVC) -> tuple[Floats, Floats]:
