@@ -1,6 +1,9 @@
 """Run the trials of a search one by one or in parallel, show them, and tabulate their scores."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,11 +27,11 @@ def is_parallel(n_jobs: int | None) -> bool:
 
 def run_tasks(
     function: Callable[..., _Result], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None
-) -> Iterator[_Result]:
+) -> Generator[_Result]:
     """Yield ``function(*task)`` for each task, in the order of the tasks.
 
     One after the other, a task begins when its result is needed. In parallel, results are yielded as soon as those
-    before them are; with the generator, the remaining tasks are closed.
+    before them are; closing the generator cancels the remaining tasks.
 
     >>> list(run_tasks(pow, [(2, 3), (3, 2)], n_jobs=None))
     [8, 9]
@@ -36,11 +39,18 @@ def run_tasks(
     if not is_parallel(n_jobs):
         yield from (function(*task) for task in tasks)
         return
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+    try:
+        for result in results:  # noqa: UP028 - "yield from" would close the results without the filter below
+            yield result
+    finally:
+        with warnings.catch_warnings():  # joblib warns of tasks that are cancelled, which is intended here
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def collect_trials(
-    found: Iterator[_Result],
+    found: Generator[_Result],
     step: Step,
     n: int,
     line: Callable[[_Result, int], str],
@@ -50,8 +60,8 @@ def collect_trials(
 
     Parameters
     ----------
-    found : iterator
-        The trials.
+    found : generator
+        The trials; it is closed at the end.
     step : Step
         Called after each trial; returns whether a callback requests a stop.
     n : int
@@ -63,11 +73,11 @@ def collect_trials(
     """
     trials: list[_Result] = []
     try:
-        for trial in found:
-            trials.append(trial)
-            number = len(trials)
-            if step(lambda trial=trial, number=number: line(trial, number)) and is_result(trial):  # type: ignore[misc]
-                break
+        with closing(found):
+            for trial in found:
+                trials.append(trial)
+                if step(partial(line, trial, len(trials))) and is_result(trial):
+                    break
     except KeyboardInterrupt:
         if not any(map(is_result, trials)):
             raise

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from mixkern import DensitySearch, Mixture, TableEncoder, VBMixture, datasets
 from mixkern.density import ParzenWindow, representativity
-from mixkern.errors import MixtureError, OptionError
+from mixkern.errors import InterruptedWarning, MixtureError, OptionError
 
 X = datasets.make_ripley(n=300, random_state=0)[0]
 X.flags.writeable = False
@@ -158,3 +158,93 @@ def test_representativity_needs_numbers():
     codes = np.random.RandomState(0).randint(3, size=(30, 2))
     with pytest.raises(MixtureError, match="Representativity compares continuous columns, and there are none"):
         DensitySearch(VBMixture(n_categorical=2)).fit(codes)
+
+
+# ---------------------------------------------------------------- progress, and Ctrl-C
+
+
+class Stopping:
+    """Counts trials; after some of them it requests a stop, or raises an error."""
+
+    def __init__(self, after, error=None):
+        self.after, self.error, self.n = after, error, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name != "trial":
+            return False
+        self.n += 1
+        if self.n == self.after and self.error:
+            raise self.error
+        return self.n >= self.after
+
+
+SETTINGS = {"precision_prior": [0.1, 1.0, 10.0, 100.0], "scoring": "bound", "random_state": 0}
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_callbacks_see_each_trial_and_may_stop(n_jobs):
+    with parallel_config("threading"):
+        stop, never = Stopping(2), Stopping(9)
+        search = DensitySearch(**SETTINGS, n_jobs=n_jobs).set_callbacks(stop).fit(X)
+        whole = DensitySearch(**SETTINGS, n_jobs=n_jobs).set_callbacks(never).fit(X)
+    assert (stop.n, never.n) == (2, 4)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"][:2])
+
+
+def test_an_interrupted_search_uses_the_best_so_far():
+    search = DensitySearch(**SETTINGS).set_callbacks(Stopping(3, KeyboardInterrupt()))
+    with pytest.warns(InterruptedWarning, match=r"^Stopped after 3 of 4 trials; the best of them is used\.$"):
+        search.fit(X)
+    assert len(search.cv_results_["params"]) == 3
+    assert search.density_.precision_prior == search.best_params_["precision_prior"]
+
+
+def test_verbose_prints_trials_and_not_the_fits_inside(capsys):
+    for verbose, n_lines in ((0, 0), (1, 2), (2, 6)):
+        DensitySearch(**SETTINGS, verbose=verbose).fit(X)
+        lines = capsys.readouterr().out.splitlines()
+        assert len([line for line in lines if "DensitySearch" in line]) == n_lines
+    assert "[1/4] precision_prior=0.1: score " in lines[1]
+    assert not any("VBMixture" in line for line in lines[:6])
+
+
+def test_scores_of_folds():
+    search = DensitySearch(precision_prior=[1.0, 10.0], scoring="held_out", cv=4, random_state=0).fit(X)
+    splits = np.array([search.cv_results_[f"split{i}_test_score"] for i in range(4)])
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], splits.mean(axis=0))
+    np.testing.assert_allclose(search.cv_results_["std_test_score"], splits.std(axis=0))
+    assert search.n_splits_ == 4
+    assert search.refit_time_ > 0
+
+
+def test_the_search_of_the_paper():
+    search = DensitySearch.from_paper(random_state=0, cv=2)
+    assert search.precision_prior == (0.001, 0.01, 0.1, 1.0, 10.0)
+    assert (search.scoring, search.cv) == ("representativity", 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"precision_prior": 1.0}, r"^precision_prior must be a list of values to try, but it is 1\.0\.$"),
+        ({"precision_prior": "typical"}, r"^precision_prior must be a list of values to try, but it is 'typical'\.$"),
+        ({"n_jobs": 0}, r"^n_jobs must be a whole number other than 0 or None"),
+        (
+            {"density": Mixture([1.0], [[0.0]], [[[1.0]]])},
+            r"^density must be None or a VBMixture, but it is a Mixture\.",
+        ),
+    ],
+    ids=["number", "text", "jobs", "mixture"],
+)
+def test_values_that_are_no_lists(settings, why):
+    with pytest.raises(MixtureError, match=why):
+        DensitySearch(**settings).fit(X)

@@ -8,12 +8,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
 from mixkern import (
+    DensitySearch,
     LaplacianSVC,
     Mixture,
     MixtureOneClassSVM,
     MixtureSVC,
     MixtureSVR,
     QuasiNewtonS3VC,
+    SVCSearch,
     TableEncoder,
     TransductiveSVC,
     VBMixture,
@@ -21,12 +23,14 @@ from mixkern import (
 from mixkern.advice import estimated_accuracy
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.density import one_hot_rows
+from mixkern.density.preprocessing import jitter
 from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
     DensityChoiceWarning,
     DrawnRowsWarning,
     InfiniteValueError,
+    LabelError,
     MixtureError,
     NotATableError,
     OptionError,
@@ -567,3 +571,47 @@ def test_gaps_among_labelled_rows_are_no_trouble(kernel):
     np.testing.assert_array_equal(model.predict(whole), model.predict(X))
     gain = cross_validated_gain(again, whole[:16], one_hot_rows(PLANE, X[:16]), y[:16], np.random.RandomState(0), 0.9)
     assert 0 <= gain.all_rows <= 1
+
+
+# ---------------------------------------------------------------- a search as the density
+
+
+SEARCH = DensitySearch(VBMixture(4), precision_prior=[0.1, 10.0], scoring="held_out", cv=2)
+EVERY = {**MACHINES, "transductive": TransductiveSVC(random_state=0), "s3vm": QuasiNewtonS3VC(random_state=0)}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_search_finds_the_density_without_labels(name):
+    """The same as a search by hand on the encoded rows, and an estimator with the density that it finds."""
+    frame = pd.DataFrame(blobs(), columns=["a", "b"]).assign(c=np.where(np.arange(N) % 3 == 0, "u", "v"))
+    y = few().astype(float) if name == "svr" else few()
+    model = clone(EVERY[name]).set_params(density=SEARCH).fit(frame, y)
+    rows = model.encoder_.transform(frame)
+    by_hand = clone(SEARCH).set_params(density__n_categorical=1, random_state=0)
+    by_hand.fit(jitter(rows, 2, np.random.RandomState(0)))
+    assert type(model.density_) is VBMixture
+    assert model.mixture_ == by_hand.mixture_
+    assert model.density_.precision_prior == by_hand.best_params_["precision_prior"]
+    assert SEARCH.density.n_categorical == 0
+    assert SEARCH.random_state is None
+
+
+def test_a_search_with_labels_in_the_density():
+    search = clone(SEARCH).set_params(density__use_labels=True)
+    model = MixtureSVC(density=search, random_state=0).fit(blobs(), few())
+    assert model.density_.classes_.tolist() == [0, 1]
+    with pytest.raises(LabelError, match="The density is fitted with labels"):
+        SVCSearch(MixtureSVC(density=search)).fit(blobs(), few())
+
+
+def test_a_search_without_an_estimator_inside():
+    search = DensitySearch(precision_prior=[1.0], scoring="bound")
+    frame = pd.DataFrame(blobs(), columns=["a", "b"]).assign(c=np.where(np.arange(N) % 3 == 0, "u", "v"))
+    assert len(MixtureSVC(density=search, random_state=0).fit(frame, few()).mixture_.categories) == 1
+    assert search.density is None
+
+
+def test_a_search_reports_its_trials_within_a_fit(capsys):
+    MixtureSVC(density=SEARCH, random_state=0, verbose=2).fit(blobs(), few())
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if "DensitySearch" in line]) == 4

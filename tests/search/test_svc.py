@@ -6,11 +6,15 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.callback import FitCallback, ProgressBar
-from sklearn.exceptions import NotFittedError
-from sklearn.metrics import accuracy_score
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.metrics import accuracy_score, f1_score, get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mixkern import (
@@ -156,6 +160,258 @@ def test_the_best_estimator_of_a_table_with_gaps_too():
         again = clone(estimator).set_params(**search.best_params_).fit(frame, few)
         np.testing.assert_allclose(search.decision_function(frame), again.decision_function(frame), atol=1e-9)
         np.testing.assert_allclose(search.predict_proba(frame), again.predict_proba(frame), rtol=1e-7)
+
+
+# ---------------------------------------------------------------- results, as scikit-learn has them
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "neg_log_loss"])
+def test_results_are_in_the_form_of_scikit_learn(scoring):
+    """The scores of the folds are theirs; the mean score is that of all labels together."""
+    estimator = mixture_svc(probability=True)
+    ours = SVCSearch(estimator, **SOME, scoring=scoring, cv=3, random_state=5).fit(X, FEW)
+    split = SemiSupervisedSplit(3, random_state=5)
+    grid = {"C": SOME["C"], "gamma": SOME["gamma"]}
+    theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=split, error_score="raise").fit(X, FEW)
+    missing = set(theirs.cv_results_) - set(ours.cv_results_)
+    assert missing == {"std_fit_time", "std_score_time"}
+    order = [theirs.cv_results_["params"].index({"C": p["C"], "gamma": p["gamma"]}) for p in ours.cv_results_["params"]]
+    if scoring != "neg_log_loss":  # their slope is that of each training part
+        for i in range(3):
+            name = f"split{i}_test_score"
+            np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name][order])
+        np.testing.assert_allclose(ours.cv_results_["std_test_score"], theirs.cv_results_["std_test_score"][order])
+    assert ours.n_splits_ == theirs.n_splits_ == 3
+    assert repr(ours.scorer_) == repr(theirs.scorer_)
+    assert ours.refit_time_ > 0
+    assert ours.score(X, TRUE) == pytest.approx(get_scorer(scoring)(ours.best_estimator_, X, TRUE))
+
+
+def test_the_best_is_found_in_the_results():
+    for estimator in (None, mixture_svc(), mixture_svc(RWMKernel()), laplacian_svc()):
+        search = SVCSearch(estimator, **SOME, random_state=0).fit(X, FEW)
+        frame = pd.DataFrame(search.cv_results_)
+        assert len(frame) == 6
+        best = frame.loc[search.best_index_]
+        assert best["rank_test_score"] == 1
+        assert best["mean_test_score"] == search.best_score_ == search.best_.score == frame["mean_test_score"].max()
+        assert repr(best["params"]) == repr(search.best_params_)
+        assert (best["param_C"], best["param_gamma"]) == (search.best_.C, search.best_.gamma)
+        assert frame["log_loss"].tolist() == [t.log_loss for t in search.trials_]
+        assert ("param_ratio" in frame) == (search.best_.ratio == search.best_.ratio)
+        assert "confidence" not in frame
+        assert (frame["mean_fit_time"] > 0).all()
+
+
+def test_equal_scores_are_ranked_by_log_loss():
+    results = SVCSearch(mixture_svc(), random_state=0).fit(X, FEW).cv_results_
+    orders = list(zip(-results["mean_test_score"], results["log_loss"], strict=True))
+    assert results["rank_test_score"].tolist() == [1 + sum(other < order for other in orders) for order in orders]
+    assert len(set(results["mean_test_score"])) < len(set(results["rank_test_score"]))
+
+
+def test_pooled_scores_are_those_of_all_left_out_predictions():
+    """Labels of two folds lack a class; the score of all labels together is defined, as by cross_val_predict."""
+    few = np.where(np.arange(80) < 3 * 2, TRUE, -1)
+    search = SVCSearch(mixture_svc(), **SOME, scoring="f1_macro", cv=2, random_state=5).fit(X, few)
+    split = SemiSupervisedSplit(2, random_state=5)
+    for trial in search.trials_:
+        predicted = np.full(80, -1)
+        for train, test in split.split(X, few):
+            fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X[train], few[train])
+            predicted[test] = fitted.predict(X[test])
+        assert trial.score == pytest.approx(f1_score(few[:6], predicted[:6], average="macro"))
+
+
+def test_a_score_that_folds_do_not_have():
+    few = np.array([0, 0, 0, 1, 1, *[-1] * 75])
+    search = SVCSearch(mixture_svc(), **SOME, scoring="roc_auc", cv=4, random_state=1).fit(X, few)
+    splits = np.array([t.split_scores for t in search.trials_])
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+    assert splits.shape == (6, search.n_splits_)
+
+
+def test_a_function_gets_positions_in_the_table():
+    cost = np.random.RandomState(0).uniform(size=80)
+
+    def saved(classifier, rows, y):
+        return cost[rows] @ (classifier.predict(rows) == y)
+
+    search = SVCSearch(mixture_svc(), **SOME, scoring=saved, cv=3, random_state=5).fit(X, FEW)
+    for trial in search.trials_:
+        assert trial.scoring == "saved"
+        total = 0
+        for train, test in SemiSupervisedSplit(3, random_state=5).split(X, FEW):
+            fitted = mixture_svc(C=trial.C, gamma=trial.gamma).fit(X[train], FEW[train])
+            total += cost[test] @ (fitted.predict(X[test]) == FEW[test])
+        assert trial.score == pytest.approx(total)
+    assert search.best_score_ == max(t.score for t in search.trials_)
+
+
+def test_scorers_get_the_weights_of_the_labels():
+    weights = np.random.RandomState(0).uniform(0.1, 4, 80)
+    own = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW, weights)
+    theirs = SVCSearch(mixture_svc(), **SOME, scoring=get_scorer("accuracy"), random_state=0).fit(X, FEW, weights)
+    np.testing.assert_allclose(own.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    assert own.best_params_ == theirs.best_params_
+
+
+@pytest.mark.parametrize(
+    ("scoring", "score"),
+    [
+        ("accuracy", lambda t: 1 - t.validation_error),
+        ("neg_expected_error", lambda t: -t.validation_error - 1 + t.confidence),
+        ("optimistic_accuracy", lambda t: 1 - t.optimistic_error),
+    ],
+)
+def test_scores_of_our_own_are_higher_for_smaller_errors(scoring, score):
+    labels = TRUE if scoring == "optimistic_accuracy" else None
+    search = SVCSearch(mixture_svc(), **SOME, scoring=scoring, random_state=0).fit(X, FEW, optimistic_labels=labels)
+    for trial in search.trials_:
+        assert trial.score == pytest.approx(score(trial))
+        assert len(trial.split_scores) == search.n_splits_
+        if scoring != "optimistic_accuracy":  # there, each fold is scored together with the unlabelled rows
+            assert min(trial.split_scores) - 1e-12 <= trial.score <= max(trial.split_scores) + 1e-12
+    assert search.best_score_ == max(t.score for t in search.trials_)
+    assert (search.scorer_ is None) == (scoring != "accuracy")
+    assert search.score(X, TRUE) == accuracy_score(TRUE, search.predict(X))
+    assert ("confidence" in search.cv_results_) == (scoring != "accuracy")
+
+
+# ---------------------------------------------------------------- in parallel
+
+
+SEARCHES = {
+    "grid": SVCSearch(mixture_svc(), **SOME, random_state=0),
+    "expected": SVCSearch(mixture_svc(), **SOME, scoring="neg_expected_error", random_state=0),
+    "scorer": SVCSearch(mixture_svc(), **SOME, scoring="balanced_accuracy", random_state=0),
+    "line": SVCSearch(mixture_svc(), strategy="line", random_state=0),
+    "laplacian": SVCSearch(laplacian_svc(), **SOME, ratio=[0.0, 1.0, 10.0], random_state=0),
+}
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_any_number_of_jobs_gives_the_same_results(name, backend):
+    alone = clone(SEARCHES[name]).fit(X, FEW)
+    with parallel_config(backend):
+        many = clone(SEARCHES[name]).set_params(n_jobs=2).fit(X, FEW)
+    assert repr(many.trials_) == repr(alone.trials_)
+    assert many.best_params_ == alone.best_params_
+    np.testing.assert_array_equal(many.decision_function(X), alone.decision_function(X))
+
+
+def test_the_context_of_joblib_sets_the_number_of_jobs(monkeypatch):
+    n_batches = []
+    monkeypatch.setattr(
+        "mixkern.search.trial._tried", lambda trials, settings: n_batches.append(1) or [*trials.of(settings)]
+    )
+    with parallel_config("threading", n_jobs=2):
+        SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
+    assert len(n_batches) == 2  # kernels
+
+
+def test_parallel_trials_report_to_callbacks_and_can_be_stopped():
+    with parallel_config("threading"):
+        recorder = Recorder(stop_after=4)
+        search = SVCSearch(mixture_svc(), **SOME, n_jobs=2, random_state=0).set_callbacks(recorder).fit(X, FEW)
+    assert len(search.trials_) == recorder.events.count("end trial") == 4
+
+
+class Interrupting:
+    """Raises Ctrl-C after so many trials, as a user would press it."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.left -= context.task_name == "trial"
+        if self.left == 0 and context.task_name == "trial":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_parallel_search_uses_the_best_so_far():
+    whole = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), **SOME, n_jobs=2, random_state=0).set_callbacks(Interrupting(3))
+    why = r"^Stopped after 3 of 6 trials; the best of them is used\.$"
+    with parallel_config("threading"), pytest.warns(InterruptedWarning, match=why):
+        search.fit(X, FEW)
+    assert repr(search.trials_) == repr(whole.trials_[:3])
+    assert len(search.cv_results_["params"]) == 3
+
+
+# ---------------------------------------------------------------- verbose
+
+
+def test_verbose_prints_trials(capsys):
+    for verbose, n_lines in ((0, 0), (1, 2), (2, 8)):
+        SVCSearch(mixture_svc(), **SOME, verbose=verbose, random_state=0).fit(X, FEW)
+        lines = capsys.readouterr().out.splitlines()
+        assert len([line for line in lines if "SVCSearch" in line]) == n_lines
+    assert "6 trials at most, 4 folds each" in lines[0]
+    assert "[1/6] C=0.1, gamma=0.01: score 0." in lines[1]
+    assert "best: [" in lines[-1]
+
+
+# ---------------------------------------------------------------- metadata routing
+
+
+def test_weights_are_routed_through_a_pipeline():
+    weights = np.random.RandomState(0).uniform(0.1, 4, 80)
+    plain = SVCSearch(mixture_svc(), **SOME, random_state=0)
+    expected = clone(plain).fit(StandardScaler().fit_transform(X), FEW, weights)
+    with config_context(enable_metadata_routing=True):
+        asking = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=False))])
+        asking.steps.append(("search", clone(plain).set_fit_request(sample_weight=True)))
+        asking.fit(X, FEW, sample_weight=weights)
+        np.testing.assert_array_equal(asking.decision_function(X), expected.decision_function(asking[0].transform(X)))
+        with pytest.raises(UnsetMetadataPassedError, match="SVCSearch"):
+            make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clone(plain)).fit(
+                X, FEW, sample_weight=weights
+            )
+
+
+def test_weights_are_routed_through_cross_validation():
+    weights = np.random.RandomState(0).uniform(0.1, 4, 80)
+    plain = SVCSearch(mixture_svc(), **SOME, random_state=0)
+    split = SemiSupervisedSplit(3)
+    with config_context(enable_metadata_routing=True):
+        asking = clone(plain).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        scores = cross_val_score(asking, X, FEW, cv=split, params={"sample_weight": weights}, error_score="raise")
+    for score, (train, test) in zip(scores, split.split(X, FEW), strict=True):
+        fitted = clone(plain).fit(X[train], FEW[train], weights[train])
+        assert score == pytest.approx(fitted.score(X[test], FEW[test], weights[test]))
+
+
+# ---------------------------------------------------------------- the paper's procedure
+
+
+def test_the_search_of_the_paper():
+    search = SVCSearch.from_paper(random_state=0)
+    assert repr(search.estimator) == repr(MixtureSVC.from_paper())
+    assert (search.strategy, search.cv, search.scoring) == ("grid", 4, "neg_expected_error")
+    np.testing.assert_allclose([search.C, search.gamma], [[10.0**i for i in range(-3, 3)]] * 2)
+    np.testing.assert_allclose([search.alpha, search.beta], [np.linspace(0, 1, 11)] * 2)
+    iris = datasets.load("iris")
+    search.fit(iris.X, iris.few_labels(per_class=4, random_state=0))
+    assert len(search.trials_) == 36
+    assert type(search.best_estimator_.kernel_) is RWMKernel
+    assert search.best_estimator_.density_.precision_prior in (0.001, 0.01, 0.1, 1.0, 10.0)
+
+
+def test_settings_replace_those_of_the_paper():
+    search = SVCSearch.from_paper(estimator=mixture_svc("gmm"), C=[1.0], alpha=[1.0], n_jobs=2)
+    assert (search.estimator.kernel, search.C, search.alpha, search.n_jobs) == ("gmm", [1.0], [1.0], 2)
+    assert len(search.beta) == 11
 
 
 # ---------------------------------------------------------------- once
@@ -800,6 +1056,9 @@ NO_LINE = r"^Keerthi and Lin's line is not defined for Laplacian kernels\. Use s
             r"^scoring must be one of 'accuracy', .*Did you mean 'optimistic_accuracy'\?",
         ),
         ({"strategy": "random"}, OptionError, r"^strategy must be one of 'grid', 'line', but it is 'random'\.$"),
+        ({"n_jobs": 0}, OptionError, r"^n_jobs must be a whole number other than 0 or None, but it is 0\.$"),
+        ({"verbose": -1}, OptionError, r"^verbose must be 0, 1 or 2, but it is -1\.$"),
+        ({"scoring": ["accuracy"]}, OptionError, r"^scoring must be one of .*, but it is \['accuracy'\]\."),
         ({"cv": 1}, OptionError, "^cv " + WHOLE.format(2, 1)),
         ({"cv": np.int64(1)}, OptionError, "^cv " + WHOLE.format(2, r"np\.int64\(1\)")),
         ({"cv": 2.5}, OptionError, "^cv " + WHOLE.format(2, r"2\.5")),

@@ -1,6 +1,7 @@
 """Trials of hyperparameters: train without each fold, and score the labels left out and the unlabelled rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -326,13 +327,13 @@ class Trials:
     def __init__(self, cache: GramCache, scorer: TrialScorer, n_jobs: int | None = None) -> None:
         self._cache, self._scorer, self._n_jobs = cache, scorer, n_jobs
 
-    def grid(self, points: Sequence[KernelPoint], C: Sequence[float]) -> Iterator[SearchTrial]:
+    def grid(self, points: Sequence[KernelPoint], C: Sequence[float]) -> Generator[SearchTrial]:
         """Try every C with every kernel."""
         return self._run([(point, C) for point in points])
 
     def lines(
         self, shapes: Sequence[tuple[float, float]], C: Sequence[float], gamma: Sequence[float]
-    ) -> Iterator[SearchTrial]:
+    ) -> Generator[SearchTrial]:
         """Try a linear SVM with every C, then the line through the best one, for each pair of alpha and beta."""
         assert isinstance(self._cache, DistanceGramCache)  # Laplacian kernels are refused before
         for alpha, beta in shapes:
@@ -344,20 +345,21 @@ class Trials:
             best = min(linear, key=lambda trial: trial.order)
             yield from self._run([(KernelPoint(g, alpha, beta), [c]) for c, g in line(best.C * unit, C, gamma)])
 
-    def of(self, settings: Sequence[Settings]) -> Iterator[SearchTrial]:
+    def of(self, settings: Sequence[Settings]) -> Generator[SearchTrial]:
         """Try settings one after the other; the matrices of a kernel are computed once for every C."""
         for (_, C), matrices in zip(settings, self._cache.matrices(point for point, _ in settings), strict=True):
             for each in C:
                 yield self._scorer.trial(matrices, each)
 
-    def _run(self, settings: Sequence[Settings]) -> Iterator[SearchTrial]:
+    def _run(self, settings: Sequence[Settings]) -> Generator[SearchTrial]:
         """Try settings; kernels that differ in more than their ratio may run in parallel."""
         if not is_parallel(self._n_jobs):
             yield from self.of(settings)
             return
         tasks = [(self, list(group)) for _, group in groupby(settings, key=lambda each: each[0].base)]
-        for trials in run_tasks(_tried, tasks, self._n_jobs):
-            yield from trials
+        with closing(run_tasks(_tried, tasks, self._n_jobs)) as batches:
+            for trials in batches:
+                yield from trials
 
 
 def _tried(trials: Trials, settings: Sequence[Settings]) -> list[SearchTrial]:

@@ -1,0 +1,88 @@
+"""Running, collecting and tabulating trials."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from mixkern.errors import InterruptedWarning, OptionError
+from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks
+
+
+class Steps:
+    """Counts its calls, keeps the lines, and stops after so many."""
+
+    def __init__(self, stop_after=None):
+        self.lines, self.stop_after = [], stop_after
+
+    def __call__(self, text):
+        self.lines.append(text())
+        return self.stop_after is not None and len(self.lines) >= self.stop_after
+
+
+def found(n, interrupted=False):
+    yield from range(n)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def line(trial, number):
+    return f"{number}: {trial}"
+
+
+def test_tasks_begin_when_they_are_needed():
+    seen = []
+    results = run_tasks(lambda i: seen.append(i) or i, [(i,) for i in range(5)], None)
+    assert [next(results), next(results)] == [0, 1]
+    assert seen == [0, 1]
+
+
+def test_parallel_results_keep_their_order():
+    with parallel_config("threading"):
+        assert list(run_tasks(pow, [(2, i) for i in range(20)], 4)) == [2**i for i in range(20)]
+        results = run_tasks(pow, [(2, i) for i in range(20)], 4)
+        assert next(results) == 1
+        results.close()
+
+
+def test_all_trials_are_collected_and_shown():
+    steps = Steps()
+    assert collect_trials(found(3), steps, 3, line) == [0, 1, 2]
+    assert steps.lines == ["1: 0", "2: 1", "3: 2"]
+
+
+def test_a_callback_stops_once_there_is_a_result():
+    assert collect_trials(found(9), Steps(2), 9, line) == [0, 1]
+    assert collect_trials(found(9), Steps(2), 9, line, is_result=lambda trial: trial > 4) == [0, 1, 2, 3, 4, 5]
+
+
+def test_ctrl_c_keeps_the_trials_if_one_of_them_is_a_result():
+    with pytest.warns(InterruptedWarning, match=r"^Stopped after 2 of 9 trials; the best of them is used\.$"):
+        assert collect_trials(found(2, interrupted=True), Steps(), 9, line) == [0, 1]
+    with pytest.raises(KeyboardInterrupt):
+        collect_trials(found(2, interrupted=True), Steps(), 9, line, is_result=lambda trial: trial > 4)
+
+
+def test_ranks_are_those_of_counting():
+    random = np.random.RandomState(0)
+    orders = [tuple(each) for each in random.randint(0, 3, (50, 2)).tolist()]
+    assert ranks(orders) == [1 + sum(other < order for other in orders) for order in orders]
+
+
+def test_a_table_of_results():
+    scores = [[0.5, 1.0, np.nan], [np.nan, np.nan, np.nan]]
+    params = [{"C": 1.0, "kind": None}, {"C": 2.0, "kind": "b"}]
+    columns = {name: [each[name] for each in params] for name in ("C", "kind")}
+    table = results_table(params, columns, scores, [0.7, 0.1], [1, 2], [(1.0, 2.0), (3.0, 4.0)])
+    assert table["params"] == params
+    assert table["param_C"].dtype == float
+    assert table["param_kind"].tolist() == [None, "b"]
+    assert table["split1_test_score"].tolist()[0] == 1.0
+    np.testing.assert_array_equal(table["std_test_score"], [0.25, np.nan])
+    assert (table["mean_test_score"].tolist(), table["rank_test_score"].tolist()) == ([0.7, 0.1], [1, 2])
+    assert (table["mean_fit_time"].tolist(), table["mean_score_time"].tolist()) == ([1.0, 3.0], [2.0, 4.0])
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, "all"])
+def test_numbers_of_jobs_that_are_none(n_jobs):
+    with pytest.raises(OptionError, match=r"^n_jobs must be a whole number other than 0 or None, but it is "):
+        N_JOBS.check(n_jobs, "n_jobs")
