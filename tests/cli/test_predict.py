@@ -216,9 +216,9 @@ def test_a_model_without_named_columns(run, table, people, tmp_path):
     y = people["churn"].astype(object).where(people["churn"].notna(), None)
     save(MixtureSVC(random_state=0).fit(people[["age", "age"]].fillna(30).to_numpy(), y), tmp_path / "a.mixkern")
     done = run("predict", tmp_path / "a.mixkern", table, code=1)
-    assert "not fitted on a table with named columns. Fit one by: mixkern fit TABLE --target COLUMN" in done.stderr
+    assert "that was fitted on a table with named columns. Fit one by: mixkern fit TABLE --target COLUMN" in done.stderr
     save(TableEncoder().fit(people), tmp_path / "b.mixkern")
-    assert "holds a TableEncoder" in run("predict", tmp_path / "b.mixkern", table, code=1).stderr
+    assert "is no classifier" in run("predict", tmp_path / "b.mixkern", table, code=1).stderr
 
 
 @pytest.mark.parametrize("estimator", [MixtureSVC, LaplacianSVC])

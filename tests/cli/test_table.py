@@ -209,7 +209,7 @@ def test_malformed_notes_in_a_model_file_are_ignored(people, table, tmp_path, st
 def test_a_model_without_named_columns(people, table, tmp_path):
     y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
     save(MixtureSVC(random_state=0).fit(np.random.RandomState(0).rand(90, 2), y), tmp_path / "a.mixkern")
-    with pytest.raises(ModelFileError, match="a MixtureSVC that was not fitted on a table with named columns"):
+    with pytest.raises(ModelFileError, match="no classifier that was fitted on a table with named columns"):
         model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
 
 

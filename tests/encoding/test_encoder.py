@@ -519,8 +519,8 @@ def test_whatever_comes_instead_of_a_category_is_another_category(cell):
         (pl.LazyFrame({"a": [1]}), NotATableError, r"X\.collect\(\)"),
         ([[1, 2], [3]], NotATableError, "first row has 2"),
         (np.array([[1j]]), CellTypeError, "Complex data not supported"),
-        ([[b"a"]], CellTypeError, "holds a cell of type bytes"),
-        (pd.DataFrame({"a": [[1]]}), CellTypeError, "holds a cell of type list"),
+        ([[b"a"]], CellTypeError, "holds bytes"),
+        (pd.DataFrame({"a": [[1]]}), CellTypeError, "holds a list"),
         (
             [*([str(i)] for i in range(11)), ["?"]],
             NotNumericError,

@@ -295,8 +295,8 @@ def test_a_definite_matrix_needs_other_advice(kind, repair):
     K = RBFKernel(5.0)(X)
     ours, _ = machines(codes, X[:, 0], max_iter=3)[kind]
     told = (
-        "libsvm has not converged after 3 iterations. Scale the columns, lower C or raise max_iter; the result so far "
-        "is used."
+        "libsvm has not converged after 3 iterations. The result so far is used. Scale the columns, lower C or raise "
+        "max_iter."
     )
     with pytest.warns(NotConvergedWarning, match=re.escape(told)):
         dual = ours(K, repair=repair)
@@ -333,7 +333,9 @@ def test_the_guard_ends_what_would_go_on_and_on():
 def test_the_guard_ends_what_no_repair_can_help():
     """Rows in units a thousand times too small, and a large C: a definite matrix, and libsvm stands still for ever."""
     X, codes = datasets.make_two_moons(n=30, random_state=0)
-    with pytest.warns(NotConvergedWarning, match=f"after {MAX_ITER} iterations. Scale the columns, lower C"):
+    with pytest.warns(
+        NotConvergedWarning, match=f"after {MAX_ITER} iterations. The result so far is used. Scale the columns, lower C"
+    ):
         dual = classifier(1e6 * X @ X.T, codes, C=1e6)
     assert not dual.converged
     assert np.isfinite(dual.coefficients).all()

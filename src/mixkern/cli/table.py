@@ -9,7 +9,15 @@ from mixkern.cli.output import Notes, byte_progress
 from mixkern.encoding import TableEncoder, label_column, prepare_table
 from mixkern.encoding.column import Column
 from mixkern.encoding.overrides import column_positions
-from mixkern.errors import ColumnMismatchError, MixkernWarning, ModelFileError, TableError, UnknownColumnError
+from mixkern.errors import (
+    ColumnMismatchError,
+    LabelError,
+    MixkernWarning,
+    ModelFileError,
+    TableError,
+    UnknownColumnError,
+    hint,
+)
 from mixkern.estimators import MixtureSVC
 from mixkern.io import TableFile, table_file
 from mixkern.storage import ModelFile
@@ -161,7 +169,11 @@ class ModelTable:
             )
         with byte_progress(f"Reading {self.file.name}") as on_progress:
             frame = self.file.frame(text=(self.target,), kinds=self.columns, on_progress=on_progress)
-        return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled)
+        try:
+            return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled)
+        except LabelError as error:  # its hint names options of other commands
+            step = hint(cli="Give the table that the model was fitted on.")
+            raise type(error)(error.args[0], hint=step) from error
 
 
 def model_table(
@@ -171,8 +183,8 @@ def model_table(
     model = model_file.model
     if not isinstance(model, MixtureSVC) or model.encoder_ is None or not hasattr(model, "feature_names_in_"):
         raise ModelFileError(
-            f"The file holds a {type(model).__name__} that was not fitted on a table with named columns. Fit one "
-            "by: mixkern fit TABLE --target COLUMN"
+            "The model in this file is no classifier that was fitted on a table with named columns. Fit one by: "
+            "mixkern fit TABLE --target COLUMN"
         )
     at_fit = model_file.notes
     if reading.get("decimal") is None:  # numbers are written as they were at fit time

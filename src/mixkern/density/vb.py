@@ -403,7 +403,9 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
         if not kind.is_diagonal and self.n_components * d * d > MOST_CELLS:
             raise MixtureError(
                 f"{self.n_components} covariance matrices of {d} columns do not fit in memory.",
-                hint=hint(python="Use covariance_type='diag', or fewer components."),
+                hint=hint(
+                    python="Use covariance_type='diag', or fewer components.", cli="Use fewer columns: --drop COLUMNS."
+                ),
             )
         self._precision: Precision = PRECISIONS[kind]
         self._coordinates = Coordinates.of(X, weights, kind)

@@ -331,13 +331,25 @@ def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
     if unknown:
         row = next(i for i, cell in enumerate(cells) if type(cell) in unknown)
         raise CellTypeError(
-            f"Column {name!r} holds a cell of type {type(cells[row]).__name__} in {{row}}. "
+            f"Column {name!r} holds {_cell_name(cells[row])} in {{row}}. "
             "Expected numbers, texts, booleans, categories or dates.",
-            hint=hint(python=f"Convert them: {place}.astype(str), or drop them.", cli="Leave the column out: --drop."),
+            hint=hint(
+                python=f"Convert them: {place}.astype(str), or drop them.",
+                cli=f"Replace them by numbers or texts, or fit a model without the column: --drop {shlex.quote(name)}.",
+            ),
             row=row,
         )
     kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)
     return RawColumn(name, kind, cells, place)
+
+
+def _cell_name(cell: Any) -> str:
+    """Return what a cell that cannot be read is called."""
+    if isinstance(cell, (list, tuple, set, np.ndarray)):
+        return "a list"
+    if isinstance(cell, Mapping):
+        return "a record"
+    return "bytes" if isinstance(cell, bytes) else f"a cell of type {type(cell).__name__}"
 
 
 def _is_finite(cell: Any) -> bool:

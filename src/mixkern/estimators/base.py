@@ -337,9 +337,9 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
     n_others = max(0, limit - len(labelled))
     warn(
         f"There are {n} rows, and matrices of that size would be needed: all {len(labelled)} labelled rows "
-        f"and {n_others} others, drawn at random, are used. The density and predictions use all rows. max_rows= sets "
-        "the limit of LaplacianSVC, TransductiveSVC and QuasiNewtonS3VC.",
+        f"and {n_others} others, drawn at random, are used. The density and predictions use all rows.",
         DrawnRowsWarning,
+        hint=hint(python="max_rows= sets the limit of LaplacianSVC, TransductiveSVC and QuasiNewtonS3VC."),
     )
     return np.sort(np.concatenate([labelled, subsample(others, n_others, random)]))
 

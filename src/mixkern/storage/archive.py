@@ -188,7 +188,7 @@ def read_header(text: bytes, own_version: str) -> ArchiveHeader:
 def _fact(facts: Any, name: str, kind: type) -> Any:
     """Return one entry of the header, which must have the right type."""
     if not isinstance(facts, dict) or type(facts.get(name)) is not kind:
-        raise ModelFileError(f"its {HEADER} has no {name!r} of type {kind.__name__}.", hint=SAVE)
+        raise ModelFileError(f"its {HEADER} has no {name!r}, or of another type.", hint=SAVE)
     return facts[name]
 
 

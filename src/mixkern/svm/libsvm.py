@@ -20,6 +20,10 @@ from mixkern.svm.decision import Dual
 from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 
+GAVE_UP = hint(
+    python="Scale the columns, lower C or raise max_iter.",
+    cli="Another kernel may converge, for example: --kernel rbf.",
+)
 MAX_ITER = 1_000_000  # where max_iter is -1: unlimited in scikit-learn; here a few seconds for thousands of rows
 LARGEST_NU = 1 - 1e-9  # with sample weights
 
@@ -110,7 +114,7 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, repair: 
         return dual
     report = definiteness(K)
     if is_repaired or report.is_definite:
-        warn(_gave_up(svm), NotConvergedWarning)
+        warn(_gave_up(svm), NotConvergedWarning, hint=GAVE_UP)
         return dual
     facts = (
         f"libsvm has not converged after {svm.max_iter} iterations on a kernel matrix that is not positive "
@@ -132,10 +136,7 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, repair: 
 
 
 def _gave_up(svm: Any) -> str:
-    return (
-        f"libsvm has not converged after {svm.max_iter} iterations. Scale the columns, lower C or raise max_iter; "
-        "the result so far is used."
-    )
+    return f"libsvm has not converged after {svm.max_iter} iterations. The result so far is used."
 
 
 def _solved_repaired(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
