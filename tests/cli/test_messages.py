@@ -15,7 +15,8 @@ ROW = np.arange(N)
 TARGET = ("--target", "churn")
 PYTHON = re.compile(
     r"\bNone\b(?! of)|\bNaN\b|\bpandas\b|\bnumpy\b|\bnp\.|\bpd\.|\bX\b|\by\b|\bDataFrame\b|\bSeries\b|\bndarray\b"
-    r"|\bdict\b|\bdtype\b|\bstr\b|\b(?!OpenML)[A-Z][a-z]+[A-Z]\w*|\w\(\)|\b\w+=\S|\b[a-z]+_\b|Traceback|\bself\b|object at 0x"
+    r"|\bdict\b|\bdtype\b|\bstr\b|\b(?!OpenML)[A-Z][a-z]+[A-Z]\w*|\w\(\)|\b\w+=\S|\b[a-z]+_\b"
+    r"|Traceback|\bself\b|object at 0x"
 )
 
 # Columns that a table has besides its own, and the start of the message about them, empty where there is none.

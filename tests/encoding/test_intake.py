@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from mixkern import MixtureSVC, prepare_table
-from mixkern.encoding import encode_labels, label_column
+from mixkern.encoding import encode_labels, identifiers, label_column
 from mixkern.encoding.cell import is_gap
 from mixkern.errors import (
     CellTypeError,
@@ -165,6 +165,26 @@ def test_requested_columns_are_never_left_out(option):
     assert list(table.X) == ["age", "town", *names]
     assert not table.unused
     assert getattr(table.encoder, option, names) == names
+
+
+def literal_reason(column):
+    """The rules in words of pandas, one column at a time."""
+    if identifiers(column.to_frame()):
+        return "nearly all values differ"
+    return "all rows have the same value, or none" if column.nunique() <= 1 else None
+
+
+def test_columns_agree_with_the_rules_written_out():
+    random = np.random.RandomState(0)
+    for i in range(60):
+        numbers = random.randint(0, random.choice([1, 2, 30, 10_000]), 40)
+        column = pd.Series(numbers, name="a").astype(random.choice(["int64", "float64", "str", "bool", "category"]))
+        if i % 3:
+            column = column.where(random.rand(40) < random.choice([0.0, 0.1, 0.9]))
+        table = quietly(pd.DataFrame({"a": column, "b": np.arange(40) % 3}))
+        assert table.unused.get("a") == literal_reason(column)
+        keys = any("All values of 'a' differ" in str(note) for note in table.notes)
+        assert keys == (column.dtype.kind == "i" and column.is_unique and "a" not in table.unused)
 
 
 def test_columns_of_an_earlier_prediction():

@@ -132,27 +132,22 @@ def prepare_table(
     >>> list(table.X), dict(table.unused), table.y.isna().sum()
     (['age'], {'id': 'nearly all values differ'}, np.int64(10))
     """
-    native = opened(frame)
-    labels = column_labels(native)
-    if labels is None:
-        raise NotATableError(
-            "A table with named columns is needed, but this one has no names.",
-            hint=hint(python="Give them names: pd.DataFrame(X, columns=[...])."),
-        )
+    native, labels = _opened(frame)
     options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     named = column_positions(labels, options)
     if target is not None and len(named["target"]) != 1:
         raise OptionError(f"target must be the name of one column, but it is {target!r}.")
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
-    unused, notes = _unused_columns({i: _raw(native, i) for i in left}, requested)
+    raws = raw_columns(_selected(native, left)) if left else []
+    unused, notes = _unused_columns(dict(zip(left, raws, strict=True)), requested)
     used = [i for i in left if i not in unused]
     if not used:
         raise _nothing_left([labels[i] for i in unused])
     y, name = None, None
-    if target is not None:
-        name = str(labels[named["target"][0]])
-        y = label_column(_column(native, named["target"][0]), unlabelled, name=name)
+    for i in named["target"]:
+        name = str(labels[i])
+        y = label_column(_column(native, i), unlabelled, name=name)
         notes += _minus_one_notes(y, name)
     for note in notes:
         issue(note)
@@ -194,7 +189,7 @@ def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) 
     given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
     marks = {"", *(str(text(mark)).strip() for mark in given)}
     cells = series.to_list()
-    found = [None if _is_mark(cell, marks) else _stripped(cell) for cell in cells]
+    found = [_label(cell, marks) for cell in cells]
     y = column if found == cells else _with_cells(series, found, marks)
     name = name or str(series.name or "") or "y"
     known = encode_labels(y, min_classes=0, name=name)
@@ -202,13 +197,12 @@ def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) 
     return y
 
 
-def _stripped(cell: Any) -> Any:
-    return cell.strip() if isinstance(cell, str) else cell
-
-
-def _is_mark(cell: Any, marks: Collection[str]) -> bool:
-    """Return whether a label marks an unlabelled row."""
-    return not is_gap(cell) and str(text(_stripped(cell))) in marks
+def _label(cell: Any, marks: Collection[str]) -> Any:
+    """Return a label without spaces around it, ``None`` for a mark of unlabelled rows."""
+    if isinstance(cell, str):
+        label = cell.strip()
+        return None if label in marks else label
+    return None if not is_gap(cell) and str(text(cell)) in marks else cell
 
 
 def _with_cells(series: nw.Series[Any], cells: list[Any], marks: Collection[str]) -> Any:
@@ -217,7 +211,7 @@ def _with_cells(series: nw.Series[Any], cells: list[Any], marks: Collection[str]
     if not nw.dependencies.is_pandas_like_series(native):
         return nw.new_series(series.name, cells, series.dtype, backend=series.implementation).to_native()
     if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
-        return native.cat.remove_categories([each for each in native.cat.categories if _is_mark(each, marks)])
+        return native.cat.remove_categories([each for each in native.cat.categories if _label(each, marks) is None])
     # As objects, because integers with gaps would become floats.
     return type(native)(cells, index=native.index, name=native.name, dtype=object)
 
@@ -259,6 +253,18 @@ def _minus_one_notes(y: Any, name: str) -> list[MixkernWarning]:
 # ---------------------------------------------------------------- columns
 
 
+def _opened(frame: Any) -> tuple[Any, list[Any]]:
+    """Return a native frame and its column labels; raise an error for a table without them."""
+    native = opened(frame)
+    labels = column_labels(native)
+    if labels is None:
+        raise NotATableError(
+            "A table with named columns is needed, but this one has no names.",
+            hint=hint(python="Give them names: pd.DataFrame(X, columns=[...])."),
+        )
+    return native, labels
+
+
 def _selected(native: Any, positions: list[int]) -> Any:
     """Return some columns of a frame, as a frame of the same library."""
     if nw.dependencies.is_pandas_like_dataframe(native):
@@ -271,10 +277,6 @@ def _column(native: Any, position: int) -> Any:
     if nw.dependencies.is_pandas_like_dataframe(native):
         return native.iloc[:, position]
     return nw.from_native(native, eager_only=True)[:, position].to_native()
-
-
-def _raw(native: Any, position: int) -> RawColumn:
-    return raw_columns(_selected(native, [position]))[0]
 
 
 def _unused_columns(
@@ -341,6 +343,8 @@ def _may_be_key(raw: RawColumn) -> bool:
     cells = raw.cells
     if raw.kind is not Kind.INTEGER or len(cells) <= FEW_NUMBERS**2:
         return False
+    if isinstance(cells, np.ndarray):
+        return not np.isnan(cells).any() and bool((np.diff(np.sort(cells)) > 0).all())
     return len(set(cells)) == len(cells) and not any(map(is_gap, cells))
 
 
