@@ -38,7 +38,7 @@ def test_neighbours_are_labelled_rows_of_the_table_counted_from_1(run, model, ta
     rows = [each for each in found["neighbours"] if each["source"] == "neighbour"]
     assert rows
     for each in rows:
-        assert people["churn"].iloc[each["neighbour"] - 1] == each["neighbour_label"]
+        assert people["churn"].iloc[each["neighbour"] - 1] == each["its_label"]
 
 
 def test_the_text_has_the_facts_of_the_json(run, model, table):

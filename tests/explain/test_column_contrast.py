@@ -59,9 +59,9 @@ def test_parts_add_up_to_the_squared_distance(name, kernel):
     rows = dict(zip(some.index, encoded(model, some), strict=True))
     vectors = dict(zip(model.support_.tolist(), model.support_vectors_, strict=True))
     for n in (None, 3):
-        lines = model.explain(some, by="column", n=n)
+        lines = model.explain(some, by="column", n=n, details=True)
         beside_rows = lines[lines["beside"] != "component"]
-        for (row, neighbour, _), part in beside_rows.groupby(["row", "neighbour", "beside"])["part"]:
+        for (row, neighbour, _), part in beside_rows.groupby(["row", "number", "beside"])["part"]:
             expected = exponent_of(model, rows[row], vectors[neighbour])
             assert abs(part.sum() - expected) < 1e-12 * max(1, expected)
         np.testing.assert_allclose(
@@ -72,22 +72,23 @@ def test_parts_add_up_to_the_squared_distance(name, kernel):
 def test_a_row_is_put_beside_those_that_pull_most():
     X, _ = table("heart")
     model = machine("heart", "blend")
-    pulls = model.explain(X, n=None).query("source == 'neighbour'")
-    columns = model.explain(X, by="column", n=1).drop_duplicates(["row", "beside"])
+    pulls = model.explain(X, n=None, details=True).query("source == 'neighbour'")
+    columns = model.explain(X, by="column", n=1, details=True).drop_duplicates(["row", "beside"])
     for word, most in (("for", "max"), ("against", "min")):
         expected = pulls.loc[getattr(pulls.groupby("row")["pull"], f"idx{most}")()]
         found = columns[columns["beside"] == word]
-        assert found["neighbour"].tolist() == expected["neighbour"].tolist()
-    assert columns[columns["beside"] == "component"]["neighbour"].isna().all()
+        assert found["number"].tolist() == expected["neighbour"].tolist()
+    components = model.responsibilities(X).argmax(axis=1)
+    assert columns[columns["beside"] == "component"]["number"].tolist() == components.tolist()
 
 
 def test_values_are_those_of_the_table():
     X, _ = table("credit_a")
     model = machine("credit_a", "blend")
-    lines = model.explain(X.iloc[::9], by="column", n=None)
+    lines = model.explain(X.iloc[::9], by="column", n=None, details=True)
     some = lines[lines["beside"] == "for"]
     for line in some.itertuples():
-        for cell, row in ((line.value, line.row), (line.other_value, line.neighbour)):
+        for cell, row in ((line.value, line.row), (line.other_value, line.number)):
             expected = X.loc[row, line.column]
             assert pd.isna(cell) if pd.isna(expected) else cell == expected
     numbers = set(model.encoder_.continuous_)
@@ -100,18 +101,18 @@ def test_the_parts_of_a_blend_are_means_of_those_of_its_distances():
     X, _ = table("heart")
     model = machine("heart", "blend")
     kernel = model.kernel_
-    lines = model.explain(X[:30], by="column").query("beside != 'component'")
+    lines = model.explain(X[:30], by="column", details=True).query("beside != 'component'")
     own, plain = kernel.share * (1 - kernel.membership), 1 - kernel.share
     expected = (own * lines["mixture"] + plain * lines["euclidean"]) / (own + plain)
     np.testing.assert_allclose(lines["part"], expected, rtol=0, atol=1e-12)
-    assert "mixture" not in machine("heart", "rwm").explain(X[:1], by="column").columns
+    assert "mixture" not in machine("heart", "rwm").explain(X[:1], by="column", details=True).columns
 
 
 def test_columns_have_the_largest_parts_first_and_the_rest_in_one_line():
     X, _ = table("heart")
     model = machine("heart", "rwm")
-    lines = model.explain(X[:20], by="column", n=2)
-    whole = model.explain(X[:20], by="column", n=None)
+    lines = model.explain(X[:20], by="column", n=2, details=True)
+    whole = model.explain(X[:20], by="column", n=None, details=True)
 
     assert lines.groupby(["row", "beside"], sort=False)["column"].last().unique().tolist() == ["(others)"]
     assert "(others)" not in set(whole["column"])
@@ -124,7 +125,7 @@ def test_nobody_speaks_against_a_row_that_is_far_from_all_others():
     X = np.array([[-1.0], [0.0], [1.0], [200.0], [201.0], [202.0]])
     mixture = Mixture([0.5, 0.5], [[0.0], [201.0]], [[[1.0]], [[1.0]]])
     model = MixtureSVC(RBFKernel(1.0), density=mixture, C=1.0, probability=False).fit(X, [0, 0, 0, 1, 1, 1])
-    lines = model.explain([[0.0]], by="column")
+    lines = model.explain([[0.0]], by="column", details=True)
 
     assert lines["beside"].tolist() == ["for", "component"]
     assert lines["column"].tolist() == ["x0", "x0"]
@@ -134,10 +135,10 @@ def test_nobody_speaks_against_a_row_that_is_far_from_all_others():
 def test_a_bent_kernel_has_the_columns_of_its_base(base):
     X, _ = table("heart")
     model = machine("heart", base, LaplacianSVC)
-    lines = model.explain(X[:5], by="column", n=None).query("beside == 'for'")
+    lines = model.explain(X[:5], by="column", n=None, details=True).query("beside == 'for'")
     rows = encoded(model, X[:5])
     for row, mine in lines.groupby("row"):
-        vector = model.support_vectors_[model.support_.tolist().index(mine["neighbour"].iloc[0])]
+        vector = model.support_vectors_[model.support_.tolist().index(mine["number"].iloc[0])]
         assert abs(mine["part"].sum() - exponent_of(model, rows[row], vector)) < 1e-10
 
 
@@ -147,7 +148,7 @@ def test_a_kernel_without_a_distance_has_no_columns(kernel, name):
     model = MixtureSVC(kernel, probability=False, random_state=0).fit(X, y)
     message = f"^by='column' needs a distance kernel of mixkern, but this is a {name}. Use by='label' or "
     with pytest.raises(KernelError, match=message):
-        model.explain(X, by="column")
+        model.explain(X, by="column", details=True)
 
 
 # ---------------------------------------------------------------- beside a component
@@ -169,12 +170,12 @@ def slow_deviance(mixture, row, k):
 def test_parts_beside_a_component_add_up_to_the_density_lost(name):
     X, _ = table(name)
     model = machine(name, "rwm")
-    lines = model.explain(X, by="column").query("beside == 'component'")
+    lines = model.explain(X, by="column", details=True).query("beside == 'component'")
     totals = lines.groupby("row", sort=False)["part"].sum()
     rows = model.encoder_.transform(X)
     components = model.responsibilities(X).argmax(axis=1)
 
-    assert lines.groupby("row", sort=False)["component"].first().tolist() == components.tolist()
+    assert lines.groupby("row", sort=False)["number"].first().tolist() == components.tolist()
     expected = [slow_deviance(model.mixture_, row, k) for row, k in zip(rows, components, strict=True)]
     np.testing.assert_allclose(totals, expected, rtol=1e-10, atol=1e-10)
 

@@ -72,7 +72,7 @@ def test_all_pulls_are_the_terms_of_the_formula(name, kernel):
     X, y = table(name)
     model = machine(name, kernel)
     rows = [0, 57, 101]
-    lines = model.explain(X.iloc[rows], n=None)
+    lines = model.explain(X.iloc[rows], n=None, details=True)
 
     assert lines["row"].unique().tolist() == X.index[rows].tolist()
     assert lines.drop_duplicates("row")["label"].tolist() == model.predict(X.iloc[rows]).tolist()
@@ -95,7 +95,7 @@ def test_lines_add_up_to_the_decision_of_two_classes(name, kernel):
     model = machine(name, kernel)
     decision = np.abs(model.decision_function(X))
     for n in (1, 5, None):
-        lines = model.explain(X, n=n)
+        lines = model.explain(X, n=n, details=True)
         total = lines.groupby("row", sort=False)["pull"].sum()
         score = lines.groupby("row", sort=False)["score"].first()
         np.testing.assert_allclose(total, score, rtol=0, atol=1e-12)
@@ -105,7 +105,7 @@ def test_lines_add_up_to_the_decision_of_two_classes(name, kernel):
 def test_lines_add_up_to_the_decision_between_the_two_classes_that_came_first():
     X, _ = table("iris")
     model = machine("iris")
-    lines = model.explain(X, n=2)
+    lines = model.explain(X, n=2, details=True)
     first = lines.groupby("row", sort=False).first()
     np.testing.assert_allclose(lines.groupby("row", sort=False)["pull"].sum(), first["score"], rtol=0, atol=1e-12)
 
@@ -120,12 +120,12 @@ def test_lines_add_up_to_the_decision_between_the_two_classes_that_came_first():
 def test_neighbours_are_labelled_rows_and_the_strongest_come_first():
     X, y = table("heart")
     model = machine("heart")
-    lines = model.explain(X, n=4)
+    lines = model.explain(X, n=4, details=True)
     told = lines[lines["source"] == "neighbour"]
 
     assert told.groupby("row").size().unique().tolist() == [4]
-    assert told["neighbour_label"].tolist() == np.asarray(y)[told["neighbour"].to_numpy(dtype=int)].tolist()
-    assert ((told["pull"] > 0) == (told["neighbour_label"] == told["label"])).all()
+    assert told["its_label"].tolist() == np.asarray(y)[told["neighbour"].to_numpy(dtype=int)].tolist()
+    assert ((told["pull"] > 0) == (told["its_label"] == told["label"])).all()
     assert (told.groupby("row")["pull"].apply(lambda pull: pull.abs().is_monotonic_decreasing)).all()
     assert lines[lines["source"] != "neighbour"]["neighbour"].isna().all()
 
@@ -142,20 +142,20 @@ def test_support_vectors_are_sorted_by_class(name):
 def test_a_blend_says_what_each_of_its_kernels_adds():
     X, _ = table("credit_a")
     model = machine("credit_a")
-    lines = model.explain(X[:50]).query("source == 'neighbour'")
+    lines = model.explain(X[:50], details=True).query("source == 'neighbour'")
     parts = lines[["euclidean", "mixture", "membership"]]
     np.testing.assert_allclose(parts.sum(axis=1), lines["similarity"], rtol=0, atol=1e-12)
     assert (parts >= 0).all(axis=None)
-    assert "membership" not in machine("credit_a", "rwm").explain(X[:1]).columns
+    assert "membership" not in machine("credit_a", "rwm").explain(X[:1], details=True).columns
 
 
 def test_blocks_change_nothing(monkeypatch):
     X, _ = table("heart")
     model = machine("heart")
-    whole = {by: model.explain(X, by=by) for by in ("label", "component", "column")}
+    whole = {by: model.explain(X, by=by, details=True) for by in ("label", "component", "column")}
     monkeypatch.setattr("mixkern.explain.contributions.CELLS", 7 * len(model.support_))
     for by, frame in whole.items():
-        pd.testing.assert_frame_equal(model.explain(X, by=by), frame, rtol=1e-12)
+        pd.testing.assert_frame_equal(model.explain(X, by=by, details=True), frame, rtol=1e-12)
 
 
 def test_labels_keep_their_type_and_arrays_their_positions():
@@ -163,27 +163,30 @@ def test_labels_keep_their_type_and_arrays_their_positions():
     y = np.arange(60) % 3
     X = random.standard_normal((60, 2)) + 3 * y[:, None]
     model = MixtureSVC(probability=False, random_state=0).fit(X, y)
-    lines = model.explain(X[5:8])
+    lines = model.explain(X[5:8], details=True)
 
     assert lines["row"].unique().tolist() == [0, 1, 2]
     assert lines["label"].dtype.kind == "i"
     told = lines[lines["source"] == "neighbour"]
-    assert {type(label) for label in told["neighbour_label"]} == {int}
+    assert {type(label) for label in told["its_label"]} == {int}
 
 
 def test_tables_of_other_libraries_are_explained():
     X, y = table("iris")
     frame = pl.DataFrame({name: X[name].to_list() for name in X.columns})
     model = MixtureSVC(density=SMALL, probability=False, random_state=0).fit(frame, y)
-
-    pd.testing.assert_frame_equal(model.explain(frame[:3]), machine("iris").explain(X[:3]))
+    found, expected = model.explain(frame[:3], details=True), machine("iris").explain(X[:3], details=True)
+    assert isinstance(found, pl.DataFrame)
+    assert found.columns == list(expected.columns)
+    for name in found.columns:
+        assert found[name].to_list() == [None if pd.isna(cell) else cell for cell in expected[name]]
 
 
 @pytest.mark.parametrize("base", ["rwm", "rbf", "blend"])
 def test_a_laplacian_machine_is_explained(base):
     X, _ = table("heart")
     model = machine("heart", base, LaplacianSVC)
-    lines = model.explain(X, n=3)
+    lines = model.explain(X, n=3, details=True)
     total = lines.groupby("row", sort=False)["pull"].sum()
     np.testing.assert_allclose(total, np.abs(model.decision_function(X)), rtol=0, atol=1e-6)
     assert lines.drop_duplicates("row")["label"].tolist() == model.predict(X).tolist()
@@ -194,7 +197,7 @@ def test_kernels_of_scikit_learn_are_explained(kernel):
     X, y = table("iris")
     model = MixtureSVC(kernel, probability=False, random_state=0).fit(X, y)
     for by in ("label", "component"):
-        lines = model.explain(X[::10], by=by, n=2)
+        lines = model.explain(X[::10], by=by, n=2, details=True)
         sums = lines.groupby("row", sort=False)["pull"].sum()
         np.testing.assert_allclose(sums, lines.groupby("row", sort=False)["score"].first(), rtol=0, atol=1e-12)
 
@@ -206,7 +209,7 @@ def test_kernels_of_scikit_learn_are_explained(kernel):
 def test_pulls_of_components_are_those_of_their_labelled_rows(name):
     X, y = table(name)
     model = machine(name)
-    lines = model.explain(X.iloc[[3, 120]], by="component", n=None)
+    lines = model.explain(X.iloc[[3, 120]], by="component", n=None, details=True)
     rho = model.mixture_.responsibilities(model.support_vectors_)
     at = {int(position): s for s, position in enumerate(model.support_)}
     for i in (3, 120):
@@ -222,7 +225,7 @@ def test_pulls_of_components_are_those_of_their_labelled_rows(name):
 def test_components_are_told_with_what_they_are():
     X, y = table("credit_a")
     model = machine("credit_a")
-    lines = model.explain(X, by="component", n=2)
+    lines = model.explain(X, by="component", n=2, details=True)
     shares = model.responsibilities(X)
     first = lines.groupby("row", sort=False).first()
 
@@ -244,7 +247,7 @@ def test_components_of_gaps_are_those_of_what_is_there():
     X, _ = table("credit_a")
     model = machine("credit_a", "rbf")  # whose rows have no gaps any more
     some = X[X.isna().any(axis=1)]
-    first = model.explain(some, by="component").groupby("row", sort=False).first()
+    first = model.explain(some, by="component", details=True).groupby("row", sort=False).first()
     np.testing.assert_array_equal(first["responsibility"], model.responsibilities(some).max(axis=1))
 
 
@@ -253,14 +256,14 @@ def test_components_of_gaps_are_those_of_what_is_there():
 
 def test_wrong_words_are_refused_before_any_work():
     with pytest.raises(OptionError, match=r"^by must be one of 'label', 'component', 'column', but it is 'columns'\. "):
-        MixtureSVC().explain([[0.0]], by="columns")
+        MixtureSVC().explain([[0.0]], by="columns", details=True)
     with pytest.raises(OptionError, match=r"^n must be a whole number, 1 or more or None, but it is 0"):
-        machine("iris").explain(table("iris")[0], n=0)
+        machine("iris").explain(table("iris")[0], n=0, details=True)
 
 
 def test_a_machine_that_is_not_fitted_explains_nothing():
     with pytest.raises(NotFittedError):
-        MixtureSVC().explain([[0.0]])
+        MixtureSVC().explain([[0.0]], details=True)
 
 
 def test_contributions_add_up_to_the_kernel():
@@ -276,7 +279,7 @@ def test_contributions_add_up_to_the_kernel():
 def test_frames_can_be_written_as_json():
     X, _ = table("credit_a")
     for by in ("label", "component", "column"):
-        lines = machine("credit_a").explain(X[:3], by=by)
+        lines = machine("credit_a").explain(X[:3], by=by, details=True)
         assert len(json.loads(lines.to_json(orient="records"))) == len(lines)
 
 

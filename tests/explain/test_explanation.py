@@ -55,7 +55,7 @@ def test_it_says_what_the_machine_says():
     assert abs(why.neighbours["pull"].sum() - why.score) < 1e-12
     assert abs(why.components["pull"].sum() - why.score) < 1e-12
     assert (why.neighbours["source"] == "neighbour").sum() == N_NEIGHBOURS
-    columns = model.explain(X.iloc[[71]], by="column", n=None)
+    columns = model.explain(X.iloc[[71]], by="column", n=None, details=True)
     for word in ("for", "against", "component"):
         part = columns[columns["beside"] == word].set_index("column")
         shares = why.columns.set_index("column")[f"{word}_share"]

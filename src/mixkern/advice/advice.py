@@ -55,7 +55,7 @@ class Advice:
         Accuracies and their difference by cross-validation; ``None`` where there are too few labels.
     purity : Purity
         How well the components separate the classes: ``purity.overall`` against ``purity.chance``.
-    components : pandas.DataFrame
+    components : frame
         One row per component, the largest first: its ``share`` of all rows, its number of ``labels``, their
         ``majority`` and its expected share, ``purity``, and the columns in which the component differs most from
         others (``distinct_1``, ``distinct_2``). The index is the component's number in the mixture.

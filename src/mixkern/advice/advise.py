@@ -10,11 +10,12 @@ from mixkern.advice.advice import Advice, next_steps, reasons, verdict
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
-from mixkern.density import component_table, one_hot_rows
+from mixkern.density import one_hot_rows
+from mixkern.density.describe import described_components
 from mixkern.encoding import UNLABELLED
+from mixkern.encoding.output import frame_kind, make_frame
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.imports import optional
 from mixkern.search.split import check_density
 
 
@@ -79,7 +80,6 @@ def advise(
     """
     model = _estimator(estimator, random_state)
     CONFIDENCE.check(confidence, "confidence")
-    pandas = optional("pandas", purpose="mixkern.advise")
     codes, _ = model.read_labels(X, y, None)
     rows = model.learn_structure(X, X_unlabelled, codes)
     codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
@@ -96,7 +96,7 @@ def advise(
         verdict=outcome,
         gain=gain,
         purity=component_purity,
-        components=_components(pandas, model, component_purity, list(labels)),
+        components=_components(frame_kind(X), model, component_purity, list(labels)),
         reasons=reasons(gain, component_purity, labels),
         next_steps=next_steps(outcome, gain, component_purity, len(rows), type(model).__name__),
         n_rows=len(rows),
@@ -116,17 +116,19 @@ def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
     return model.set_params(probability=False)  # not needed, and it would take most of the time
 
 
-def _components(pandas: Any, estimator: MixtureSVC, purity: Purity, classes: list[Any]) -> Any:
+def _components(kind: str, estimator: MixtureSVC, purity: Purity, classes: list[Any]) -> Any:
     """Return a table of the components: their labels, and the columns in which they differ most from others."""
     majorities = [None if empty else classes[i] for i, empty in zip(purity.majorities, purity.is_empty, strict=True)]
-    frame = pandas.DataFrame(
-        {
-            "share": purity.shares,
-            "labels": purity.labels,
-            "majority": pandas.Series(majorities, dtype=object),
-            "purity": np.where(purity.is_empty, np.nan, purity.of_components),
-        }
-    )
-    description = component_table(estimator.mixture_, estimator.encoder_, n_columns=2).drop(columns="weight")
-    frame.index.name = description.index.name
-    return frame.join(description).sort_values("share", ascending=False, kind="stable")
+    described = described_components(estimator.mixture_, estimator.encoder_, 2)
+    place = np.argsort(described["component"])  # of each component among the described ones
+    majority = np.ma.masked_array(np.array([*majorities, None], dtype=object)[:-1], purity.is_empty)
+    facts = {
+        "share": purity.shares,
+        "labels": purity.labels,
+        "majority": majority,
+        "purity": np.where(purity.is_empty, np.nan, purity.of_components),
+        **{name: np.array(texts, dtype=object)[place] for name, texts in described.items() if name.startswith("dist")},
+    }
+    order = np.argsort(-purity.shares, kind="stable")
+    columns = {name: values[order] for name, values in facts.items()}
+    return make_frame(columns, kind, index=order, index_name="component", purpose="mixkern.advise")

@@ -15,10 +15,10 @@ from mixkern.advice.suggest import (
 )
 from mixkern.density import Rows
 from mixkern.encoding import Labels
+from mixkern.encoding.output import frame_kind, make_frame
 from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
-from mixkern.imports import optional
 from mixkern.kernels import BlendKernel
 from mixkern.typing import Ints, Positions, RandomState
 from mixkern.wording import counted, percent
@@ -39,8 +39,9 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
 
     Returns
     -------
-    pandas.DataFrame
-        One row per suggestion, the most important one first; the index counts from 1.
+    frame
+        Of the library of ``X``: pandas, polars or pyarrow; pandas for an array. One row per suggestion, the most
+        important one first; ``rank``, the index in pandas, counts from 1.
 
         - ``position``: position of the row in ``X``,
         - ``component``: the component of the density that is most responsible for it,
@@ -62,7 +63,6 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     >>> int(table["stands_for"].sum()) == len(X)
     True
     """
-    pandas = optional("pandas", purpose="suggestion_table")
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
@@ -72,9 +72,12 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
         if estimator is not model:
             estimator = estimator.set_params(probability=True).train(rows, labels.codes)
         columns |= _prediction_columns(estimator, X, picks)
-    table = pandas.DataFrame(columns, index=pandas.RangeIndex(1, n + 1, name="rank"))
-    table["reason"] = [_reason(row) for row in table.to_dict("records")]
-    return table.drop(columns="runner_up", errors="ignore")
+    lines = [
+        dict(zip(columns, cells, strict=True)) for cells in zip(*(c.tolist() for c in columns.values()), strict=True)
+    ]
+    columns["reason"] = np.array([_reason(line) for line in lines], dtype=object)
+    columns.pop("runner_up", None)
+    return make_frame(columns, frame_kind(X), index=range(1, n + 1), index_name="rank", purpose="suggestion_table")
 
 
 def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: RandomState) -> dict[str, NDArray[Any]]:

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.encoding import CategoricalColumn, TableEncoder
+from mixkern.encoding.output import PANDAS, make_frame, python_cells
 from mixkern.errors import MixtureError, hint
-from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.validation import COUNT
 
@@ -39,9 +39,10 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
 
     Returns
     -------
-    pandas.DataFrame
-        The heaviest component first; the index is its number in the mixture. ``weight``, then ``distinct_1``,
-        ``distinct_2``, ...: texts, empty where no further column differs.
+    frame
+        Of the library of the table that the encoder was fitted to; pandas without one. The heaviest component first;
+        its number in the mixture is the index in pandas, otherwise the column ``component``. Then ``weight``, and
+        ``distinct_1``, ``distinct_2``, ...: texts, empty where no further column differs.
 
     Examples
     --------
@@ -54,7 +55,13 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
     1             0.7  x0 -1.0 (-0.6)
     0             0.3   x0 4.0 (+1.3)
     """
-    pandas = optional("pandas", purpose="component_table")
+    table = described_components(mixture, encoder, n_columns)
+    kind, index = (PANDAS if encoder is None else encoder.frame_kind_), table.pop("component")
+    return make_frame(table, kind, index=index, index_name="component", purpose="component_table")
+
+
+def described_components(mixture: Mixture, encoder: TableEncoder | None, n_columns: int) -> dict[str, Any]:
+    """Return the columns of :func:`component_table`, with the number of the component first."""
     mixture = as_mixture(mixture)
     COUNT.check(n_columns, "n_columns", MixtureError)
     columns = [*_continuous(mixture, encoder), *_categorical(mixture, encoder)]
@@ -62,8 +69,7 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
     heaviest_first = np.argsort(-mixture.weights, kind="stable")
     texts = [_most_distinct(columns, int(k), width) for k in heaviest_first]
     table = {f"distinct_{rank + 1}": [row[rank] for row in texts] for rank in range(width)}
-    index = pandas.Index(heaviest_first, name="component")
-    return pandas.DataFrame({"weight": mixture.weights[heaviest_first], **table}, index=index)
+    return {"component": heaviest_first, "weight": mixture.weights[heaviest_first], **table}
 
 
 def as_mixture(given: Any) -> Mixture:
@@ -117,8 +123,8 @@ def _decoded(landmarks: Floats, mixture: Mixture, encoder: TableEncoder) -> list
     """Put values of the continuous columns into the table's own units."""
     _check_fit(mixture, encoder)
     gaps = np.full((len(landmarks), len(mixture.categories)), np.nan)
-    frame = encoder.inverse_transform(np.hstack([landmarks, gaps]))
-    return [(name, list(frame[name])) for name in encoder.continuous_]
+    columns = encoder.decoded(np.hstack([landmarks, gaps]))
+    return [(name, python_cells(columns[name])) for name in encoder.continuous_]
 
 
 def value_text(value: Any, deviation: Any) -> str:

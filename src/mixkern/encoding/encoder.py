@@ -12,6 +12,7 @@ from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import RawColumn, check_names, column_labels, floats, opened, raw_columns
 from mixkern.encoding.inference import infer_columns
 from mixkern.encoding.matching import check_columns, keep_columns
+from mixkern.encoding.output import PANDAS, frame_kind, make_frame
 from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,
@@ -30,7 +31,6 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
-from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.wording import listing
 
@@ -142,6 +142,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
         keep_columns(self, X)
         self.columns_: tuple[Column, ...] = columns
+        self._fitted_kind = frame_kind(X)
         self._order = [
             *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
             *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
@@ -192,19 +193,26 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        pandas.DataFrame
+        frame
             Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
-            categories as text, unseen ones as ``(other)``. The index is that of ``X``, if it is a pandas frame.
+            categories as text, unseen ones as ``(other)``. Of the library of ``X`` if that is a frame (with the index
+            of a pandas frame), otherwise of the library of the fitted table: pandas, polars or pyarrow. It is pandas
+            for a table that was an array, and for an encoder from a file.
         """
         check_is_fitted(self)
-        pandas = optional("pandas", purpose="TableEncoder.inverse_transform")
         encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
-        decoded = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
-        columns = {column.name: decoded[i] for i, column in enumerate(self.columns_)}
-        try:
-            return pandas.DataFrame(columns, index=index)
-        except UnicodeEncodeError:  # texts with lone surrogates, which the text type of pandas cannot hold
-            return pandas.DataFrame(columns, index=index, dtype=object)
+        kind = self.frame_kind_ if column_labels(nw.to_native(X, pass_through=True)) is None else frame_kind(X)
+        return make_frame(self.decoded(encoded), kind, index=index, purpose="TableEncoder.inverse_transform")
+
+    def decoded(self, encoded: Floats) -> dict[str, NDArray[Any]]:
+        """Decode an array of encoded rows to arrays by column, in the order of the table."""
+        arrays = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
+        return {column.name: arrays[i] for i, column in enumerate(self.columns_)}
+
+    @property
+    def frame_kind_(self) -> str:
+        """Library of the frames that describe the fitted table: "pandas", "polars" or "pyarrow"."""
+        return getattr(self, "_fitted_kind", PANDAS)
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the cells whose category was absent in :meth:`fit`.
@@ -224,14 +232,19 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        pandas.DataFrame
-            One row per column of the table: ``kind`` of its cells, ``read_as``, the numbers of ``gaps`` and
-            ``categories``, ``mean`` and ``deviation`` in the column's own unit (days for dates), ``remark``.
+        frame
+            Of the library of the fitted table, as by :meth:`inverse_transform`. One row per column of the table, whose
+            name is the index in pandas, otherwise the first column: ``kind`` of its cells, ``read_as``, the numbers of
+            ``gaps`` and ``categories``, ``mean`` and ``deviation`` in the column's own unit (days for dates),
+            ``remark``.
         """
         check_is_fitted(self)
-        pandas = optional("pandas", purpose="TableEncoder.describe")
-        facts = pandas.DataFrame([_summary(column) for column in self.columns_]).set_index("column")
-        return facts.astype({"categories": "Int64"})  # missing for a continuous column, which is not the same as 0
+        summaries = [_summary(column) for column in self.columns_]
+        facts: dict[str, Any] = {name: [each[name] for each in summaries] for name in summaries[0]}
+        counts = facts["categories"]  # missing for a continuous column, which is not the same as 0
+        facts["categories"] = np.ma.masked_array([n or 0 for n in counts], [n is None for n in counts])
+        names = facts.pop("column")
+        return make_frame(facts, self.frame_kind_, index=names, index_name="column", purpose="TableEncoder.describe")
 
     @property
     def continuous_(self) -> list[str]:

@@ -7,13 +7,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
+from mixkern.encoding.output import frame_kind, make_frame
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import LabelError
 from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
-from mixkern.imports import optional
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
@@ -155,8 +155,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
         Returns
         -------
-        pandas.DataFrame
-            With the index of ``X``: ``label``; its ``probability``, NaN with ``probability=False``; ``component``, the
+        frame
+            Of the library of ``X``: pandas (with the index of ``X``), polars or pyarrow; pandas for an array. Columns:
+            ``label``; its ``probability``, NaN with ``probability=False``; ``component``, the
             number of the most responsible one in ``mixture_``; ``novelty``, as by :meth:`novelty`.
 
         Examples
@@ -167,7 +168,6 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         >>> model.assess(iris.X[:2])["label"].tolist()
         ['setosa', 'setosa']
         """
-        pandas = optional("pandas", purpose="assess")
         rows = self.rows_of(X)
         component = rows.responsibilities.argmax(axis=1)
         decisions = self.decide(rows)
@@ -177,4 +177,4 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))
         if all_classes:
             columns |= {f"probability_{label}": proba[:, i] for i, label in enumerate(self.classes_.tolist())}
-        return pandas.DataFrame(columns, index=row_names(X, len(rows)))
+        return make_frame(columns, frame_kind(X), index=row_names(X, len(rows)), purpose="assess")

@@ -9,8 +9,7 @@ import numpy as np
 from mixkern.density import DensitySearch, Rows
 from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
-from mixkern.explain.column_contrast import column_contrasts
-from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
+from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
@@ -19,7 +18,7 @@ from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.typing import Floats, Ints
-from mixkern.validation import AUTO, POSITIVE, Rule, one_of
+from mixkern.validation import AUTO, POSITIVE, Rule
 
 
 class MixtureSVC(MixtureClassifier):
@@ -290,7 +289,7 @@ class MixtureSVC(MixtureClassifier):
         """
         return super().decision_function(X)
 
-    def explain(self, X: Any, by: str = "label", n: int | None = 5) -> Any:
+    def explain(self, X: Any, by: str = "label", n: int | None = 5, *, details: bool = False) -> Any:
         """Explain labels by labelled rows, components or columns.
 
         The explanation is exact: a score is a sum over support vectors, a distance is a sum over components or columns,
@@ -304,34 +303,54 @@ class MixtureSVC(MixtureClassifier):
             Basis of the explanation.
         n : int or None, default=5
             Number of labelled rows, components or columns with a line each; ``None`` is all. The others share one line.
+        details : bool, default=False
+            Whether to add the columns that are marked with a star below.
 
         Returns
         -------
-        pandas.DataFrame
-            Several lines for each row, in the order of ``X``. The first columns are ``row`` (its index in a pandas
-            frame, else its position), its predicted ``label``, and ``against``, the label with the next highest score.
+        frame
+            Of the library of ``X``: pandas, polars or pyarrow; pandas for an array. Several lines for each row, in the
+            order of ``X``. In all of them, ``row`` is its index in a pandas frame, else its position; ``label`` (with
+            details by ``"column"``) is the predicted one, and ``against`` * the one with the next highest score.
 
-            By ``"label"``, the strongest pull first: ``score``, the decision between these two classes, positive for
-            the label (of three classes or more it is negative in the rare case that other pairs outvoted this one);
-            ``source``, whether the line is about a labelled ``"neighbour"``, all ``"others"`` together or the
-            ``"intercept"``; ``neighbour``, its position in the ``X`` of :meth:`fit`; ``neighbour_label``;
-            ``similarity``, the kernel between the two, and, if it is a blend, how much of it is ``euclidean``,
-            ``mixture`` and ``membership``; ``pull``, the part of the score.
+            By ``"label"``, the strongest pull first:
 
-            By ``"component"``, the most responsible one first: ``score`` and ``source`` as above; ``component``,
-            its number in ``mixture_``; ``responsibility`` for the row; ``weight``, its share of all rows; ``pull``,
-            the part of the labelled rows in it, each weighted by the component's responsibility for it; ``support``,
-            the number of support vectors of each label in it; ``distinct_1``, ..., what distinguishes it.
+            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together or the
+              ``"intercept"``,
+            - ``neighbour``, ``its_label``: position of the labelled row in the ``X`` of :meth:`fit`, and its label,
+            - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` *, ``mixture`` * and
+              ``membership`` * are its parts,
+            - ``pull``: the part of the score, positive for the label and negative for the next one,
+            - ``score`` *: the sum of the pulls, which is the decision between these two classes. It is positive, but
+              with three classes or more negative in the rare case that other pairs outvoted this one.
 
-            By ``"column"``, the largest part first: ``beside``, whether the row is compared with the ``neighbour`` with
-            the largest pull ``"for"`` its label or ``"against"`` it, or with the mean and the most frequent categories
-            of its most likely ``"component"``; ``column``, with ``"(others)"`` for all without a line of their own;
-            ``value`` of the row and ``other_value``, None for a gap; ``filled``, whether one of the two is a gap whose
-            expectation was compared; ``part``, the column's part of ``total``, the squared distance between the two. If
-            the kernel is a blend, that is the mean of the squares of two distances, whose parts are ``mixture`` and
-            ``euclidean``. From a component, it is the squared Mahalanobis distance plus twice the log ratio of the most
-            frequent category's probability to that of the row's. A part is negative where the columns'
-            correlation makes a difference likely.
+            By ``"component"``, the most responsible one first:
+
+            - ``source``: ``"component"``, ``"others"`` or ``"intercept"``,
+            - ``component``: its number in ``mixture_``,
+            - ``responsibility``: the probability that the row comes from it,
+            - ``weight``: its share of all rows,
+            - ``pull``: the part of the labelled rows in it, each weighted by the component's responsibility for it,
+            - ``score`` *: the sum of the pulls,
+            - ``support`` *: number of support vectors of each label in it, a dict in pandas and otherwise a text,
+            - ``distinct_1`` *, ...: what distinguishes it, as by :func:`~mixkern.density.component_table`.
+
+            By ``"column"``, the largest part first:
+
+            - ``beside``: whether the row is compared with the labelled row with the largest pull ``"for"`` its label,
+              with the one with the largest pull ``"against"`` it, or with the mean and the most frequent categories of
+              its most likely ``"component"``,
+            - ``number``: position of that labelled row, or number of that component,
+            - ``column``: its name; ``"(others)"`` for all without a line of their own,
+            - ``value``, ``other_value``: the cells of the two, None for a gap; in polars and pyarrow they are texts
+              where columns of different types are listed,
+            - ``part``: the column's part of the squared distance between the two. It is negative where the columns'
+              correlation makes a difference likely,
+            - ``total`` *: the squared distance. If the kernel is a blend, it is the mean of the squares of two
+              distances, whose parts are ``mixture`` * and ``euclidean`` *. From a component, it is the squared
+              Mahalanobis distance plus twice the log ratio of the most frequent category's probability to that of the
+              row's,
+            - ``filled`` *: whether one of the two cells is a gap whose expectation was compared.
 
         Notes
         -----
@@ -345,17 +364,10 @@ class MixtureSVC(MixtureClassifier):
         >>> iris = datasets.load("iris")
         >>> y = iris.few_labels(per_class=4, random_state=0)
         >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
-        >>> lines = model.explain(iris.X[:1], n=2)
+        >>> lines = model.explain(iris.X[:1], n=2, details=True)
         >>> lines["source"].tolist()
         ['neighbour', 'neighbour', 'others', 'intercept']
         >>> bool(abs(lines["pull"].sum() - lines["score"][0]) < 1e-12)
         True
         """
-        tables = {
-            By.LABEL: neighbour_contributions,
-            By.COMPONENT: component_contributions,
-            By.COLUMN: column_contrasts,
-        }
-        table = tables[one_of(By, by, "by")]
-        rows = self.rows_of(X)
-        return table(ExplainedRows(self, row_names(X, len(rows)), rows, self.decide(rows)), n)
+        return explanation_table(self, X, by, n, details=details)

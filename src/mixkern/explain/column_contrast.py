@@ -17,9 +17,9 @@ from mixkern.density import Mixture
 from mixkern.density.block import gap_patterns
 from mixkern.density.mixture import category_slots
 from mixkern.encoding import ContinuousColumn, TableEncoder
+from mixkern.encoding.output import python_cells
 from mixkern.errors import KernelError
 from mixkern.explain.contributions import By, ExplainedRows, n_lines
-from mixkern.imports import optional
 from mixkern.kernels import DistanceKernel, LaplacianKernel
 from mixkern.kernels.blend import BlendParts
 from mixkern.typing import Floats, Ints
@@ -50,18 +50,18 @@ class ColumnContrast:
     averaged: dict[str, Floats] = field(default_factory=dict)  # of a blend: the two kinds of parts that it averages
 
 
-def column_contrasts(explained: ExplainedRows, n: int | None) -> Any:
-    """Return a frame with the parts of the columns in a row's distances, the largest first."""
-    pandas = optional("pandas", purpose="MixtureSVC.explain")
+def column_contrasts(explained: ExplainedRows, n: int | None) -> dict[str, Any]:
+    """Return the parts of the columns in a row's distances, the largest first, as columns of a frame."""
     names = column_names(explained.model)
     width = n_lines(n, len(names))
-    tables = [pandas.DataFrame(_lines(explained, contrast, names, width)) for contrast in _contrasts(explained)]
-    frame = pandas.concat(tables, ignore_index=True).sort_values("position", kind="stable", ignore_index=True)
-    others = frame.pop("other").astype("Int64")
-    frame["neighbour"] = others.mask(frame["beside"] == Beside.COMPONENT)
-    frame["component"] = others.mask(frame["beside"] != Beside.COMPONENT)
-    first = ["row", "label", "against", "beside", "neighbour", "component", "column", "value", "other_value"]
-    return frame[[*first, *frame.columns.drop([*first, "position"])]]
+    tables = [_lines(explained, contrast, names, width) for contrast in _contrasts(explained)]
+    order = np.argsort(np.concatenate([table["position"] for table in tables]), kind="stable")
+    joined: dict[str, Any] = {}
+    for name in tables[0]:
+        cells = [table.get(name, np.full(len(table["position"]), np.nan)) for table in tables]
+        joined[name] = np.concatenate(cells)[order]
+    joined["row"] = [explained.names[i] for i in joined.pop("position")]
+    return joined
 
 
 def _contrasts(explained: ExplainedRows) -> Iterator[ColumnContrast]:
@@ -159,11 +159,11 @@ def _lines(explained: ExplainedRows, contrast: ColumnContrast, names: list[str],
 
     return {
         "position": repeated(at),
-        "row": [explained.names[i] for i in repeated(at)],
+        "row": repeated(at),
         "label": repeated(classes[decided.label[at]]),
         "against": repeated(classes[decided.against[at]]),
-        "beside": str(contrast.beside),
-        "other": repeated(contrast.others),
+        "beside": np.full(height * len(at), str(contrast.beside), dtype=object),
+        "number": repeated(contrast.others),
         "column": lines(np.array(names, dtype=object), OTHERS),
         "value": lines(in_units(explained.model.encoder_, explained.rows.values[at]), None),
         "other_value": lines(in_units(explained.model.encoder_, contrast.other_values), None),
@@ -193,10 +193,10 @@ def in_units(encoder: TableEncoder | None, rows: Floats) -> NDArray[np.object_]:
     if encoder is None:
         cells[:] = rows
     else:
-        frame = encoder.inverse_transform(rows)
+        decoded = encoder.decoded(rows)
         columns = {column.name: column for column in encoder.columns_}
         for j, name in enumerate(encoder.get_feature_names_out()):
-            cells[:, j] = _cells(columns[name], frame[name])
+            cells[:, j] = _cells(columns[name], decoded[name])
     cells[np.isnan(rows)] = None
     return cells
 
@@ -204,7 +204,7 @@ def in_units(encoder: TableEncoder | None, rows: Floats) -> NDArray[np.object_]:
 def _cells(column: Any, cells: Any) -> Any:
     """Convert the cells of a column to Python types; numbers are rounded to hide errors of encoding and decoding."""
     if not isinstance(column, ContinuousColumn) or cells.dtype.kind != "f":
-        return list(cells)
+        return python_cells(cells)
     size = max(abs(column.origin), column.deviation)
     decimals = DIGITS - 1 - math.floor(math.log10(size))
-    return np.round(cells.to_numpy(), min(decimals, MOST_DECIMALS)).tolist()
+    return np.round(cells, min(decimals, MOST_DECIMALS)).tolist()

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.density import Rows, component_table
-from mixkern.imports import optional
+from mixkern.density import Rows
+from mixkern.density.describe import described_components
 from mixkern.kernels import BlendKernel
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.libsvm import pairs
@@ -139,14 +139,14 @@ def n_lines(n: int | None, available: int) -> int:
     return available if n is None else min(int(n), available)
 
 
-def neighbour_contributions(explained: ExplainedRows, n: int | None) -> Any:
-    """Contributions of labelled rows to the scores, the largest first, as a frame."""
+def neighbour_contributions(explained: ExplainedRows, n: int | None) -> dict[str, Any]:
+    """Contributions of labelled rows to the scores, the largest first, as columns."""
     width = n_lines(n, len(explained.support_codes))
-    frame = _frame(explained, [_neighbours(explained, width, *block) for block in explained.blocks()])
+    columns = _joined(explained, [_neighbours(explained, width, *block) for block in explained.blocks()])
     labels = np.array([*explained.model.classes_.tolist(), None], dtype=object)  # code -1 is the last
-    frame["neighbour"] = _positions(frame["neighbour"])
-    frame["neighbour_label"] = labels[frame["neighbour_label"].to_numpy()]
-    return frame
+    columns["neighbour"] = positions(columns["neighbour"])
+    columns["its_label"] = labels[columns["its_label"]]
+    return columns
 
 
 def _neighbours(
@@ -164,20 +164,20 @@ def _neighbours(
         **lines.head(pulls.sum(axis=1) + explained.intercept[at]),
         "source": lines.sources(Source.NEIGHBOUR),
         "neighbour": lines.listed(explained.model.support_[top], -1),
-        "neighbour_label": lines.listed(explained.support_codes[top], -1),
+        "its_label": lines.listed(explained.support_codes[top], -1),
         **{name: lines.listed(np.take_along_axis(part, top, axis=1), np.nan) for name, part in facts.items()},
         "pull": lines.all(strongest, pulls.sum(axis=1) - strongest.sum(axis=1), explained.intercept[at]),
     }
 
 
-def component_contributions(explained: ExplainedRows, n: int | None) -> Any:
-    """Contributions of components to the scores, the most responsible component first, as a frame.
+def component_contributions(explained: ExplainedRows, n: int | None) -> dict[str, Any]:
+    """Contributions of components to the scores, the most responsible component first, as columns.
 
     The contribution of a labelled row is divided among components by its responsibilities, so that these add up too.
     """
     width = n_lines(n, explained.model.mixture_.n_components)
-    frame = _frame(explained, [_components(explained, width, *block) for block in explained.blocks()])
-    return _with_descriptions(explained, frame)
+    columns = _joined(explained, [_components(explained, width, *block) for block in explained.blocks()])
+    return _with_descriptions(explained, columns)
 
 
 def _components(
@@ -204,21 +204,22 @@ def _components(
     }
 
 
-def _with_descriptions(explained: ExplainedRows, frame: Any) -> Any:
+def _with_descriptions(explained: ExplainedRows, columns: dict[str, Any]) -> dict[str, Any]:
     """Add a description of each component, and the labels of the support vectors that most likely come from it."""
     model = explained.model
-    texts = component_table(model.mixture_, model.encoder_, n_columns=N_DISTINCT).drop(columns="weight")
+    texts = described_components(model.mixture_, model.encoder_, N_DISTINCT)
+    order = np.argsort(texts["component"])
     counts = np.zeros((model.mixture_.n_components, len(model.classes_)), dtype=int)
     np.add.at(counts, (explained.support.responsibilities.argmax(axis=1), explained.support_codes), 1)
     classes = model.classes_.tolist()
     support = np.empty(len(counts) + 1, dtype=object)  # None for lines without a component: -1 is the last
     support[:-1] = [{label: int(m) for label, m in zip(classes, row, strict=True) if m} for row in counts]
-    components = frame["component"].to_numpy()
-    frame["support"] = support[components]
-    for name, column in texts.sort_index().items():
-        frame[name] = np.array([*column, ""], dtype=object)[components]
-    frame["component"] = _positions(frame["component"])
-    return frame
+    components = columns["component"]
+    columns["support"] = support[components]
+    for name in (each for each in texts if each.startswith("distinct_")):
+        columns[name] = np.array([*(texts[name][i] for i in order), ""], dtype=object)[components]
+    columns["component"] = positions(components)
+    return columns
 
 
 def _kernel_parts(explained: ExplainedRows, at: slice) -> dict[str, Floats]:
@@ -265,16 +266,15 @@ class _Lines:
         return lines
 
 
-def _frame(explained: ExplainedRows, blocks: list[dict[str, Any]]) -> Any:
-    """Join blocks to a frame with names and labels instead of positions."""
-    pandas = optional("pandas", purpose="MixtureSVC.explain")
-    frame = pandas.DataFrame({name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]})
-    frame["row"] = [explained.names[i] for i in frame["row"]]
+def _joined(explained: ExplainedRows, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Join the columns of blocks, with names and labels instead of positions."""
+    columns: dict[str, Any] = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    columns["row"] = [explained.names[i] for i in columns["row"]]
     for name in ("label", "against"):
-        frame[name] = explained.model.classes_[frame[name].to_numpy()]
-    return frame
+        columns[name] = explained.model.classes_[columns[name]]
+    return columns
 
 
-def _positions(column: Any) -> Any:
-    """Whole numbers, of which some may be missing."""
-    return column.astype("Int64").mask(column < 0)
+def positions(values: Any) -> Any:
+    """Whole numbers, those below zero missing."""
+    return np.ma.masked_less(values, 0)

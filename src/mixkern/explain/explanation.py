@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import jsonable
+from mixkern.encoding.output import PANDAS, make_frame
 from mixkern.errors import KernelError, TableError
 from mixkern.explain.column_contrast import Beside
 from mixkern.explain.contributions import By, Source
+from mixkern.explain.table import explanation_columns
 from mixkern.wording import counted, percent, shortened
 
 WIDTH = 80
-N_NEIGHBOURS, N_COLUMNS = 6, 6  # listed for a row
+N_NEIGHBOURS, N_COMPONENTS, N_COLUMNS = 6, 5, 6  # listed for a row
 LIKELY = 0.05  # least responsibility of a component that is described
 NEGATIVE = -0.005  # a share that is printed as -1 % or less
 NOVEL = 0.99  # novelty of a row that is unlike the training rows
@@ -89,7 +91,7 @@ class Explanation:
                 f"An explanation is of one row, but {counted(np.shape(X)[0], 'row')} came. Give one, such as "
                 "X.iloc[[0]], or explain them all in a frame: model.explain(X)."
             )
-        neighbours = model.explain(X, By.LABEL, N_NEIGHBOURS)
+        neighbours = _frame(model, X, By.LABEL, N_NEIGHBOURS)
         columns, beside = _columns(model, X)
         found = list(zip(neighbours["neighbour"], neighbours["source"], strict=True))
         top = neighbours.iloc[0]
@@ -103,7 +105,7 @@ class Explanation:
             neighbours=neighbours.drop(columns=["row", "label", "against", "score"]).assign(
                 neighbour=[at if source != Source.NEIGHBOUR else at + first for at, source in found]
             ),
-            components=model.explain(X, By.COMPONENT).drop(columns=["row", "label", "against", "score"]),
+            components=_frame(model, X, By.COMPONENT, N_COMPONENTS).drop(columns=["row", "label", "against", "score"]),
             columns=columns,
             beside={subject: name + first * (subject != Beside.COMPONENT) for subject, name in beside.items()},
         )
@@ -143,7 +145,7 @@ class Explanation:
         for line in self.neighbours.to_dict("records"):
             if line["source"] == Source.NEIGHBOUR:
                 alike = f"similarity {_similarity(line['similarity']):<6}"
-                name = f"row {line['neighbour']:<8} {alike} label {line['neighbour_label']!r}"
+                name = f"row {line['neighbour']:<8} {alike} label {line['its_label']!r}"
             else:
                 name = {Source.OTHERS: "all others", Source.INTERCEPT: "intercept"}[Source(line["source"])]
             yield shortened(f"  {line['pull']:+6.2f}  {name}", WIDTH)
@@ -179,10 +181,15 @@ class Explanation:
             yield "  below 0 %: a difference that is likely given those in other columns"
 
 
+def _frame(model: Any, X: Any, by: By, n: int | None) -> Any:
+    """All columns of an explanation as a pandas frame, whatever the kind of ``X``."""
+    return make_frame(explanation_columns(model, X, by, n), PANDAS, purpose="An explanation")
+
+
 def _columns(model: Any, X: Any) -> tuple[Any, dict[str, int]]:
     """Columns in which a row differs most from others, one line each, and the subjects of the comparison."""
     try:
-        lines = model.explain(X, By.COLUMN, None)
+        lines = _frame(model, X, By.COLUMN, None)
     except KernelError:
         return None, {}
     tables, beside = [], {}
@@ -191,7 +198,7 @@ def _columns(model: Any, X: Any) -> tuple[Any, dict[str, int]]:
         if not len(some):
             continue
         first = some.iloc[0]
-        beside[str(subject)] = int(first["component" if subject is Beside.COMPONENT else "neighbour"])
+        beside[str(subject)] = int(first["number"])
         shares = some["part"] / first["total"] if first["total"] > 0 else 0.0 * some["part"]
         shares = shares.fillna(1.0)  # of a category that its component has never: infinitely far, all of it
         own = {str(subject): some["other_value"], f"{subject}_share": shares, f"{subject}_filled": some["filled"]}
