@@ -17,6 +17,7 @@ from mixkern.errors import CellTypeError
 from mixkern.typing import Floats
 
 DAY = 86_400e6  # microseconds
+FIRST_DATE, LAST_DATE = np.datetime64("0001-01-01", "us"), np.datetime64("9999-12-31", "us")  # of Python's dates
 LAST_DAY = 1e8  # about the year 275,000: microseconds beyond do not fit into 64 bits
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EXCEPTIONS = 10  # one text in this many may differ from the others, because real columns have errors
@@ -181,3 +182,15 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return not text.isdecimal()
+
+
+def python_cells(values: Any) -> list[Any]:
+    """Return a decoded column as Python objects; dates before year 1 and after 9999, which Python has not, are cut off.
+
+    >>> python_cells(np.array(["2020-02-29", "NaT"], dtype="datetime64[us]"))
+    [datetime.datetime(2020, 2, 29, 0, 0), None]
+    """
+    values = np.asarray(values)
+    if values.dtype.kind == "M":
+        values = np.clip(values, FIRST_DATE, LAST_DATE)
+    return list(values.tolist())

@@ -9,10 +9,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.frame import RawColumn, check_names, column_labels, floats, opened, raw_columns
+from mixkern.encoding.frame import (
+    PANDAS,
+    RawColumn,
+    check_names,
+    column_labels,
+    floats,
+    frame_kind,
+    make_frame,
+    opened,
+    raw_columns,
+)
 from mixkern.encoding.inference import infer_columns
 from mixkern.encoding.matching import check_columns, keep_columns
-from mixkern.encoding.output import PANDAS, frame_kind, make_frame
 from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,

@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
-from mixkern.encoding.output import frame_kind, make_frame
+from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import LabelError
 from mixkern.estimators.base import MixtureEstimator, checked_target

@@ -217,7 +217,9 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         """Return the slope of the sigmoid, by the classifier that is used."""
         values, rows = left_out.values[1 if self.fell_back_ else 0], left_out.rows
         own: OwnValues = one_vs_rest.own_values(values, codes[rows], None if weights is None else weights[rows])
-        return slope([own])
+        learned = slope([own])
+        self._note(f"calibration: slope {learned:.4g}")
+        return learned
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class against all others; the highest is predicted.

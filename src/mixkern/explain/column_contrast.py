@@ -17,7 +17,7 @@ from mixkern.density import Mixture
 from mixkern.density.block import gap_patterns
 from mixkern.density.mixture import category_slots
 from mixkern.encoding import ContinuousColumn, TableEncoder
-from mixkern.encoding.output import python_cells
+from mixkern.encoding.cell import python_cells
 from mixkern.errors import KernelError
 from mixkern.explain.contributions import By, ExplainedRows, n_lines
 from mixkern.kernels import DistanceKernel, LaplacianKernel

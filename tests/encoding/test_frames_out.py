@@ -14,7 +14,8 @@ from mixkern import MixtureSVC, VBMixture, datasets
 from mixkern.advice import advise, suggestion_table
 from mixkern.density import component_table
 from mixkern.encoding import TableEncoder
-from mixkern.encoding.output import frame_kind, make_frame, python_cells
+from mixkern.encoding.cell import python_cells
+from mixkern.encoding.frame import frame_kind, make_frame
 
 PEOPLE = pd.DataFrame({"age": [20.5, 40.5, None], "town": ["Kassel", "Passau", None]}, index=[7, 8, 9])
 KINDS = {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
