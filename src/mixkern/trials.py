@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from mixkern.errors import InterruptedWarning, warn
 from mixkern.fitting import Step

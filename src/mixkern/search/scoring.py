@@ -37,8 +37,8 @@ class NamedScorer:
     function: ScorerFunction
     is_builtin: bool
 
-    def __call__(self, model: "LeftOutClassifier", rows: Positions, y: Objects, weights: Floats | None) -> float:
-        """Return the score of predictions for rows; with weights, where the scorer has a parameter for them."""
+    def __call__(self, model: Any, rows: Any, y: Objects, weights: Floats | None) -> float:
+        """Return the score of a classifier for rows; with weights, where the scorer has a parameter for them."""
         extra = {"sample_weight": weights} if weights is not None and _takes_weights(self.function) else {}
         try:
             with warnings.catch_warnings():  # with few labels, a class may not be predicted

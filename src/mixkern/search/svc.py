@@ -14,10 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture, Rows
+from mixkern.encoding import encode_labels
 from mixkern.encoding.encoder import TableInput
+from mixkern.encoding.lengths import check_length
 from mixkern.errors import KernelError, OptionError, hint
 from mixkern.estimators import LaplacianSVC, MixtureSVC
+from mixkern.estimators.base import checked_target
 from mixkern.estimators.kernel_factory import KernelName, replaced
+from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.search.gram_cache import GramCache, gram_cache
@@ -71,7 +75,8 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         equal scores. ``"accuracy"`` is that on labelled rows that were left out. ``"neg_expected_error"`` is minus the
         error on them, minus one, plus the mean confidence on unlabelled rows. ``"optimistic_accuracy"`` is the accuracy
         on both, with labels that are passed to :meth:`fit` for this purpose. Or the name of a scorer of scikit-learn,
-        or a function ``scorer(classifier, rows, y)``, where ``rows`` are positions in the ``X`` of :meth:`fit`.
+        or a function ``scorer(classifier, rows, y)``. In the search its ``rows`` are positions in the ``X`` of
+        :meth:`fit`, and in :meth:`score` encoded rows; the methods of the classifier take either.
     cv : int, default=4
         Number of folds of the labelled rows; fewer where classes have fewer labels.
     max_unlabelled : int, default=2000
@@ -343,16 +348,21 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         return self.best_estimator_.predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the score of the best estimator by ``scorer_``; every row must have a label.
+        """Compute the score of the best estimator by ``scorer_``, on the rows that have a label.
 
-        It is the accuracy for the scores that use unlabelled rows; see :meth:`MixtureSVC.score`.
+        It is the accuracy for the two scores that use unlabelled rows; see :meth:`MixtureSVC.score`.
         """
         check_is_fitted(self)
-        accuracy = self.best_estimator_.score(X, y, sample_weight)  # raises the error for rows without a label
-        scoring = resolved_scoring(self.scoring)
+        scoring, best = resolved_scoring(self.scoring), self.best_estimator_
         if isinstance(scoring, Scoring):
-            return accuracy
-        return scoring(self.best_estimator_, X, y, sample_weight)
+            return best.score(X, y, sample_weight)
+        labels = encode_labels(checked_target(y, self), min_classes=0)
+        rows = best.rows_of(X)
+        check_length(len(rows), len(labels.codes))
+        labelled, weights = scored_rows(labels.is_labelled, sample_weight, 1, "SemiSupervisedSplit()")
+        if not len(labelled):
+            return np.nan
+        return scoring(best, rows[labelled], labels.classes[labels.codes[labelled]], weights)
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the decision function; see :meth:`MixtureSVC.decision_function`."""
