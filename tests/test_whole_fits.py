@@ -104,8 +104,6 @@ def output(model):
 
 def use(model):
     """Call the method that users call first."""
-    if isinstance(model, DensitySearch):
-        return model.to_frame()
     return model.transform(X) if isinstance(model, TableEncoder) else model.predict(X)
 
 

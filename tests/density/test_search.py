@@ -4,6 +4,7 @@ import pytest
 from joblib import parallel_config
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from mixkern import DensitySearch, Mixture, TableEncoder, VBMixture, datasets
 from mixkern.density import ParzenWindow, representativity
@@ -248,3 +249,13 @@ def test_the_search_of_the_paper():
 def test_values_that_are_no_lists(settings, why):
     with pytest.raises(MixtureError, match=why):
         DensitySearch(**settings).fit(X)
+
+
+def test_a_search_is_used_like_its_best_density():
+    search = DensitySearch(precision_prior=[1.0], scoring="bound", random_state=0)
+    for name in ("predict", "predict_proba", "score", "score_samples"):
+        with pytest.raises(NotFittedError, match="DensitySearch instance is not fitted yet"):
+            getattr(search, name)(X)
+    search.fit(X)
+    for name in ("predict", "predict_proba", "score", "score_samples"):
+        np.testing.assert_array_equal(getattr(search, name)(X), getattr(search.best_estimator_, name)(X))

@@ -367,12 +367,13 @@ def test_an_interrupted_parallel_search_uses_the_best_so_far(backend, monkeypatc
 
 
 def test_verbose_prints_trials(capsys):
-    for verbose, n_lines in ((0, 0), (1, 2), (2, 8)):
+    for verbose, n_lines in ((0, 0), (1, 3), (2, 9)):
         SVCSearch(mixture_svc(), **SOME, verbose=verbose, random_state=0).fit(X, FEW)
         lines = capsys.readouterr().out.splitlines()
         assert len([line for line in lines if "SVCSearch" in line]) == n_lines
-    assert "6 trials at most, 4 folds each" in lines[0]
-    assert "[1/6] C=0.1, gamma=0.01: score 0." in lines[1]
+    assert "density: 2 components, " in lines[0]
+    assert "6 trials at most, 4 folds each" in lines[1]
+    assert "[1/6] C=0.1, gamma=0.01: score 0." in lines[2]
     assert "best: [" in lines[-1]
 
 

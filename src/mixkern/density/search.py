@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
@@ -20,7 +21,7 @@ from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, quiet
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
-from mixkern.typing import Floats
+from mixkern.typing import Floats, Ints
 from mixkern.validation import at_least, check_parameters, one_of
 from mixkern.wording import counted
 
@@ -166,7 +167,7 @@ class DensitySearch(ProgressMixin, BaseEstimator):
         densities = [self._density(params, seed).set_params(use_labels=False, verbose=0) for params in settings]
         tasks = [(density, params, rows, folds, seed) for density, params in zip(densities, settings, strict=True)]
         with self._progress("trial", len(tasks), X, y) as step:
-            step.note(f"{counted(len(tasks), 'trial')}, {max(1, len(folds))} folds each")
+            step.note(f"{counted(len(tasks), 'trial')}, {counted(max(1, len(folds)), 'fold')} each")
             trials = collect_trials(run_tasks(_trial, tasks, self.n_jobs), step, len(tasks), self._line)
             self._tabulate(trials)
             step.note(f"best: {self._line(trials[self.best_index_], self.best_index_ + 1)}")
@@ -174,6 +175,26 @@ class DensitySearch(ProgressMixin, BaseEstimator):
         self.best_estimator_ = self._density(self.best_params_, seed).fit(X, y)
         self.refit_time_ = perf_counter() - start
         return self
+
+    def score_samples(self, X: Any) -> Floats:  # (n,)
+        """Logarithm of the best density at each row."""
+        check_is_fitted(self)
+        return self.best_estimator_.score_samples(X)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Mean log density of the rows by the best density, whatever ``scoring`` is."""
+        check_is_fitted(self)
+        return self.best_estimator_.score(X)
+
+    def predict_proba(self, X: Any) -> Floats:  # (n, k)
+        """Responsibilities of the best density: the probability that a row comes from a component."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    def predict(self, X: Any) -> Ints:  # (n,)
+        """Give the most responsible component of each row."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
 
     @property
     def density_(self) -> VBMixture:

@@ -225,7 +225,10 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         scoring, values = resolved_scoring(self.scoring), self._values(estimator)
         codes, weights = estimator.read_labels(X, y, sample_weight)
         true = true_codes(scoring, estimator.classes_, optimistic_labels, len(codes))
+        start = perf_counter()
         rows = estimator.learn_structure(X, X_unlabelled, codes)
+        n_components = counted(estimator.mixture_.n_components, "component")
+        self._note(f"density: {n_components}, {perf_counter() - start:.1f} s")
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
         others, other_codes = scored_unlabelled(scoring, codes, len(rows), true, self.max_unlabelled, random)
         cache = gram_cache(estimator.kernel_, rows[labelled], None if others is None else rows[others])
@@ -301,7 +304,7 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
             shapes = distinct_shapes(alpha, beta)
             found, n = trials.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
         with self._progress("trial", n, X, y) as step:
-            step.note(f"{counted(n, 'trial')} at most, {self.n_splits_} folds each")
+            step.note(f"{counted(n, 'trial')} at most, {counted(self.n_splits_, 'fold')} each")
 
             def line(trial: SearchTrial, number: int) -> str:
                 return trial_line(number, n, trial.settings, trial.score, trial.seconds)
