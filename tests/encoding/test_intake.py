@@ -229,6 +229,20 @@ def test_names_that_are_not_there(option):
     assert caught.value.on("cli") == f"{text} --{option}."
 
 
+def test_a_column_is_of_one_type():
+    with pytest.raises(
+        UnknownColumnError, match=r"Column 'age' is named as continuous and as categorical\. Name it once"
+    ):
+        prepare_table(people(), "churn", continuous="age", categorical=["town", "age"])
+
+
+@pytest.mark.parametrize("marks", ["x", ["x"], ("x", None), {"x": 1}, np.array(["x"]), pd.Series(["x"])])
+def test_marks_of_unlabelled_rows(marks):
+    column = pd.Series(["a", " x ", None, "b"])
+    assert label_column(column, marks).isna().tolist() == [False, True, True, False]
+    assert label_column(column, None).notna().tolist() == [True, True, False, True]
+
+
 def test_one_column_of_labels():
     with pytest.raises(OptionError, match=r"target must be the name of one column, but it is \['age', 'town'\]"):
         prepare_table(people(), ["age", "town"])

@@ -14,7 +14,7 @@ from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.inference import infer_column
 from mixkern.encoding.labels import UNLABELLED, encode_labels
-from mixkern.encoding.overrides import ColumnNames, column_positions
+from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices
 from mixkern.errors import (
     ColumnChoiceWarning,
     LabelError,
@@ -137,6 +137,7 @@ def prepare_table(
     named = column_positions(labels, options)
     if target is not None and len(named["target"]) != 1:
         raise OptionError(f"target must be the name of one column, but it is {target!r}.")
+    user_choices([str(label) for label in labels], continuous, categorical, labels)  # an error if one is named in both
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
     raws = raw_columns(_selected(native, left)) if left else []
@@ -187,7 +188,7 @@ def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) 
     """
     series = nw.from_native(column, series_only=True)
     given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
-    marks = {"", *(str(text(mark)).strip() for mark in given)}
+    marks = {"", *(str(text(mark)).strip() for mark in given if not is_gap(mark))}
     cells = series.to_list()
     found = [_label(cell, marks) for cell in cells]
     y = column if found == cells else _with_cells(series, found, marks)
