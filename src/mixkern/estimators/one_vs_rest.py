@@ -37,6 +37,7 @@ class BinaryProblem:
     weights: Floats | None  # (n,), factor of C for each labelled row
     share: float  # of the class among the unlabelled rows
     uses_unlabelled: bool
+    prepared: Any  # result of _prepared
     step: Callable[[], object] | None  # called after each level
 
 
@@ -49,6 +50,7 @@ class _TrainingRows:
     codes: Ints  # (n,), -1 where unlabelled
     weights: Floats | None  # (n,), of labels
     shares: Floats  # (c,), of the classes among the unlabelled rows
+    prepared: Any  # result of _prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,10 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
     @abstractmethod
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:
         """Return the kernel between all rows and some of them, and the positions of these."""
+
+    def _prepared(self, K: Floats, columns: Ints) -> Any:  # noqa: ARG002
+        """Return what depends on the kernel alone, and is equal in the problems of all classes and folds."""
+        return None
 
     @abstractmethod
     def _binary(self, problem: BinaryProblem) -> Dual:
@@ -108,7 +114,8 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         kept = limited(len(rows), codes, self.max_rows, random)
         rows, codes = rows[kept], codes[kept]
         weights = None if weights is None else weights[kept]
-        training = _TrainingRows(*self._matrix(rows, codes, random), codes, weights, shares)
+        K, columns = self._matrix(rows, codes, random)
+        training = _TrainingRows(K, columns, codes, weights, shares, self._prepared(K, columns))
         folds = self._folds(codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         with self._stage("training", "level", n_problems * self.n_levels) as step:
@@ -149,7 +156,8 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         for label in [1] if n_classes == 2 else range(n_classes):
             signs = np.where(codes == UNLABELLED, 0, np.where(codes == label, 1, -1))
             share = float(training.shares[label])
-            dual = self._binary(BinaryProblem(K, columns, signs, weights, share, uses_unlabelled, step))
+            prepared = training.prepared
+            dual = self._binary(BinaryProblem(K, columns, signs, weights, share, uses_unlabelled, prepared, step))
             duals.append(dual)
             uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
         return _joined(duals, K.shape[0])

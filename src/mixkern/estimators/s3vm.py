@@ -9,7 +9,7 @@ from mixkern.density import Rows
 from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassifier
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
+from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, LandmarkFeatures, quasi_newton
 from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import COUNT, Rule
 
@@ -115,6 +115,9 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
         landmarks = np.sort(np.append(labelled, random.choice(others, n_others, replace=False)))
         return kernel_matrix(self.kernel_, rows, rows[landmarks]), landmarks
 
+    def _prepared(self, K: Floats, columns: Ints) -> LandmarkFeatures:
+        return LandmarkFeatures.of(K, columns)
+
     def _binary(self, problem: BinaryProblem) -> Dual:
         return quasi_newton(
             problem.K,
@@ -124,6 +127,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
             unlabelled_weight=self.unlabelled_weight if problem.uses_unlabelled else 0.0,
             positive_share=problem.share,
             sample_weight=problem.weights,
+            features=problem.prepared,
             tol=self.tol,
             max_iter=self.max_iter,
             step=problem.step,

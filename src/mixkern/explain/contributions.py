@@ -16,7 +16,7 @@ from mixkern.density import Rows
 from mixkern.density.describe import described_components
 from mixkern.kernels import BlendKernel
 from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.libsvm import pairs
+from mixkern.svm.libsvm import pair_positions
 from mixkern.svm.one_vs_one import chosen, class_scores, sklearn_sign
 from mixkern.typing import Floats, Ints
 from mixkern.validation import COUNT, NONE
@@ -69,10 +69,8 @@ class PairDecision:
         else:
             scores[np.arange(len(scores)), label] = -np.inf
             against = scores.argmax(axis=1)
-        position = np.zeros((n_classes, n_classes), dtype=np.intp)
-        for q, (i, j) in enumerate(pairs(n_classes)):
-            position[i, j] = position[j, i] = q
-        return cls(label, against, position[label, against], np.where(label < against, 1.0, -1.0))
+        pair = pair_positions(n_classes)[label, against]
+        return cls(label, against, pair, np.where(label < against, 1.0, -1.0))
 
 
 @dataclass(frozen=True, eq=False)

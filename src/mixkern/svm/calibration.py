@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils import check_random_state
 
 from mixkern.svm.folds import Train, fewer_folds, label_folds, trained_folds
-from mixkern.svm.libsvm import pairs
+from mixkern.svm.libsvm import pair_positions
 from mixkern.typing import Floats, Ints
 
 TYPICAL = 1.5  # median of the prior of the slope: a row on the margin has a probability of 82 %
@@ -79,12 +79,12 @@ def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> Ow
     """
     n_classes = round((1 + np.sqrt(1 + 8 * values.shape[1])) / 2)
     counts = np.ones(len(codes)) if weights is None else weights
-    own, own_weights = [], []
-    for q, (i, j) in enumerate(pairs(n_classes)):
-        first, second = codes == i, codes == j
-        own += [values[first, q], -values[second, q]]
-        own_weights += [counts[first], counts[second]]
-    return OwnValues(np.concatenate(own), np.concatenate(own_weights))
+    rows, others = np.nonzero(codes[:, None] != np.arange(n_classes))
+    own = codes[rows]
+    at, is_second = pair_positions(n_classes)[own, others], own > others
+    order = np.lexsort((rows, is_second, at))  # pair by pair, rows of the first class before those of the second
+    rows, at = rows[order], at[order]
+    return OwnValues(np.where(is_second[order], -1.0, 1.0) * values[rows, at], counts[rows])
 
 
 def slope(draws: Sequence[OwnValues]) -> float:

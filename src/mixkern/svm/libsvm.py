@@ -37,6 +37,20 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
+def pair_positions(n_classes: int) -> Ints:  # (c, c)
+    """Return the position of each pair of classes in :func:`pairs`, in either order; those on the diagonal are -1.
+
+    >>> pair_positions(3)
+    array([[-1,  0,  1],
+           [ 0, -1,  2],
+           [ 1,  2, -1]])
+    """
+    positions = np.full((n_classes, n_classes), -1)
+    first, second = np.triu_indices(n_classes, 1)
+    positions[first, second] = positions[second, first] = np.arange(len(first))
+    return positions
+
+
 def classifier(
     K: Floats,
     codes: Ints,
@@ -194,9 +208,9 @@ def _one_against_one(svm: SVC) -> tuple[Floats, Floats]:
     table, counts = svm.dual_coef_, svm.n_support_
     if len(counts) == 2:  # scikit-learn turns the sign, so that positive is the second class
         return -table.T, -svm.intercept_
-    of_class = np.repeat(np.arange(len(counts)), counts)
+    ends, positions = np.append(0, np.cumsum(counts)), pair_positions(len(counts))
     unfolded = np.zeros((table.shape[1], len(svm.intercept_)))
-    for q, (i, j) in enumerate(pairs(len(counts))):
-        unfolded[of_class == i, q] = table[j - 1, of_class == i]
-        unfolded[of_class == j, q] = table[i, of_class == j]
+    for label in range(len(counts)):
+        own = slice(ends[label], ends[label + 1])  # the table is sorted by class
+        unfolded[own, np.delete(positions[label], label)] = table[:, own].T
     return unfolded, svm.intercept_

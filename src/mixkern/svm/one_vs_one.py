@@ -3,10 +3,12 @@
 Columns of pair values follow :func:`~mixkern.svm.pairs`; positive is for the first class of the pair.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.special import expit
 
-from mixkern.svm.libsvm import pairs
+from mixkern.svm.libsvm import pair_positions
 from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
@@ -32,12 +34,10 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     if n_classes == 2:
         return -values[:, 0]
     votes, margins = np.zeros((len(values), n_classes)), np.zeros((len(values), n_classes))
-    for q, (i, j) in enumerate(pairs(n_classes)):
-        is_first = values[:, q] >= 0
-        votes[:, i] += is_first
-        votes[:, j] += ~is_first
-        margins[:, i] += values[:, q]
-        margins[:, j] -= values[:, q]
+    for at, signs in _rounds(n_classes):
+        own = signs * values[:, at]
+        votes += np.where(signs > 0, own >= 0, own > 0)  # zero is for the first class
+        margins += own
     return votes + margins / (3 * (np.abs(margins) + 1))
 
 
@@ -92,9 +92,19 @@ def _coupled(values: Floats, slope: float, n_classes: int) -> Floats:
         second = expit(-slope * values[:, 0])
         return np.column_stack([1 - second, second])
     inverse = np.zeros((len(values), n_classes))
-    for q, (i, j) in enumerate(pairs(n_classes)):
-        inverse[:, i] += 1 / np.maximum(expit(slope * values[:, q]), SMALLEST)
-        inverse[:, j] += 1 / np.maximum(expit(-slope * values[:, q]), SMALLEST)
+    for at, signs in _rounds(n_classes):
+        inverse += 1 / np.maximum(expit(slope * signs * values[:, at]), SMALLEST)
     shares = 1 / (inverse - (n_classes - 2))
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
+
+
+def _rounds(n_classes: int) -> Iterator[tuple[Ints, Floats]]:
+    """Yield one pair for each class, c - 1 times: its position, and the sign that is positive for the class.
+
+    A class meets the others in their order, so sums over rounds add the pairs in their order.
+    """
+    classes, positions = np.arange(n_classes), pair_positions(n_classes)
+    for other in range(n_classes - 1):
+        others = other + (classes <= other)
+        yield positions[classes, others], np.where(classes < others, 1.0, -1.0)

@@ -47,6 +47,7 @@ def quasi_newton(
     unlabelled_weight: float = 1.0,
     positive_share: float | None = None,
     sample_weight: Floats | None = None,
+    features: "LandmarkFeatures | None" = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     step: Callable[[], object] | None = None,
@@ -70,6 +71,8 @@ def quasi_newton(
         Share of the unlabelled rows that belong to the class 1. ``None`` takes that of the labelled rows.
     sample_weight : ndarray of shape (n,), default=None
         Factor of the loss of each labelled row, positive. Those of unlabelled rows are not read.
+    features : LandmarkFeatures, default=None
+        What :meth:`LandmarkFeatures.of` returns for ``K`` and ``landmarks``, for several problems with the same kernel.
     tol : float, default=1e-3
         Largest component of the gradient where a descent may end. Where the problem is convex, the function is then
         about that exact.
@@ -109,11 +112,12 @@ def quasi_newton(
     >>> np.sign(dual.decision(K).ravel())
     array([-1., -1., -1., -1.,  1.,  1.])
     """
-    basis = _basis(K[landmarks])
+    features = LandmarkFeatures.of(K, landmarks) if features is None else features
     share = share_of_positive(signs) if positive_share is None else positive_share
     balanced = unlabelled_weight > 0 and bool((signs == 0).any())
     labels = _Labels.of(signs, sample_weight)
-    problem = _balanced(K @ basis, labels, C, 2 * share - 1) if balanced else _supervised(K @ basis, labels, C)
+    rows = features.rows
+    problem = _balanced(rows, labels, C, 2 * share - 1) if balanced else _supervised(rows, labels, C)
     start = _Found(np.zeros(problem.labelled.shape[1]), converged=False, n_iter=0)
     # Thousands of small products: threads would spend their time waiting for each other.
     with single_threaded_algebra():
@@ -128,7 +132,7 @@ def quasi_newton(
             NotConvergedWarning,
         )
     w, intercept = problem.function(found.w)
-    coefficients = (basis @ w)[:, None]
+    coefficients = (features.basis @ w)[:, None]
     return Dual(
         landmarks,
         coefficients,
@@ -137,6 +141,20 @@ def quasi_newton(
         max(1, found.n_iter),
         is_interrupted=found.is_interrupted,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkFeatures:
+    """Features of all rows whose inner products are the kernel, as far as the landmarks determine it."""
+
+    basis: Floats  # (m, r), from kernel values with landmarks to features
+    rows: Floats  # (n, r)
+
+    @classmethod
+    def of(cls, K: Floats, landmarks: Ints) -> "LandmarkFeatures":
+        """Compute the features from the kernel between all rows and the landmarks."""
+        basis = _basis(K[landmarks])
+        return cls(basis, K @ basis)
 
 
 @dataclass(frozen=True, eq=False)
