@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 from sklearn.svm import SVC
 
-from mixkern import LaplacianSVC, MixtureSVC, VBMixture
+from mixkern import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, TransductiveSVC, VBMixture
 from mixkern.errors import (
     AmbiguousLabelError,
     LabelError,
@@ -200,3 +200,38 @@ def test_settings_that_cannot_be(name, value):
 def test_settings_of_the_wrong_kind_are_named(name, value):
     with pytest.raises(ValueError, match=name):
         fitted(CODES, **{name: value})
+
+
+# ---------------------------------------------------------------- many classes
+
+
+def many(c):
+    """Two labelled rows of each class."""
+    y = np.repeat(np.arange(c), 2)
+    random = np.random.RandomState(0)
+    return random.standard_normal((2 * c, 3)) + 3 * random.standard_normal((c, 3))[y], y
+
+
+@pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC])
+def test_a_thousand_classes_are_refused_at_once(machine):
+    X, y = many(1000)
+    with pytest.raises(LabelError, match=r"but .*1,000.* Merge rare classes; if y holds numbers, use MixtureSVR\."):
+        machine(density="never looked at").fit(X, y)
+
+
+def test_the_limit_of_pairs_counts_labels():
+    X, y = many(1000)
+    few = np.where(y < 100, y, -1)  # the other classes have no label
+    model = MixtureSVC(density=VBMixture(3, random_state=0), probability=False).fit(X, few)
+    assert model.dual_coef_.shape == (100 * 99 // 2, 200)
+
+
+@pytest.mark.parametrize("machine", [MixtureSVC, TransductiveSVC])
+def test_blocks_of_rows_change_nothing(machine, monkeypatch):
+    X, y = many(5)
+    model = machine(density=VBMixture(3, random_state=0), random_state=0).fit(X, y)
+    expected = model.decision_function(X), model.predict_proba(X), model.assess(X)
+    monkeypatch.setattr("mixkern.estimators.classifier.CELLS", 31)
+    np.testing.assert_array_equal(model.decision_function(X), expected[0])
+    np.testing.assert_array_equal(model.predict_proba(X), expected[1])
+    pd.testing.assert_frame_equal(model.assess(X), expected[2])

@@ -13,7 +13,7 @@ from mixkern import VBMixture, datasets
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, Repair, RWMKernel, definiteness, repaired
 from mixkern.svm import Dual, classifier, one_class, pairs, regressor
-from mixkern.svm.libsvm import MAX_ITER, for_given_rows
+from mixkern.svm.libsvm import MAX_ITER, for_given_rows, pair_positions
 
 
 def _shuffled(X, codes):
@@ -381,3 +381,11 @@ def test_nothing_that_was_given_is_changed(indefinite):
     for repair in Repair:
         classifier(K, codes, repair=repair)
     np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize("c", [2, 3, 7])
+def test_positions_of_pairs(c):
+    positions = pair_positions(c)
+    for q, (i, j) in enumerate(pairs(c)):
+        assert positions[i, j] == positions[j, i] == q
+    assert (np.diag(positions) == -1).all()

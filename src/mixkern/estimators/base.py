@@ -219,8 +219,9 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
         self.support_vectors_ = values_for(self.kernel_, rows[dual.support])
         if isinstance(self.kernel_, LaplacianKernel):
             self.kernel_ = replaced(self.kernel_)  # without its matrices, which predictions do not need
-        self.dual_coef_ = self._dual_sign() * dual.coefficients.T
-        self.intercept_ = self._dual_sign() * dual.intercepts
+        is_turned = self._dual_sign() < 0  # else without a copy: of many pairs of classes it would be large
+        self.dual_coef_ = -dual.coefficients.T if is_turned else dual.coefficients.T
+        self.intercept_ = -dual.intercepts if is_turned else dual.intercepts
         self.n_iter_ = dual.n_iter
         self.repair_change_ = dual.change
         self._note(f"kernel: {kernel_text(self.kernel_)}")

@@ -1,5 +1,6 @@
 """What all classifiers share: labels, predictions and scores."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
 from mixkern.wording import listing
+
+CELLS = 2**24  # decision values held at a time
 
 
 class Scheme(Protocol):
@@ -50,6 +53,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             lost = [label for i, label in enumerate(labels.classes.tolist()) if not (codes == i).any()]
             if lost:
                 raise LabelError(f"All labels of class {listing(lost)} have a sample weight of zero. Drop the class.")
+        self._check_size(len(labels.classes), int((codes >= 0).sum()))
         self._labels = Labels(np.empty(0, dtype=np.intp), labels.classes, labels.dtype)
         self.classes_ = np.array(labels.classes)
         self.n_labels_ = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
@@ -71,6 +75,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
         return {known.index(label): float(weight) for label, weight in given.items()}
 
+    def _check_size(self, n_classes: int, n_labels: int) -> None:
+        """Raise an error for more classes than the classifier can be trained on."""
+
     # ---------------------------------------------------------------- predictions
 
     def decision_function(self, X: Any) -> Floats:
@@ -81,7 +88,8 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         ndarray of shape (n,) or (n, c)
             For two classes one score, positive for the second.
         """
-        return self._scheme.class_scores(self.decide(X), len(self.classes_))
+        (scores,) = self._converted(X, self._scores)
+        return scores
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> Floats:
@@ -99,12 +107,28 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         ndarray of shape (n, c)
             Columns in the order of ``classes_``.
         """
-        return self._probabilities(self.decide(X))
+        (shares,) = self._converted(X, self._probabilities)
+        return shares
+
+    def _converted(self, X: Any, *conversions: Callable[[Floats], Floats]) -> list[Floats]:
+        """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
+        rows = self.rows_of(X)
+        step = max(1, CELLS // len(self.intercept_))
+        starts = range(0, max(1, len(rows)), step)
+        blocks = [rows[at : at + step] if len(starts) > 1 else rows for at in starts]  # rows keep what they compute
+        parts = [[convert(decisions) for convert in conversions] for decisions in map(self.decide, blocks)]
+        return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+    def _scores(self, decisions: Floats) -> Floats:  # (n,) or (n, c)
+        return self._scheme.class_scores(decisions, len(self.classes_))
 
     def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
         if self.slope_ is None:
             raise AttributeError("predict_proba needs the slope that fit learns with probability=True. Fit again.")
         return self._scheme.class_probabilities(decisions, self.slope_, len(self.classes_))
+
+    def _unknown(self, decisions: Floats) -> Floats:  # (n, c)
+        return np.full((len(decisions), len(self.classes_)), np.nan)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows that have a label.
@@ -170,10 +194,8 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         """
         rows = self.rows_of(X)
         component = rows.responsibilities.argmax(axis=1)
-        decisions = self.decide(rows)
-        labels = self._labels.decode(chosen(self._scheme.class_scores(decisions, len(self.classes_))))
-        unknown = np.full((len(rows), len(self.classes_)), np.nan)
-        proba = self._probabilities(decisions) if self.probability else unknown
+        scores, proba = self._converted(rows, self._scores, self._probabilities if self.probability else self._unknown)
+        labels = self._labels.decode(chosen(scores))
         columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))
         if all_classes:
             columns |= {f"probability_{label}": proba[:, i] for i, label in enumerate(self.classes_.tolist())}

@@ -24,6 +24,7 @@ from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import POSITIVE
 from mixkern.wording import listing
 
+MAX_CLASSES = 300  # with 600 labelled rows they take a minute or two
 LEFT_OUT_FOLDS = 4  # of labelled rows, for the safe mode and for probabilities: each is a training on all rows
 
 
@@ -129,6 +130,13 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         self.support_ = kept[dual.support]
         self.slope_ = self._slope(left_out, codes, weights) if self.probability else None
         return self
+
+    def _check_size(self, n_classes: int, n_labels: int) -> None:  # noqa: ARG002
+        if n_classes > MAX_CLASSES:
+            raise LabelError(
+                f"{type(self).__name__} is trained on all rows once for each class, and takes at most {MAX_CLASSES} "
+                f"classes, but y has {n_classes:,}. Merge rare classes; if y holds numbers, use MixtureSVR."
+            )
 
     def _given_shares(self) -> Floats | None:  # (c,)
         """Return the share of each class among all rows, where it is given."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mixkern.density import DensitySearch, Rows
+from mixkern.errors import LabelError
 from mixkern.estimators.classifier import MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.table import explanation_table
@@ -19,6 +20,8 @@ from mixkern.svm.folds import Train
 from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule
+
+MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
 
 class MixtureSVC(MixtureClassifier):
@@ -274,6 +277,15 @@ class MixtureSVC(MixtureClassifier):
             max_iter=self.max_iter,
             repair=self.repair,
         )
+
+    def _check_size(self, n_classes: int, n_labels: int) -> None:
+        n_pairs = n_classes * (n_classes - 1) // 2
+        if n_pairs * n_labels > MAX_COEFFICIENTS:
+            raise LabelError(
+                f"{type(self).__name__} is trained once for each pair of classes, and takes at most "
+                f"{MAX_COEFFICIENTS:,} products of pairs and labels, but {n_classes:,} classes are {n_pairs:,} pairs, "
+                f"and there are {n_labels:,} labels. Merge rare classes; if y holds numbers, use MixtureSVR."
+            )
 
     def _dual_sign(self) -> float:
         return one_vs_one.sklearn_sign(len(self.classes_))
