@@ -66,7 +66,8 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
     C, gamma : sequence of float, default=(0.001, 0.01, 0.1, 1, 10, 100)
         Values to try.
     alpha, beta : sequence of float, default=None
-        Values to try where the table has categories; ``None`` is 1 for alpha, and 0.03, 0.1, 0.3 and 1 for beta. Of
+        Values to try where the table has categories: weights in the kernel of the squared distance between numbers and
+        of the squared number of differing categories. ``None`` is 1 for alpha, and 0.03, 0.1, 0.3 and 1 for beta. Of
         values that make the same kernel, one combination is tried.
     ratio : sequence of float, default=None
         Values to try of :class:`LaplacianSVC`; ``None`` keeps its own.
