@@ -199,11 +199,9 @@ def categories(name):
 
 
 def frames_in(name):
-    names = ["length", "width"]
-    return all(
-        is_complete(used(fitted(name, frame), frame))
-        for frame in (pd.DataFrame(numbers(), columns=names), pl.DataFrame(numbers(), names))
-    )
+    columns = ["length", "width"]
+    frames = [pd.DataFrame(numbers(), columns=columns), pl.DataFrame(numbers(), columns)]
+    return all(is_complete(used(fitted(name, frame), frame)) for frame in frames)
 
 
 def frames_out(name):
