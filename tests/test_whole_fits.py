@@ -28,10 +28,10 @@ from mixkern import (
     save,
 )
 from mixkern.density import DensitySearch
-from mixkern.errors import InterruptedWarning
+from mixkern.errors import InfiniteValueError, InterruptedWarning
 
 PACKAGE = str(Path(mixkern.__file__).parent)
-N_QUICK, N_SLOW = 6, 100  # points per estimator, spread over the whole fit
+N_QUICK, N_SLOW = 6, 60  # points per estimator, spread over the whole fit
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
@@ -214,3 +214,16 @@ def test_calls_of_every_room_are_points():
     rooms = {Path(file).parts[1] for file, _, _ in points}
     assert {"encoding", "density", "kernels", "svm", "estimators", "search"} <= rooms
     assert len(points) > 500
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if targets(name)[0] is CLASSES])
+def test_a_refit_on_a_bad_table_keeps_the_old_labels(name, tmp_path):
+    """As users meet it: the new table has an infinite value, the error is caught, and the model is used and saved."""
+    model = clone(ESTIMATORS[name]).fit(X, CLASSES)
+    before = output(best(model))
+    with pytest.raises(InfiniteValueError):
+        model.fit(np.where(np.isnan(X_NEW), np.inf, X_NEW), CLASSES_NEW)
+    assert set(model.predict(X)) == {"low", "high"}
+    assert output(best(model)) == before
+    save(best(model), tmp_path / "model.mixkern")
+    assert output(load(tmp_path / "model.mixkern")) == before
