@@ -271,7 +271,7 @@ def test_a_feature_works_or_has_a_reason(name, feature):
 
 def table():
     """The table in Markdown: a row for each estimator, with a reason in the cell of a feature that it lacks."""
-    cells = [[name, *("yes" if has(name, f) else REASONS[name, f] for f in FEATURES)] for name in ESTIMATORS]
+    cells = [[name, *("yes" if has(name, f) else f"no: {REASONS[name, f]}" for f in FEATURES)] for name in ESTIMATORS]
     lines = [["", *FEATURES], ["---"] * (1 + len(FEATURES)), *([f"`{name}`", *others] for name, *others in cells)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
