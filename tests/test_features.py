@@ -64,7 +64,6 @@ REASONS = {
     ("VBMixture", "class weights"): NO_CLASSES,
     ("VBMixture", "categories"): "as codes, `n_categorical`",
     ("VBMixture", "frames out"): ARRAYS,
-    ("DensitySearch", "probabilities"): "of its `density_`",
     ("DensitySearch", "sample weights"): "all rows count alike",
     ("DensitySearch", "class weights"): NO_CLASSES,
     ("DensitySearch", "categories"): "as codes, `n_categorical`",
