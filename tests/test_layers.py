@@ -13,7 +13,7 @@ PACKAGE = Path(mixkern.__file__).parent
 ORDER = [
     {"errors", "wording", "typing"},
     {"imports", "validation", "sampling", "threads"},
-    {"fitting"},
+    {"fitting", "notebook"},
     {"trials"},
     {"engine", "encoding"},
     {"io"},

@@ -20,6 +20,7 @@ from mixkern.density.vb import VBMixture, check_magnitude
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, quiet
+from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
 from mixkern.typing import Floats, Ints
 from mixkern.validation import at_least, check_parameters, one_of
@@ -59,7 +60,7 @@ class _Trial:
         return len(self.split_scores) * (self.fit_time + self.score_time)
 
 
-class DensitySearch(ProgressMixin, BaseEstimator):
+class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
     """Fit every combination of priors, and keep the density with the best score.
 
     It needs no labels. An estimator takes it as its density: ``MixtureSVC(density=DensitySearch())``.
@@ -272,6 +273,9 @@ class DensitySearch(ProgressMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
+
+    def _learned_facts(self) -> dict[str, str]:
+        return search_facts(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

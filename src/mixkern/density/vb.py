@@ -24,6 +24,7 @@ from mixkern.encoding.lengths import check_length, checked_weights
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
+from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
@@ -52,7 +53,7 @@ SLOW = hint(
 )
 
 
-class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
+class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
     r"""A Gaussian mixture with an automatic number of components, by variational Bayesian inference.
 
     It starts with many components and removes those that explain less than about one row, so iterations become
@@ -504,6 +505,18 @@ class VBMixture(ProgressMixin, DensityMixin, BaseEstimator):
             "converged_": ascent.converged,
             "n_iter_": len(ascent.bounds),
         }
+
+    def _learned_facts(self) -> dict[str, str]:
+        mixture = self.mixture_
+        facts = {
+            "Components": f"{mixture.n_components:,} ({self.n_components:,} at the start)",
+            "Covariances": str(mixture.covariance_type),
+            "Columns": column_counts(mixture.n_continuous, len(mixture.categories)),
+            "Rows": f"{self.n_samples_seen_:,}" if hasattr(self, "n_samples_seen_") else "",
+            "Evidence bound": f"{self.lower_bound_:,.1f}",
+            "Iterations": f"{self.n_iter_:,}, {'converged' if self.converged_ else 'not converged'}",
+        }
+        return {title: text for title, text in facts.items() if text}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,6 +28,7 @@ from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replace
 from mixkern.estimators.novelty import Novelty
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
+from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import values_for
@@ -69,7 +70,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
+class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     """Encode a table, fit a density to all rows, and make a kernel from the density.
 
     Attributes
@@ -252,6 +253,23 @@ class MixtureEstimator(ProgressMixin, TableInput, BaseEstimator):
         """
         rows = self.rows_of(X)  # before self._decision: raises the error of an estimator that is not fitted
         return self._decision(rows)
+
+    def _learned_facts(self) -> dict[str, str]:
+        facts = {"Columns": self._columns_text(), "Density": self._density_text(), "Kernel": kernel_text(self.kernel_)}
+        cost = self._cost_text().removesuffix(", ").split(" ", 1)
+        if len(cost) == 2:
+            facts[cost[0]] = cost[1]
+        return {**facts, "Support vectors": f"{len(self.support_):,}"}
+
+    def _columns_text(self) -> str:
+        d, e = self.mixture_.n_continuous, len(self.mixture_.categories)
+        n_gaps = 0 if self.encoder_ is None else sum(column.n_gaps for column in self.encoder_.columns_)
+        return column_counts(d, e, n_gaps)
+
+    def _density_text(self) -> str:
+        components = counted(self.mixture_.n_components, "component")
+        n = getattr(self.density_, "n_samples_seen_", None)
+        return components if n is None else f"{components} of {counted(n, 'row')}"
 
     # ---------------------------------------------------------------- density of rows
 

@@ -15,6 +15,7 @@ from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
+from mixkern.notebook import class_counts
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
@@ -77,6 +78,13 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     def _check_size(self, n_classes: int, n_labels: int) -> None:
         """Raise an error for more classes than the classifier can be trained on."""
+
+    def _learned_facts(self) -> dict[str, str]:
+        facts, classes = super()._learned_facts(), self.classes_.tolist()
+        if hasattr(self, "n_support_"):
+            facts["Support vectors"] += f" ({class_counts(classes, self.n_support_.tolist())})"
+        counts = getattr(self, "n_labels_", None)  # not in files of earlier versions
+        return {**facts, "Labels": class_counts(classes, None if counts is None else counts.tolist())}
 
     # ---------------------------------------------------------------- predictions
 

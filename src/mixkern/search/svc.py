@@ -24,6 +24,7 @@ from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel
+from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.search.gram_cache import GramCache, gram_cache
 from mixkern.search.grid import kernel_points
 from mixkern.search.scoring import NamedScorer, Scoring, resolved_scoring
@@ -50,7 +51,7 @@ class Strategy(StrEnum):
     LINE = "line"  # Keerthi and Lin: the best C of a linear SVM, then the line that it defines
 
 
-class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Search for C and gamma, and for the weight of categories, by cross-validation on few labels.
 
     The density is fitted and distances are computed once; each trial is an exponential and some trainings on the
@@ -343,6 +344,9 @@ class SVCSearch(TableInput, ProgressMixin, MetaEstimatorMixin, ClassifierMixin, 
         self.best_estimator_ = estimator.train(rows, codes, weights)
         self.refit_time_ = perf_counter() - start
         self.classes_ = estimator.classes_
+
+    def _learned_facts(self) -> dict[str, str]:
+        return search_facts(self)
 
     # ---------------------------------------------------------------- using the best estimator
 
