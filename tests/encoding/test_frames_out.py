@@ -121,3 +121,10 @@ assert "pandas" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_library_that_is_not_installed_is_replaced_by_pandas(monkeypatch):
+    encoder = TableEncoder().fit(pl.from_pandas(PEOPLE))
+    assert encoder.frame_kind_ == "polars"
+    monkeypatch.setattr("mixkern.encoding.encoder.find_spec", lambda _: None)
+    assert isinstance(encoder.inverse_transform([[0.0, 1.0]]), pd.DataFrame)

@@ -1,5 +1,6 @@
 """Encode a table as an array of floats."""
 
+from importlib.util import find_spec
 from typing import Any, Self
 
 import narwhals as nw
@@ -205,8 +206,8 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         frame
             Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
             categories as text, unseen ones as ``(other)``. Of the library of ``X`` if that is a frame (with the index
-            of a pandas frame), otherwise of the library of the fitted table: pandas, polars or pyarrow. It is pandas
-            for a table that was an array, and for an encoder from a file.
+            of a pandas frame), otherwise of the library of the fitted table: pandas, polars or pyarrow; pandas for a
+            table that was an array.
         """
         check_is_fitted(self)
         encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
@@ -221,7 +222,8 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
     @property
     def frame_kind_(self) -> str:
         """Library of the frames that describe the fitted table: "pandas", "polars" or "pyarrow"."""
-        return getattr(self, "_fitted_kind", PANDAS)
+        kind: str = getattr(self, "_fitted_kind", PANDAS)  # not in files of earlier versions
+        return kind if find_spec(kind) is not None else PANDAS  # an encoder from a file may need what is not installed
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the cells whose category was absent in :meth:`fit`.

@@ -38,6 +38,7 @@ from mixkern.typing import Floats
 from mixkern.wording import counted, listing, shortened
 
 PANDAS = "pandas"
+FRAME_KINDS = (PANDAS, "polars", "pyarrow", "modin", "cudf")  # as narwhals names them
 
 
 class Kind(StrEnum):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import DensitySearch, Mixture, Rows, VBMixture
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, Kind, Labels, TableEncoder
+from mixkern.encoding.frame import FRAME_KINDS
 from mixkern.errors import ModelFileError, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import MixtureEstimator
@@ -236,6 +237,7 @@ def _is_classes(value: Any) -> bool:
 
 _RULES: dict[str, Callable[[Any], bool]] = {
     "C_": _is_number,
+    "_fitted_kind": lambda value: type(value) is str and value in FRAME_KINDS,
     "_order": lambda value: type(value) is list and all(map(_is_count, value)),
     "bound_trace_": lambda value: _is_array(value, 1, "f", finite=False),
     "class_table_": lambda value: _is_array(value, 2, "f"),

@@ -21,6 +21,7 @@ from mixkern.svm.one_vs_one import sklearn_sign
 FITTED = (
     "C_",
     "_decision",
+    "_fitted_kind",
     "_labels",
     "_novelty",
     "_order",
