@@ -20,7 +20,7 @@ QUICK = [
     MixtureSVC("rbf", density=SMALL, probability=False),
     LaplacianSVC(density=SMALL, probability=False),
     TransductiveSVC(density=SMALL),
-    QuasiNewtonS3VC(density=SMALL),
+    QuasiNewtonS3VC(density=SMALL, probability=False),
     MixtureSVR(density=SMALL),
     MixtureOneClassSVM(density=SMALL),
     SVCSearch(MixtureSVC(density=SMALL, probability=False), C=[1], gamma=[0.1, 1], cv=2),

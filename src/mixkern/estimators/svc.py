@@ -49,9 +49,13 @@ class MixtureSVC(MixtureClassifier):
         labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
     gamma : float, "scale" or "local", default="scale"
         Kernel coefficient: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times as
-        much.
+        much. This is not the ``"scale"`` of scikit-learn's ``SVC``, which is one over the number of columns times their
+        variance: here it is measured with the kernel's own distance, categories included.
     alpha, beta : float, default=1.0
-        Weights of the continuous columns and of the number of differing categories.
+        Weights of the continuous and of the categorical columns, named as in the paper. The kernel of two rows is
+        ``exp(-gamma * (alpha * D**2 + beta * m**2))``, where D is their distance over the continuous columns and m the
+        number of categorical columns in which they differ; the blend has two such terms, with two distances. Only the
+        products with ``gamma`` matter, so for a table without categories leave both at 1.
     class_weight : dict or "balanced", default=None
         Factor of ``C`` for each class; ``"balanced"`` is inversely proportional to the number of labels.
     encoder : TableEncoder or "passthrough", default=None
