@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
-from mixkern.density.inference import Ascent, Policy, learn, staying
+from mixkern.density.inference import Ascent, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
-from mixkern.density.posterior import Prior
-from mixkern.density.priors import PrecisionPrior
+from mixkern.density.settings import policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, fit_progressively, n_ascents, restart
 from mixkern.encoding import encode_labels
 from mixkern.encoding.lengths import check_length, checked_weights
@@ -27,7 +26,7 @@ from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, a
 from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
-from mixkern.validation import AUTO, COUNT, NONE, NOT_NEGATIVE, POSITIVE, above, at_least, check_parameters, one_of
+from mixkern.validation import COUNT, NONE, NOT_NEGATIVE, POSITIVE, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
@@ -47,9 +46,9 @@ RULES = {
     "verbose": VERBOSE,
 }
 SLOW = hint(
-    python="Raise max_iter, or tol if the last change of bound_trace_ is small enough: VBMixture(max_iter=2000), and "
-    "pass it to a classifier as density=.",
-    cli="The density is close to its best, but more iterations could still change it a little.",
+    python="Allow more of them, VBMixture(max_iter=2000), or a larger change, VBMixture(tol=1e-4). A classifier takes "
+    "the density as density=VBMixture(...).",
+    cli="The model can be used, but more iterations could still change its components and predictions a little.",
 )
 
 
@@ -126,6 +125,13 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
         Number of rows in :meth:`fit`, or in all calls of :meth:`partial_fit`.
     classes_, class_table_ : ndarray of shape (c,) and (k, c)
         With ``use_labels``: the classes, and their probabilities in each component.
+
+    Warns
+    -----
+    NotConvergedWarning
+        If :meth:`fit` ends at ``max_iter`` iterations.
+    InterruptedWarning
+        If a callback has requested a stop.
 
     See Also
     --------
@@ -218,7 +224,9 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
         if self._ascent.is_stopped:
             warn("The ascent of the bound was stopped early; its last step is used.", InterruptedWarning)
         elif not self.converged_:
-            warn(f"The density has not converged within {self.max_iter} iterations.", NotConvergedWarning, hint=SLOW)
+            most, changes = counted(self.max_iter, "iteration"), np.diff(self.bound_trace_)
+            last = f"; the last one changed the bound by {changes[-1]:.2g}" if len(changes) else ""
+            warn(f"The density has not converged within {most}{last}.", NotConvergedWarning, hint=SLOW)
         return self
 
     def _summary(self, n: int, d: int) -> str:
@@ -249,15 +257,15 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
     ) -> Self:
         rows = self._read(values, y, weights, reset=not is_continued)
         random = check_random_state(self.random_state)
-        policy = replace(self._policy(), report=report)
+        policy = replace(policy_of(self), report=report)
         with thread_pool() as pool:
             if is_continued:
                 first = restart(rows, self._ascent.posterior, pool)
-                ascent = ascend_rows(rows, first, self._prior(), policy, pool)
+                ascent = ascend_rows(rows, first, prior_of(self, self._precision, self._coordinates), policy, pool)
             else:
                 ascent = fit_progressively(
                     rows,
-                    self._prior(),
+                    prior_of(self, self._precision, self._coordinates),
                     policy,
                     n_components=self._n_start(len(rows)),
                     start=one_of(Start, self.init, "init"),
@@ -292,7 +300,7 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
         if is_first or self._early:
             return self._begin([*([] if is_first else self._early), (values, y, weights)])
         rows = self._read(values, y, weights, reset=False)
-        last, policy = self._ascent, self._policy()
+        last, policy = self._ascent, policy_of(self)
         with thread_pool() as pool:
             fresh = restart(rows, last.posterior, pool)
         n_fresh, n_before = float(fresh.counts.sum()), float(last.statistics.counts.sum())
@@ -420,64 +428,6 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
         needed = 2 if self._precision.covariance_type.is_diagonal else d + 1
         return max(1, min(self.n_components, n // needed)) if self.prune else self.n_components
 
-    def _policy(self) -> Policy:
-        return Policy(
-            precision_prior=self._precision_form(),
-            learns_degrees=self.degrees_of_freedom_prior == "auto",
-            prune_below=1.0 if self.prune else 0.0,
-            merges=self.merge,
-            tol=float(self.tol),
-            max_iter=self.max_iter,
-        )
-
-    def _precision_form(self) -> PrecisionPrior | None:
-        given = self.precision_prior
-        return one_of(PrecisionPrior, given, "precision_prior") if isinstance(given, str) else None
-
-    def _prior(self) -> Prior:
-        d = len(self._coordinates.centre)
-        degrees, fewest = self.degrees_of_freedom_prior, self._precision.fewest_degrees(d)
-        (above(fewest) | AUTO | NONE).check(degrees, "degrees_of_freedom_prior", MixtureError)
-        concentration = self.weight_concentration_prior
-        return Prior(
-            precision=self._precision,
-            concentration=1 / self.n_components if concentration is None else float(concentration),
-            mean=self._coordinates.inner(self._mean(d)),
-            mean_precision=float(self.mean_precision_prior),
-            degrees=fewest + 1 if degrees is None or isinstance(degrees, str) else float(degrees),
-            inverse_scale=self._inverse_scale(d),
-            category_concentration=float(self.category_prior),
-        )
-
-    def _mean(self, d: int) -> Floats:
-        """Give m0 in the table's own units."""
-        if self.mean_prior is None:
-            return self._coordinates.centre
-        given = np.asarray(self.mean_prior, dtype=float)
-        if given.shape != (d,) or not np.isfinite(given).all():
-            raise MixtureError(
-                f"mean_prior must be {d} finite numbers, one per continuous column, but it is {self.mean_prior!r}."
-            )
-        return given
-
-    def _inverse_scale(self, d: int) -> Floats:
-        """W0^-1 in inner coordinates; where it is learned, any start will do."""
-        if self._precision_form() is not None:
-            return self._precision.isotropic(1.0, d)
-        given, kind = np.asarray(self.precision_prior, dtype=float), self._precision.covariance_type
-        vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
-        matrix = "" if kind.is_diagonal else f", a ({d}, {d}) positive definite matrix"
-        shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
-        if given.shape not in shapes or not _is_positive_definite(given):
-            raise MixtureError(
-                f"precision_prior must be a positive number{vector}{matrix} or one of "
-                f"{', '.join(repr(str(each)) for each in PrecisionPrior)}, but it is {self.precision_prior!r}."
-            )
-        if given.ndim == 2:
-            return self._coordinates.inner_inverse_scale(np.linalg.inv(given))
-        inverse = np.broadcast_to(1 / given, (d,))
-        return self._coordinates.inner_inverse_scale(inverse if kind.is_diagonal else np.diag(inverse))
-
     def _keep(self, ascent: Ascent) -> None:
         """Set the attributes that describe the end of an ascent."""
         self._ascent = ascent
@@ -522,17 +472,6 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _is_positive_definite(matrix: Floats) -> bool:
-    """Whether a number, a diagonal or a symmetric matrix is positive (definite)."""
-    if not np.isfinite(matrix).all():
-        return False
-    if matrix.ndim < 2:
-        return bool((matrix > 0).all())
-    values = np.linalg.eigvalsh(matrix)
-    is_definite = values.min(initial=np.inf) > np.finfo(float).eps * len(matrix) * values.max(initial=0.0)
-    return bool(is_definite and np.allclose(matrix, matrix.T))
 
 
 def check_magnitude(values: Floats) -> None:

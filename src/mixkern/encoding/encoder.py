@@ -223,7 +223,8 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
     def frame_kind_(self) -> str:
         """Library of the frames that describe the fitted table: "pandas", "polars" or "pyarrow"."""
         kind: str = getattr(self, "_fitted_kind", PANDAS)  # not in files of earlier versions
-        return kind if find_spec(kind) is not None else PANDAS  # an encoder from a file may need what is not installed
+        # The library of an encoder from a file may not be installed.
+        return kind if kind != PANDAS and find_spec(kind) is not None else PANDAS
 
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the cells whose category was absent in :meth:`fit`.
