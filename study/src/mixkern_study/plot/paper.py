@@ -312,8 +312,8 @@ FIGURES = (
     PaperFigure(
         "search_maps",
         "Where good settings lie",
-        "Five-fold accuracy with all labels over gamma and C. As in the paper the line crosses the good region for both "
-        "kernels: its best setting is at most 0.7 percentage points worse than the best of the grid, and once better, "
+        "Five-fold accuracy with all labels over gamma and C. As in the paper the line crosses the good region for "
+        "both kernels: its best setting is at most 0.7 percentage points worse than the best of the grid, and once better, "
         "as it passes between the grid's points.",
         search_maps,
     ),
