@@ -313,8 +313,8 @@ FIGURES = (
         "search_maps",
         "Where good settings lie",
         "Five-fold accuracy with all labels over gamma and C. As in the paper the line crosses the good region for "
-        "both kernels: its best setting is at most 0.7 percentage points worse than the best of the grid, and once better, "
-        "as it passes between the grid's points.",
+        "both kernels: its best setting is at most 0.7 percentage points worse than the best of the grid, and once "
+        "better, as it passes between the grid's points.",
         search_maps,
     ),
     PaperFigure(
