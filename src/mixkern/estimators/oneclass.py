@@ -16,10 +16,13 @@ from mixkern.typing import Floats, Ints
 class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     """One-class SVM for tables, with a kernel from the density of all rows.
 
+    The default kernel is that of the paper: the share of the blend of :class:`MixtureSVC` is set by the evidence of
+    labels, and there are none.
+
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
-        As in :class:`MixtureSVC`.
+        As in :class:`MixtureSVC`; the default kernel is ``"rwm"``.
     nu : float, default=0.5
         Upper bound on the share of rows outside, and lower bound on the share of support vectors, approximately.
 

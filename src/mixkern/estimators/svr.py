@@ -20,10 +20,13 @@ from mixkern.typing import Floats
 class MixtureSVR(RegressorMixin, MixtureEstimator):
     """Epsilon-SVR for tables with few targets, with a kernel from the density of all rows.
 
+    The defaults are the kernel of the paper and the C of scikit-learn's ``SVR``: the blend's share and ``C="auto"`` of
+    :class:`MixtureSVC` are set by the evidence of classes, which a regression does not have.
+
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
-        As in :class:`MixtureSVC`.
+        As in :class:`MixtureSVC`; the default kernel is ``"rwm"``.
     C : float, default=1.0
         Regularization parameter: the penalty of an error of one standard deviation of ``y``, beyond ``epsilon``.
     epsilon : float, default=0.1

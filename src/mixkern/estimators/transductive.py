@@ -16,12 +16,14 @@ class TransductiveSVC(OneVsRestMixtureClassifier):
     """Transductive SVM: the widest margin between labelled and unlabelled rows.
 
     The unlabelled rows are given labels, as many of each class as its share demands, and labels are switched in pairs
-    while the margin grows (Joachims, 1999). New rows can be predicted as by any other classifier.
+    while the margin grows (Joachims, 1999). New rows can be predicted as by any other classifier. The defaults are the
+    kernel of the paper and the C of scikit-learn's ``SVC``: the blend of :class:`MixtureSVC` and a larger C were about
+    as accurate (docs/estimators.md has the figures).
 
     Parameters
     ----------
     kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
-        As in :class:`MixtureSVC`.
+        As in :class:`MixtureSVC`; the default kernel is ``"rwm"``.
     C : float, default=1.0
         Regularization parameter: the penalty of an error on a labelled row.
     unlabelled_C : float, default=0.1
