@@ -366,7 +366,10 @@ def test_a_callback_may_stop_the_ascent_and_gets_the_density_of_each_iteration(b
     assert [each.n_iter_ for each in callback.densities] == [1, 2, 3]
     assert callback.densities[-1].mixture_ == density.mixture_
     assert callback.densities[-1].score(X) == density.score(X)
-    with pytest.warns(NotConvergedWarning, match=r"has not converged within 3 iterations; the last one changed the bound by .*max_iter=2000"):
+    with pytest.warns(
+        NotConvergedWarning,
+        match=r"has not converged within 3 iterations; the last one changed the bound by .*max_iter=2000",
+    ):
         assert VBMixture(8, max_iter=3, random_state=0).fit(X).mixture_ == density.mixture_
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, hint
 from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
@@ -22,6 +22,9 @@ from mixkern.validation import POSITIVE
 from mixkern.wording import listing
 
 CELLS = 2**24  # decision values held at a time
+TOO_MANY_CLASSES = hint(
+    python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
+)
 
 
 class Scheme(Protocol):

@@ -14,7 +14,7 @@ from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError
 from mixkern.estimators.base import limited
-from mixkern.estimators.classifier import MixtureClassifier, Scheme
+from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
 from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
 from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.calibration import OwnValues, slope
@@ -134,8 +134,9 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
     def _check_size(self, n_classes: int, n_labels: int) -> None:  # noqa: ARG002
         if n_classes > MAX_CLASSES:
             raise LabelError(
-                f"{type(self).__name__} is trained on all rows once for each class, and takes at most {MAX_CLASSES} "
-                f"classes, but y has {n_classes:,}. Merge rare classes; if y holds numbers, use MixtureSVR."
+                f"The labels are of {n_classes:,} classes. A decision function is trained on all rows for each class, "
+                f"and there may be at most {MAX_CLASSES} of them.",
+                hint=TOO_MANY_CLASSES,
             )
 
     def _given_shares(self) -> Floats | None:  # (c,)

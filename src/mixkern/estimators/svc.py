@@ -8,7 +8,7 @@ import numpy as np
 
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError
-from mixkern.estimators.classifier import MixtureClassifier, Scheme
+from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
@@ -287,9 +287,10 @@ class MixtureSVC(MixtureClassifier):
         n_pairs = n_classes * (n_classes - 1) // 2
         if n_pairs * n_labels > MAX_COEFFICIENTS:
             raise LabelError(
-                f"{type(self).__name__} is trained once for each pair of classes, and takes at most "
-                f"{MAX_COEFFICIENTS:,} products of pairs and labels, but {n_classes:,} classes are {n_pairs:,} pairs, "
-                f"and there are {n_labels:,} labels. Merge rare classes; if y holds numbers, use MixtureSVR."
+                f"The labels are of {n_classes:,} classes. A decision function is trained for each pair of classes, "
+                f"and pairs times labels may be at most {MAX_COEFFICIENTS:,}, but {n_pairs:,} pairs and {n_labels:,} "
+                "labels are more.",
+                hint=TOO_MANY_CLASSES,
             )
 
     def _dual_sign(self) -> float:
