@@ -153,7 +153,7 @@ def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: 
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {name}. Pass an instance.")
     if model is not None and hasattr(model, "mixture_"):
-        return model, np.asarray(X, dtype=float) if model.encoder_ is None else model.encoder_.transform(X)
+        return model, model.rows_of(X).values
     estimator = MixtureSVC() if model is None else clone(model)
     if estimator.random_state is None:
         estimator.set_params(random_state=random_state)
