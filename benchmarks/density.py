@@ -99,7 +99,9 @@ def compare(n: int, d: int, max_iter: int | None = None, n_iter: int = 0) -> int
 def iteration_cost(n: int, d: int) -> None:
     """Print the time of one E- and M-step, relative to the two matrix products in it."""
     X = rows(n, d)
-    fitted = VBMixture(K, precision_prior=1 / d, prune=False, merge=False, max_iter=2, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = VBMixture(K, precision_prior=1 / d, prune=False, merge=False, max_iter=2, random_state=0).fit(X)
     posterior = fitted._ascent.posterior  # noqa: SLF001
     table = list(blocks(X, np.empty((n, 0)), None))
     p = d * (d + 3) // 2 + 1

@@ -78,9 +78,9 @@ def class_counts(classes: Sequence[Any], counts: Sequence[int] | None) -> str:
     return ", ".join([*texts, f"{counted(n_more, 'other')}"] if n_more > 0 else texts)
 
 
-def search_facts(search: Any) -> dict[str, str]:
-    """Return the best trial of a search, and what its estimator has learned."""
-    best = ", ".join(f"{name} = {_value(value)}" for name, value in search.best_params_.items())
+def search_facts(search: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of the best trial of a search, and what its estimator has learned."""
+    best = ", ".join(f"{name} = {_value(value)}" for name, value in settings.items())
     return {
         "Best trial": best,
         "Its score": f"{search.best_score_:.4g}",

@@ -275,7 +275,7 @@ class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
         return hasattr(self, "best_estimator_")
 
     def _learned_facts(self) -> dict[str, str]:
-        return search_facts(self)
+        return search_facts(self, self.best_params_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

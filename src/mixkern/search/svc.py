@@ -346,7 +346,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         self.classes_ = estimator.classes_
 
     def _learned_facts(self) -> dict[str, str]:
-        return search_facts(self)
+        return search_facts(self, self.best_.settings)
 
     # ---------------------------------------------------------------- using the best estimator
 
