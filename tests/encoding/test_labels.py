@@ -226,8 +226,8 @@ def test_any_labels_are_encoded_or_refused(y):
         ),
         (pd.Series([0, -1]), r"np\.where\(y == -1, 1, y\)\.$"),
         (np.array([-1, -1]), r"2 rows hold -1, .*np\.where\(y == -1, 0, y\)\.$"),
-        ([5, 5, None], r"use MixtureOneClassSVM\.$"),
-        (["a", -1], r"use MixtureOneClassSVM\.$"),
+        ([5, 5, None], r"use MixtureOneClassSVM\. If this is a training fold .*SemiSupervisedSplit\(\)\.$"),
+        (["a", -1], r"use MixtureOneClassSVM\. If this is a training fold .*SemiSupervisedSplit\(\)\.$"),
     ],
 )
 def test_minus_one_that_may_have_been_meant_as_a_class(y, hint):

@@ -101,7 +101,7 @@ def test_a_class_that_loses_all_rows_is_known_no_more():
         (
             [None] * N,
             NoLabelsError,
-            r"None of the 40 rows is labelled\. Label at least one row of each of two classes\.$",
+            r"None of the 40 rows is labelled\. Label at least one row of each of two classes\. If this is a training",
         ),
         (np.where(CODES == 0, -1, CODES), OneClassError, r"\(5\) have the same label, 1: one class only"),
         (["-1", "a"] * 20, AmbiguousLabelError, "could be a class or mark unlabelled rows"),

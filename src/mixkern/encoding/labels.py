@@ -17,6 +17,7 @@ from mixkern.typing import Bools, Floats, Ints
 from mixkern.wording import counted, listing
 
 UNLABELLED = -1
+_FOLD = "If this is a training fold of a cross-validation, use cv=SemiSupervisedSplit()."
 LARGEST_TARGET = 1e150  # its square is still a number
 
 # Texts of -1 and of gaps, as NumPy and pandas convert them together with labels.
@@ -280,12 +281,12 @@ def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) 
     if not classes:
         return NoLabelsError(
             f"None of the {counted(len(cells), 'row')} is labelled. Label at least one row of each of two classes.",
-            hint=hint(python=minus_one),
+            hint=hint(python=f"{_FOLD} {minus_one}".rstrip()),
         )
     return OneClassError(
         f"All labelled rows ({n_labelled}) have the same label, {classes[0]!r}: one class only, and a "
         "classifier needs two. Label a row of another class.",
-        hint=hint(python=f"To detect rows unlike one class, use MixtureOneClassSVM. {minus_one}".rstrip()),
+        hint=hint(python=f"To detect rows unlike one class, use MixtureOneClassSVM. {_FOLD} {minus_one}".rstrip()),
     )
 
 
