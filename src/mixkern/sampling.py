@@ -1,8 +1,30 @@
 """Random subsamples of rows, for computations that are too slow on all rows."""
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import sklearn.utils
+
+from mixkern.errors import OptionError
 from mixkern.typing import Ints, Positions, RandomState
+
+
+def check_random_state(random_state: Any) -> RandomState:
+    """Return the random number generator of a parameter ``random_state``, or raise an error.
+
+    >>> check_random_state("seed")
+    Traceback (most recent call last):
+    mixkern.errors.OptionError: random_state must be None, a whole number from 0 to 2**32 - 1 or a
+    numpy.random.RandomState, but it is 'seed'.
+    """
+    try:
+        random: RandomState = sklearn.utils.check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy.random.RandomState, but it is "
+            f"{random_state!r}."
+        ) from error
+    return random
 
 
 def subsample(rows: Positions, size: int, random: RandomState) -> Positions:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from mixkern.advice.cross_validation import (
     CONFIDENCE,
@@ -21,7 +20,7 @@ from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.sampling import class_subsample
+from mixkern.sampling import check_random_state, class_subsample
 from mixkern.search.split import check_density
 from mixkern.typing import Bools, Floats, Ints, RandomState
 from mixkern.wording import counted

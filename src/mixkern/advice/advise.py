@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from mixkern.advice.advice import Advice, next_steps, reasons, verdict
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable
@@ -16,6 +15,7 @@ from mixkern.encoding import UNLABELLED
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
+from mixkern.sampling import check_random_state
 from mixkern.search.split import check_density
 
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from mixkern.advice.design import central_rows, greedy_design, uncertainty
 from mixkern.density import Mixture
@@ -16,7 +15,7 @@ from mixkern.errors import LabelError, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.kernels import BlendKernel
-from mixkern.sampling import subsample
+from mixkern.sampling import check_random_state, subsample
 from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState

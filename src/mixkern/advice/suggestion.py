@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from mixkern.advice.suggest import (
     check_n_suggestions,
@@ -20,6 +19,7 @@ from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty
 from mixkern.kernels import BlendKernel
+from mixkern.sampling import check_random_state
 from mixkern.typing import Ints, Positions, RandomState
 from mixkern.wording import counted, percent
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mixkern.errors import LabelError, hint
+from mixkern.sampling import check_random_state
 from mixkern.validation import COUNT
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
+from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import NOT_NEGATIVE, at_least
 

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.utils import check_random_state
 
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
 from mixkern.errors import MixtureError
+from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
 from mixkern.validation import one_of
 

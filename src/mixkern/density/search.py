@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
@@ -21,6 +20,7 @@ from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, quiet
 from mixkern.notebook import NotebookMixin, search_facts
+from mixkern.sampling import check_random_state
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
 from mixkern.typing import Floats, Ints
 from mixkern.validation import at_least, check_parameters, one_of

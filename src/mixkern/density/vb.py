@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
@@ -24,6 +23,7 @@ from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.notebook import NotebookMixin, column_counts
+from mixkern.sampling import check_random_state
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
 from mixkern.validation import COUNT, NONE, NOT_NEGATIVE, POSITIVE, at_least, check_parameters, one_of

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
@@ -29,7 +28,7 @@ from mixkern.estimators.novelty import Novelty
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.notebook import NotebookMixin, column_counts
-from mixkern.sampling import subsample
+from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints, Positions, RandomState
@@ -136,7 +135,7 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
 
     def _fit_encoder(self, table: Any) -> Floats:
         """Set ``encoder_``, and return the encoded table."""
-        if isinstance(self.density, Mixture) or self.encoder == "passthrough":
+        if isinstance(self.density, Mixture) or (isinstance(self.encoder, str) and self.encoder == "passthrough"):
             if isinstance(self.encoder, TableEncoder):
                 raise MixtureError(
                     "A Mixture is a density of encoded rows, so X must be encoded and encoder must be None. To encode "

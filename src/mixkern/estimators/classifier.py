@@ -66,7 +66,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _class_weights(self) -> dict[int, float] | str | None:
         """Return ``class_weight`` with class codes in place of labels, or raise an error."""
         given = self.class_weight
-        if given is None or given == "balanced":
+        if given is None or (isinstance(given, str) and given == "balanced"):
             return given
         if not isinstance(given, dict):
             raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")

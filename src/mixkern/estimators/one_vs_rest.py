@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
@@ -16,6 +15,7 @@ from mixkern.errors import LabelError
 from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
 from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
+from mixkern.sampling import check_random_state
 from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.calibration import OwnValues, slope
 from mixkern.svm.folds import fewer_folds, label_folds

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import PCA
-from sklearn.utils import check_random_state
 
 from mixkern.density import Mixture, one_hot_rows
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new
 from mixkern.plot.style import LIGHT, Theme
+from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints
 
 SIZE = (6.4, 4.9)  # inches

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.advice import suggestion_table
@@ -21,6 +20,7 @@ from mixkern.density import Rows, one_hot_rows
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.columns import Feature, features
+from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints
 
 CONFIDENCE = 0.95

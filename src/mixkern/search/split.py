@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mixkern.encoding import UNLABELLED, encode_labels, encode_targets
 from mixkern.errors import LabelError, LengthError, OptionError, hint
+from mixkern.sampling import check_random_state
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.typing import Ints, Positions
 from mixkern.wording import counted

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.notebook import NotebookMixin, search_facts
+from mixkern.sampling import check_random_state
 from mixkern.search.gram_cache import GramCache, gram_cache
 from mixkern.search.grid import kernel_points
 from mixkern.search.scoring import NamedScorer, Scoring, resolved_scoring

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.utils import check_random_state
 
+from mixkern.sampling import check_random_state
 from mixkern.svm.folds import Train, fewer_folds, label_folds, trained_folds
 from mixkern.svm.libsvm import pair_positions
 from mixkern.typing import Floats, Ints

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mixkern.errors import LabelError
+from mixkern.sampling import check_random_state
 from mixkern.svm.decision import Dual
 from mixkern.typing import Floats, Ints
 
