@@ -411,6 +411,7 @@ QUICK = ("MixtureSVC blend", "VBMixture", "TableEncoder")
 WEIGHTED = [name for name in ESTIMATORS if name not in ("TableEncoder", "DensitySearch")]
 WITH_MORE = [name for name in WEIGHTED if not name.startswith("VBMixture")]
 SCORED = [*CLASSIFIERS, "MixtureSVR"]
+LABELLED = [*SCORED, "suggest", "estimated_accuracy"]
 
 
 def tiers(names, quick=QUICK):
@@ -419,7 +420,7 @@ def tiers(names, quick=QUICK):
 
 
 def test_there_are_enough_fits():
-    n = len(TABLES) * len([*ESTIMATORS, *FUNCTIONS]) + len(TARGETS) * len([*CLASSIFIERS, *FUNCTIONS])
+    n = len(TABLES) * len([*ESTIMATORS, *FUNCTIONS]) + len(TARGETS) * len(LABELLED)
     assert n + len(WEIGHTS) * len(WEIGHTED) + len(MORE) * len(WITH_MORE) > 3_000
 
 
@@ -428,7 +429,9 @@ def test_tables(name):
     assert all_faults(TABLES, lambda X: fitted(name, X, labels_for(X, few=name in FUNCTIONS))) == {}
 
 
-@pytest.mark.parametrize("name", tiers([*CLASSIFIERS, "MixtureSVR", *FUNCTIONS], ("MixtureSVC rbf", "MixtureSVR")))
+@pytest.mark.parametrize(
+    "name", tiers([*CLASSIFIERS, "MixtureSVR", "suggest", "estimated_accuracy"], ("MixtureSVC rbf", "MixtureSVR"))
+)
 def test_labels(name):
     assert all_faults(TARGETS, lambda y: fitted(name, GOOD, y)) == {}
 
@@ -460,13 +463,12 @@ def test_scores(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", ["suggest", "estimated_accuracy"])
 def test_fitted_models_in_functions(name):
     for encoder in (None, "passthrough"):
         model = MixtureSVC(density=DENSITY, encoder=encoder, random_state=0).fit(GOOD, LABELS)
         calls = {
             "suggest": lambda X: suggest(X, 1, model=model, random_state=0),  # noqa: B023
-            "advise": lambda X: advise(X, labels_for(X, few=True), estimator=model).estimate,  # noqa: B023
             "estimated_accuracy": lambda X: estimated_accuracy(model, X, labels_for(X, few=True)).value,  # noqa: B023
         }
         assert all_faults(TABLES, lambda X: {name: calls[name](X)}) == {}  # noqa: B023

@@ -53,7 +53,7 @@ def _mean(density: Any, centre: Floats) -> Floats:
     d = len(centre)
     if density.mean_prior is None:
         return centre
-    given = np.asarray(density.mean_prior, dtype=float)
+    given = _floats(density.mean_prior)
     if given.shape != (d,) or not np.isfinite(given).all():
         raise MixtureError(
             f"mean_prior must be {d} finite numbers, one per continuous column, but it is {density.mean_prior!r}."
@@ -66,7 +66,8 @@ def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates)
     d = len(coordinates.centre)
     if _precision_form(density) is not None:
         return precision.isotropic(1.0, d)
-    given, kind = np.asarray(density.precision_prior, dtype=float), precision.covariance_type
+    given: Any = _floats(density.precision_prior)
+    kind = precision.covariance_type
     vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
     matrix = "" if kind.is_diagonal else f", a ({d}, {d}) positive definite matrix"
     shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
@@ -90,3 +91,11 @@ def _is_positive_definite(matrix: Floats) -> bool:
     values = np.linalg.eigvalsh(matrix)
     is_definite = values.min(initial=np.inf) > np.finfo(float).eps * len(matrix) * values.max(initial=0.0)
     return bool(is_definite and np.allclose(matrix, matrix.T))
+
+
+def _floats(given: Any) -> Floats:
+    """Return numbers as an array, one without a value for anything else."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.empty(0)

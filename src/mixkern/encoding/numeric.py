@@ -70,7 +70,8 @@ def _columns(table: Any) -> list[RawColumn]:
     try:
         return raw_columns(table)
     except CellTypeError as error:
-        raise _not_encoded(str(error.args[0]), error.row) from error
+        fact, _, _ = str(error.args[0]).partition(" Expected")  # more is allowed in tables that are encoded
+        raise _not_encoded(fact, error.row) from error
 
 
 def _numbers(column: RawColumn) -> Floats:

@@ -1,0 +1,63 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from mixkern import VBMixture
+from mixkern.encoding.numeric import numeric_rows
+from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, InfiniteValueError, NotEncodedError
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.array([[1.0, np.nan], [3.0, 4.0]]),
+        [[1, None], [3, 4]],
+        [["1", None], [3, "4.0"]],
+        np.array([[1, pd.NA], [3, 4]], dtype=object),
+        np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], [[False, True], [False, False]]),
+        pd.DataFrame({"a": [1, 3], "b": pd.array([None, 4], dtype="Int64")}),
+        pl.DataFrame({"a": [1, 3], "b": [None, 4]}, schema={"a": pl.Int128, "b": pl.Float32}),
+    ],
+    ids=["array", "list", "texts", "objects", "masked", "pandas", "polars"],
+)
+def test_numbers(table):
+    np.testing.assert_array_equal(numeric_rows(VBMixture(), table, reset=True), [[1.0, np.nan], [3.0, 4.0]])
+
+
+def test_arrays_are_not_copied():
+    rows = np.zeros((3, 2))
+    assert numeric_rows(VBMixture(), rows, reset=True) is rows
+    assert numeric_rows(VBMixture(), np.asfortranarray(rows), reset=True, order="C").flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (
+            [[1.0], ["high"]],
+            NotEncodedError,
+            r"'x0' is a column of numbers, but row 2 .* holds 'high'\. The cells of",
+        ),
+        (np.array([["2020"]], dtype="datetime64[D]"), NotEncodedError, r"^Column 'x0' holds dates\. The cells of this"),
+        (pl.DataFrame({"d": [1]}).select(pl.duration(days="d")), NotEncodedError, "holds durations"),
+        ([[{"a": 1}]], NotEncodedError, r"holds a record in row 1 .*\. The cells .* string .*fit_transform\(X\)\.$"),
+        ([[1.0], [-np.inf]], InfiniteValueError, r"^X contains infinity: column 'x0' holds 1 infinite value, .* row 2"),
+    ],
+)
+def test_what_are_no_numbers(table, error, message):
+    with pytest.raises(error, match=message):
+        numeric_rows(VBMixture(), table, reset=True)
+
+
+def test_columns_are_compared():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    named, plain = VBMixture(random_state=0).fit(frame), VBMixture(random_state=0).fit(frame.to_numpy())
+    with pytest.warns(ColumnNamesWarning, match="X does not have valid feature names, but VBMixture was fitted with"):
+        named.score_samples(frame.to_numpy())
+    with pytest.warns(ColumnNamesWarning, match="X has feature names, but VBMixture was fitted without feature names"):
+        plain.score_samples(frame)
+    with pytest.raises(ColumnMismatchError, match=r"Put the columns in order: X\[estimator\.feature_names_in_\]\.$"):
+        named.score_samples(frame[["b", "a"]])
+    with pytest.raises(ColumnMismatchError, match="X has 1 features, but VBMixture is expecting 2 features as input"):
+        named.score_samples([[1.0]])
