@@ -257,12 +257,12 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
 
     def _estimator(self) -> MixtureSVC:
         """Give a copy of the estimator to tune."""
-        estimator = MixtureSVC() if self.estimator is None else clone(self.estimator)
-        if not isinstance(estimator, MixtureSVC):
+        if self.estimator is not None and not isinstance(self.estimator, MixtureSVC):
             raise OptionError(
-                f"estimator must be a MixtureSVC or a LaplacianSVC, but it is a {type(estimator).__name__}.",
+                f"estimator must be a MixtureSVC or a LaplacianSVC, but it is a {type(self.estimator).__name__}.",
                 hint=hint(python="For others, use scikit-learn's GridSearchCV with cv=SemiSupervisedSplit()."),
             )
+        estimator = MixtureSVC() if self.estimator is None else clone(self.estimator)
         check_density(estimator.density)
         return estimator.set_params(random_state=self.random_state) if estimator.random_state is None else estimator
 
