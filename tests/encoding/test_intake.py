@@ -103,6 +103,34 @@ def test_categories_lose_the_marks():
     assert (found.dtype, found.to_list()) == (pl.Categorical, ["a", None, "b"])
 
 
+@pytest.mark.parametrize(
+    "dtype", ["category", pd.CategoricalDtype(["b ", "?", " a", "a", "c"], ordered=True), pl.Categorical, "enum"]
+)
+def test_categories_that_differ_by_spaces_are_one_class(dtype):
+    labels = [" a", "a", "b ", "?"] * 5
+    if dtype in ("enum", pl.Categorical):
+        y = pl.Series("kind", labels, dtype=pl.Enum(["b ", "?", " a", "a"]) if dtype == "enum" else dtype)
+    else:
+        y = pd.Series(labels, dtype=dtype)
+    found = label_column(y, "?")
+    assert [None if is_gap(each) else each for each in found][:4] == ["a", "a", "b", None]
+    assert type(found.dtype) is type(y.dtype)
+    if dtype == "enum":
+        assert found.dtype.categories.to_list() == ["b", "a"]
+    if isinstance(dtype, pd.CategoricalDtype):
+        assert (found.cat.categories.tolist(), found.cat.ordered) == (["b", "a"], True)
+
+
+def test_categories_that_are_numbers():
+    assert label_column(pd.Series([1, 2, 9] * 4, dtype="category"), 9).cat.categories.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("column", [["a", "b"], np.array(["a", "b"]), None, "churn", people()])
+def test_label_column_takes_a_series(column):
+    with pytest.raises(LabelTypeError, match="A column of a frame is needed, but it is of type"):
+        label_column(column)
+
+
 def test_column_labels_that_are_numbers():
     frame = pd.DataFrame({10: [1.5, 2.5] * 10, 20: [7] * 20, 30: ["a", "b"] * 10})
     table = quietly(frame, 30)

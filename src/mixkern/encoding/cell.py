@@ -32,8 +32,10 @@ def is_gap(value: object) -> bool:
     >>> [is_gap(value) for value in (None, float("nan"), 0, "", "nan")]
     [True, True, False, False, False]
     """
-    if isinstance(value, str):  # the usual case, so it comes first
+    if isinstance(value, str):  # the usual cases come first
         return False
+    if type(value) is float:
+        return value != value
     # pandas.NA and NaT are found by name, because pandas may not be installed; NA cannot be compared.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

@@ -1,7 +1,7 @@
 """Prepare a table for learning: leave out columns that cannot help, and check the column of labels."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ from mixkern.encoding.overrides import ColumnNames, column_positions, user_choic
 from mixkern.errors import (
     ColumnChoiceWarning,
     LabelError,
+    LabelTypeError,
     MixkernWarning,
     NotATableError,
     OptionError,
@@ -186,35 +187,56 @@ def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) 
     >>> label_column(pd.Series(["yes ", "", "?", "no"]), unlabelled="?").tolist()
     ['yes', None, None, 'no']
     """
-    series = nw.from_native(column, series_only=True)
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        raise LabelTypeError(
+            f"A column of a frame is needed, but it is of type {type(column).__name__}.",
+            hint=hint(python="Make it a series: pd.Series(y)."),
+        )
     given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
     marks = {"", *(str(text(mark)).strip() for mark in given if not is_gap(mark))}
     cells = series.to_list()
-    found = [_label(cell, marks) for cell in cells]
-    y = column if found == cells else _with_cells(series, found, marks)
+    found = _labels(cells, marks)
+    y = column if found == cells else _with_cells(series, found)
     name = name or str(series.name or "") or "y"
     known = encode_labels(y, min_classes=0, name=name)
     _check_classes(known.classes.tolist(), int(known.is_labelled.sum()), name)
     return y
 
 
+def _labels(cells: list[Any], marks: Collection[str]) -> list[Any]:
+    """Return labels without spaces around them, ``None`` for marks; each distinct text is compared once."""
+    texts = {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is str}}
+    return [texts[cell] if type(cell) is str else _label(cell, marks) for cell in cells]
+
+
 def _label(cell: Any, marks: Collection[str]) -> Any:
     """Return a label without spaces around it, ``None`` for a mark of unlabelled rows."""
+    if cell is None:
+        return None
     if isinstance(cell, str):
         label = cell.strip()
         return None if label in marks else label
     return None if not is_gap(cell) and str(text(cell)) in marks else cell
 
 
-def _with_cells(series: nw.Series[Any], cells: list[Any], marks: Collection[str]) -> Any:
+def _with_cells(series: nw.Series[Any], cells: list[Any]) -> Any:
     """Return a series of the same library and, where it can hold gaps, of the same type."""
-    native = nw.to_native(series)
+    native, dtype = nw.to_native(series), series.dtype
+    new = dict(zip(series.to_list(), cells, strict=True))
     if not nw.dependencies.is_pandas_like_series(native):
-        return nw.new_series(series.name, cells, series.dtype, backend=series.implementation).to_native()
-    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
-        return native.cat.remove_categories([each for each in native.cat.categories if _label(each, marks) is None])
+        dtype = nw.Enum(_present(dtype.categories, new)) if isinstance(dtype, nw.Enum) else dtype
+        return nw.new_series(series.name, cells, dtype, backend=series.implementation).to_native()
     # As objects, because integers with gaps would become floats.
-    return type(native)(cells, index=native.index, name=native.name, dtype=object)
+    found = type(native)(cells, index=native.index, name=native.name, dtype=object)
+    if not isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return found
+    return found.astype(type(native.dtype)(_present(native.cat.categories, new), ordered=native.cat.ordered))
+
+
+def _present(categories: Iterable[Any], new: Mapping[Any, Any]) -> list[Any]:
+    """Return the categories that are left after cells were replaced, in the same order."""
+    return [each for each in dict.fromkeys(map(new.get, categories)) if each is not None]
 
 
 def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:

@@ -122,7 +122,7 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> L
     cells, array_type = _cells(y, what)
     is_labelled = np.fromiter((not _is_unlabelled(cell) for cell in cells), dtype=bool, count=len(cells))
     labelled = [cell for cell, is_one in zip(cells, is_labelled, strict=True) if is_one]
-    _check_types(labelled, y, what, has_minus_one=any(map(_is_minus_one, cells)))
+    _check_types(labelled, cells, y, what)
     distinct = sorted(set(labelled))
     if len(distinct) < min_classes:
         raise _too_few(distinct, cells, len(labelled), y)
@@ -205,9 +205,10 @@ def _is_minus_one(cell: Any) -> bool:
     return isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
 
 
-def _check_types(labelled: list[Any], y: Any, what: str, *, has_minus_one: bool) -> None:
+def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str) -> None:
     types = {_type_name(cell, what) for cell in labelled}
     if len(types) > 1:
+        has_minus_one = any(map(_is_minus_one, cells))
         raise LabelTypeError(
             f"{what} mixes labels of several types: {', '.join(sorted(types))}.",
             hint=hint(
