@@ -485,7 +485,7 @@ def test_before_fit(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ESTIMATORS, *FUNCTIONS])
-def test_many_categories_and_classes(name):
+def test_many_categories(name):
     random = np.random.RandomState(0)
     table = pd.DataFrame({"a": random.standard_normal(500), "key": [f"row {i}" for i in range(500)]})
     few = np.where(np.arange(500) < 40, np.arange(500) % 4, -1)
