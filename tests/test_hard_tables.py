@@ -490,3 +490,9 @@ def test_many_categories(name):
     table = pd.DataFrame({"a": random.standard_normal(500), "key": [f"row {i}" for i in range(500)]})
     few = np.where(np.arange(500) < 40, np.arange(500) % 4, -1)
     assert faults(lambda: fitted(name, table, few)) == []
+
+
+@pytest.mark.parametrize("name", [*CLASSIFIERS, *FUNCTIONS])
+def test_a_thousand_classes(name):
+    table = np.random.RandomState(0).standard_normal((2_000, 3))
+    assert faults(lambda: fitted(name, table, np.arange(2_000) % 1_000)) == []
