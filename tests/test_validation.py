@@ -52,6 +52,13 @@ def test_an_error_names_parameter_rule_and_value():
         at_least(3).check(2, "n", MixtureError)
 
 
+def test_an_error_shows_a_value_on_one_line():
+    with pytest.raises(OptionError, match=r"C must be a positive number, but it is of type ndarray\.$"):
+        POSITIVE.check(np.zeros((3, 2)), "C")
+    with pytest.raises(OptionError, match=r"but it is 'x{78}…\.$"):
+        POSITIVE.check("x" * 500, "C")
+
+
 def test_parameters_of_an_estimator_are_checked_where_it_has_them():
     rules = {"C": POSITIVE, "gamma": POSITIVE}
     check_parameters(SimpleNamespace(C=1), rules)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mixkern.errors import MixkernError, OptionError
-from mixkern.wording import nearest
+from mixkern.wording import nearest, shown
 
 _Option = TypeVar("_Option", bound=StrEnum)
 
@@ -43,7 +43,7 @@ class Rule:
     def check(self, value: Any, name: str, error: type[MixkernError] = OptionError) -> Any:
         """Return the value, or raise an error that names the parameter, the rule and the value."""
         if not self.accepts(value):
-            raise error(f"{name} must be {self.description}, but it is {value!r}.")
+            raise error(f"{name} must be {self.description}, but it is {shown(value)}.")
         return value
 
     def __or__(self, other: "Rule") -> "Rule":
@@ -103,7 +103,7 @@ def one_of(options: type[_Option], given: object, name: str) -> _Option:
     except ValueError:
         known = [str(option) for option in options]
         raise OptionError(
-            f"{name} must be one of {', '.join(map(repr, known))}, but it is {given!r}.{nearest(given, known)}"
+            f"{name} must be one of {', '.join(map(repr, known))}, but it is {shown(given)}.{nearest(given, known)}"
         ) from None
 
 
@@ -118,10 +118,10 @@ def numbers_to_try(values: Any, name: str, *, zero: bool = False) -> list[float]
     except ValueError:  # ragged
         given = np.array([""])
     if given.dtype.kind not in "iuf":
-        raise OptionError(f"{name} must be numbers to try, but it is {values!r}.")
+        raise OptionError(f"{name} must be numbers to try, but it is {shown(values)}.")
     given = given.astype(float)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or (given < 0).any():
-        raise OptionError(f"{name} must be numbers to try, none of them negative, but it is {values!r}.")
+        raise OptionError(f"{name} must be numbers to try, none of them negative, but it is {shown(values)}.")
     if not zero and not given.all():
-        raise OptionError(f"{name} must be positive numbers to try, but it is {values!r}.")
+        raise OptionError(f"{name} must be positive numbers to try, but it is {shown(values)}.")
     return list(dict.fromkeys(given.tolist()))

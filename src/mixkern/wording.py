@@ -74,6 +74,17 @@ def few_lines(lines: Sequence[str], limit: int = 5) -> list[str]:
     return [*lines[:limit], *([f"and {counted(rest, 'more column')}"] if rest > 0 else [])]
 
 
+def shown(value: object, width: int = 80) -> str:
+    """Return how a value is shown in a message: on one line, or as its type where it takes several.
+
+    >>> import numpy as np
+    >>> shown("a"), shown([1.5]), shown(np.zeros((2, 2)))
+    ("'a'", '[1.5]', 'of type ndarray')
+    """
+    text = repr(value)
+    return f"of type {type(value).__name__}" if "\n" in text else shortened(text, width)
+
+
 def shortened(text: str, width: int = 40) -> str:
     """Return a text cut to a width, with an ellipsis.
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture
-from mixkern.advice import suggest, suggested_rows
+from mixkern.advice import suggest, suggested_rows, suggestion_table
 from mixkern.advice.suggest import Pool
 from mixkern.errors import LabelError, NotATableError, OptionError
 
@@ -229,6 +229,14 @@ def test_n_must_be_a_count(table, n):
         suggested_rows(X, mixture, n)
     with pytest.raises(OptionError, match="n must be a whole number, 1 or more"):
         suggest(X, n)
+
+
+def test_labels_in_place_of_the_number(table):
+    X, y = table[0], pd.Series([None] * len(table[0]), dtype=object)
+    for arguments in ((X, y), (X, y, 3)):
+        for function in (suggest, suggestion_table):
+            with pytest.raises(OptionError, match=r"n must be .*, but it is of type Series\..*suggest\(X, n, y\)"):
+                function(*arguments)
 
 
 def test_more_suggestions_than_rows_without_a_label(table):

@@ -441,6 +441,12 @@ def test_columns_that_do_not_match(encoder, people, change, message):
             use(change(people))
 
 
+def test_further_columns_have_no_near_names_where_none_is_missing(encoder, people):
+    with pytest.raises(ColumnMismatchError, match="Select the columns in order") as caught:
+        encoder.transform(people.assign(stya=1))
+    assert "Did you mean" not in str(caught.value)
+
+
 def test_a_renamed_column_in_polars(encoder):
     with pytest.raises(ColumnMismatchError, match=r"'stya': Did you mean 'stay'\?"):
         encoder.transform(pl.DataFrame(CELLS).rename({"stay": "stya"}))

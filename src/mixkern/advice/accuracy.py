@@ -23,7 +23,7 @@ from mixkern.estimators import MixtureSVC
 from mixkern.sampling import check_random_state, class_subsample
 from mixkern.search.split import check_density
 from mixkern.typing import Bools, Floats, Ints, RandomState
-from mixkern.wording import counted
+from mixkern.wording import counted, shown
 
 N_REPEATS = 5
 MIN_TRIALS = 2  # lower limit of the number of trials in Wilson's interval, which may be 0 with many classes
@@ -174,7 +174,7 @@ def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
 def _with_density(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Rows, Ints]:
     """Return an estimator with a fitted density, the labelled rows, and their class codes."""
     if model is not None and not isinstance(model, MixtureSVC):
-        raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {model!r}.")
+        raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {shown(model)}.")
     is_fitted = hasattr(model, "mixture_")
     if model is None:
         estimator = MixtureSVC(random_state=0)

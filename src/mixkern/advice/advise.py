@@ -17,6 +17,7 @@ from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.sampling import check_random_state
 from mixkern.search.split import check_density
+from mixkern.wording import shown
 
 
 def advise(
@@ -108,7 +109,7 @@ def advise(
 def _estimator(estimator: MixtureSVC | None, random_state: Any) -> MixtureSVC:
     """Return a copy of the estimator to evaluate."""
     if estimator is not None and not isinstance(estimator, MixtureSVC):
-        raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {estimator!r}.")
+        raise OptionError(f"estimator must be a MixtureSVC or a LaplacianSVC, but it is {shown(estimator)}.")
     model = MixtureSVC() if estimator is None else clone(estimator)
     check_density(model.density)
     if model.random_state is None:

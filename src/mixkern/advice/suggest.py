@@ -11,7 +11,7 @@ from mixkern.advice.design import central_rows, greedy_design, uncertainty
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.lengths import check_length, n_rows_of
-from mixkern.errors import LabelError, OptionError
+from mixkern.errors import LabelError, OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.kernels import BlendKernel
@@ -19,8 +19,8 @@ from mixkern.sampling import check_random_state, subsample
 from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
-from mixkern.validation import COUNT
-from mixkern.wording import counted
+from mixkern.validation import COUNT, is_number
+from mixkern.wording import counted, shown
 
 MAX_CANDIDATES = 1_500  # rows compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
 MAX_KNOWN = 1_000  # labelled or suggested rows that candidates are compared with
@@ -77,6 +77,7 @@ def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: A
     >>> len(set(rows) | set(more))
     16
     """
+    check_count(n)
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
@@ -170,9 +171,16 @@ def labels_so_far(X: Any, y: Any) -> Labels:
     return labels
 
 
+def check_count(n: Any) -> None:
+    """Check a number of suggestions; where labels were given in its place, the error has the order of the arguments."""
+    if not COUNT.accepts(n):
+        step = "" if is_number(n) else "The number of rows comes before the labels: suggest(X, n, y)."
+        raise OptionError(f"n must be {COUNT.description}, but it is {shown(n)}.", hint=hint(python=step))
+
+
 def check_n_suggestions(n: Any, codes: Any) -> None:
     """Refuse to suggest more rows than there are without a label."""
-    COUNT.check(n, "n")
+    check_count(n)
     n_open = int((np.asarray(codes) == UNLABELLED).sum())
     if n > n_open:
         raise OptionError(

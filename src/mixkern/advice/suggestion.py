@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.advice.suggest import (
+    check_count,
     check_n_suggestions,
     labels_so_far,
     learned_structure,
@@ -63,6 +64,7 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     >>> int(table["stands_for"].sum()) == len(X)
     True
     """
+    check_count(n)
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)

@@ -27,7 +27,7 @@ from mixkern.errors import (
     hint,
     issue,
 )
-from mixkern.wording import counted, listing, shortened
+from mixkern.wording import counted, listing, shortened, shown
 
 ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
 PREFIX = "mixkern_"  # of an added column whose name the table has already
@@ -137,7 +137,7 @@ def prepare_table(
     options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     named = column_positions(labels, options)
     if target is not None and len(named["target"]) != 1:
-        raise OptionError(f"target must be the name of one column, but it is {target!r}.")
+        raise OptionError(f"target must be the name of one column, but it is {shown(target)}.")
     user_choices([str(label) for label in labels], continuous, categorical, labels)  # an error if one is named in both
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}

@@ -36,8 +36,8 @@ def check_columns(estimator: Any, table: Any, known: list[str] | None = None) ->
     try:
         validate_data(estimator, table, skip_check_array=True, reset=False)
     except ValueError as error:
-        new = [name for name in given if name not in known]
-        hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, known))]
+        new, missing = [name for name in given if name not in known], [name for name in known if name not in given]
+        hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, missing))]
         message = "\n".join([str(error).rstrip(), *hints])
         raise ColumnMismatchError(message, hint=hint(python=_next_step(given, known))) from error
     if given != known and sorted(given) == sorted(known):  # scikit-learn checks only names that are texts

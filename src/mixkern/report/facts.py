@@ -22,6 +22,7 @@ from mixkern.estimators import MixtureSVC
 from mixkern.report.columns import Feature, features
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints
+from mixkern.wording import shown
 
 CONFIDENCE = 0.95
 
@@ -63,7 +64,7 @@ class ModelFacts:
     def of(cls, model: Any, X: Any, y: Any, target: str) -> Self:
         """Encode a table and its labels."""
         if not isinstance(model, MixtureSVC):
-            raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {model!r}.")
+            raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {shown(model)}.")
         check_is_fitted(model)
         labels = labels_so_far(X, y)
         own = model.classes_.tolist()
