@@ -144,8 +144,20 @@ def test_column_labels_that_are_numbers():
         prepare_table(frame, 40)
 
 
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_a_prepared_table_is_printed_in_a_few_lines(make):
+    frame = make(cells(a=[7] * N, b=[None] * N))
+    assert repr(quietly(frame, "churn")).split("\n") == [
+        "PreparedTable of 60 rows",
+        "  2 columns to learn from: 'age', 'town'",
+        "  20 labels in 'churn'",
+        "  left out, because all rows have the same value, or none: 'a', 'b'",
+    ]
+
+
 def test_without_a_target():
     table = quietly(people())
+    assert "label" not in repr(table)
     assert (table.y, table.target, list(table.X)) == (None, None, ["age", "town", "churn"])
 
 

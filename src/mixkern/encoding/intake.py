@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -40,9 +40,9 @@ CONSTANT = "all rows have the same value, or none"
 PREDICTED = "they are predictions of an earlier model"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PreparedTable:
-    """A table to learn from. Made by :func:`prepare_table`.
+    """A table to learn from. Made by :func:`prepare_table`; printed, it lists its columns.
 
     Attributes
     ----------
@@ -61,12 +61,26 @@ class PreparedTable:
         Encoder with the chosen types of columns, to be given to an estimator as ``encoder``.
     """
 
-    X: Any = field(repr=False)
-    y: Any = field(repr=False)
+    X: Any
+    y: Any
     target: str | None
     unused: Mapping[Any, str]
     notes: tuple[MixkernWarning, ...]
     encoder: TableEncoder
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.X.shape
+        lines = [
+            f"PreparedTable of {counted(n_rows, 'row')}",
+            f"  {counted(n_columns, 'column')} to learn from: {listing(column_labels(self.X) or [])}",
+        ]
+        if self.y is not None:
+            n_labels = int(encode_labels(self.y, min_classes=0).is_labelled.sum())
+            lines.append(f"  {counted(n_labels, 'label')} in {self.target!r}")
+        for reason in dict.fromkeys(self.unused.values()):
+            names = [name for name, own in self.unused.items() if own == reason]
+            lines.append(f"  left out, because {reason}: {listing(names)}")
+        return "\n".join(lines)
 
 
 def prepare_table(
@@ -130,8 +144,11 @@ def prepare_table(
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     table = prepare_table(people, target="churn", unlabelled="?")
-    >>> list(table.X), dict(table.unused), table.y.isna().sum()
-    (['age'], {'id': 'nearly all values differ'}, np.int64(10))
+    >>> table
+    PreparedTable of 30 rows
+      1 column to learn from: 'age'
+      20 labels in 'churn'
+      left out, because nearly all values differ: 'id'
     """
     native, labels = _opened(frame)
     options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
