@@ -10,6 +10,7 @@ from mixkern.errors import MixtureError, OptionError
 from mixkern.validation import (
     AUTO,
     COUNT,
+    FLAG,
     FRACTION,
     NONE,
     NOT_NEGATIVE,
@@ -19,6 +20,7 @@ from mixkern.validation import (
     above,
     at_least,
     check_parameters,
+    is_whole,
     numbers_to_try,
     one_of,
 )
@@ -99,3 +101,17 @@ def test_text_is_not_numbers(values):
     with pytest.raises(OptionError) as caught:
         numbers_to_try(values, "gamma")
     assert str(caught.value) == f"gamma must be numbers to try, but it is {values!r}."
+
+
+@pytest.mark.parametrize("value", [1, 0, "yes", None, np.ones(3)])
+def test_a_flag_is_true_or_false(value):
+    assert FLAG.accepts(True)
+    assert FLAG.accepts(np.False_)
+    assert not FLAG.accepts(value)
+
+
+def test_whole_numbers_have_32_bits():
+    assert is_whole(2**31 - 1)
+    assert is_whole(-(2**31))
+    assert not is_whole(2**31)
+    assert not is_whole(2**70)

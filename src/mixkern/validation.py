@@ -60,8 +60,9 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, and not a boolean."""
-    return not isinstance(value, (bool, np.bool_)) and isinstance(value, numbers.Integral)
+    """Whether a value is a whole number of 32 bits, as compiled libraries need it, and not a boolean."""
+    is_integer = not isinstance(value, (bool, np.bool_)) and isinstance(value, numbers.Integral)
+    return is_integer and -(2**31) <= value < 2**31
 
 
 def above(least: float) -> Rule:
@@ -81,6 +82,7 @@ FRACTION = Rule("a number from 0 to 1", lambda value: is_number(value) and 0 <= 
 COUNT = at_least(1)
 UNLIMITED = Rule("-1", lambda value: is_whole(value) and value == -1)
 AUTO = Rule("'auto'", lambda value: isinstance(value, str) and value == "auto")
+FLAG = Rule("True or False", lambda value: isinstance(value, (bool, np.bool_)))
 NONE = Rule("None", lambda value: value is None)
 
 

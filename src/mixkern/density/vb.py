@@ -26,7 +26,7 @@ from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.sampling import check_random_state
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
-from mixkern.validation import COUNT, NONE, NOT_NEGATIVE, POSITIVE, at_least, check_parameters, one_of
+from mixkern.validation import COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
@@ -41,6 +41,7 @@ RULES = {
     "category_prior": POSITIVE,
     "n_categorical": at_least(0),
     "n_init": COUNT,
+    **dict.fromkeys(("use_labels", "prune", "merge", "progressive", "warm_start"), FLAG),
     "tol": NOT_NEGATIVE,
     "max_iter": COUNT,
     "verbose": VERBOSE,

@@ -34,6 +34,7 @@ from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints, Positions, RandomState
 from mixkern.validation import (
     COUNT,
+    FLAG,
     FRACTION,
     NONE,
     NOT_NEGATIVE,
@@ -56,6 +57,7 @@ RULES: dict[str, Rule] = {
     "unlabelled_C": NOT_NEGATIVE,
     "unlabelled_weight": NOT_NEGATIVE,
     "epsilon": NOT_NEGATIVE,
+    "probability": FLAG,
     "nu": SHARE,
     "tol": POSITIVE,
     "max_iter": COUNT | UNLIMITED,

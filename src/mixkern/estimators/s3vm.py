@@ -11,7 +11,9 @@ from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, LandmarkFeatures, quasi_newton
 from mixkern.typing import Floats, Ints, RandomState
-from mixkern.validation import COUNT, Rule
+from mixkern.validation import COUNT, POSITIVE, Rule
+
+UP_TO_1E100 = Rule("a positive number, 1e100 at most", lambda value: POSITIVE.accepts(value) and value <= 1e100)
 
 
 class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
@@ -68,7 +70,7 @@ class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
     """
 
     n_levels = QUASI_NEWTON_LEVELS
-    _rules: ClassVar[Mapping[str, Rule]] = {"max_iter": COUNT}
+    _rules: ClassVar[Mapping[str, Rule]] = {"max_iter": COUNT, "C": UP_TO_1E100}
 
     def __init__(
         self,
