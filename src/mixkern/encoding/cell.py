@@ -23,6 +23,7 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EXCEPTIONS = 10  # one text in this many may differ from the others, because real columns have errors
 
 _DATES = (dt.date, np.datetime64)
+_NO_GAPS = frozenset({str, int, bool})  # types without a missing value
 _DURATIONS = (dt.timedelta, dt.time, np.timedelta64)
 
 
@@ -32,12 +33,13 @@ def is_gap(value: object) -> bool:
     >>> [is_gap(value) for value in (None, float("nan"), 0, "", "nan")]
     [True, True, False, False, False]
     """
-    if isinstance(value, str):  # the usual cases come first
+    kind = type(value)
+    if kind in _NO_GAPS:  # the usual cases come first
         return False
-    if type(value) is float:
+    if kind is float:
         return value != value
     # pandas.NA and NaT are found by name, because pandas may not be installed; NA cannot be compared.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or kind.__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, decimal.Decimal):
         return value.is_nan()  # a signalling NaN cannot be compared

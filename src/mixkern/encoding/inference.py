@@ -141,7 +141,7 @@ def _have_decimal_commas(texts: Sequence[str]) -> bool:
     >>> _have_decimal_commas(["3,14", "2,5", "4"]), _have_decimal_commas(["1,234", "5,678"])
     (True, False)
     """
-    if not any(re.fullmatch(r"[-+]?\d+,(\d{1,2}|\d{4,})", text.strip()) for text in texts):
+    if not any("," in text and re.fullmatch(r"[-+]?\d+,(\d{1,2}|\d{4,})", text.strip()) for text in texts):
         return False
     others = not_numbers([text.replace(",", ".") for text in texts])
     return len(texts) > 1 and 2 * len(others) < len(texts)

@@ -222,9 +222,12 @@ def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) 
 
 
 def _labels(cells: list[Any], marks: Collection[str]) -> list[Any]:
-    """Return labels without spaces around them, ``None`` for marks; each distinct text is compared once."""
-    texts = {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is str}}
-    return [texts[cell] if type(cell) is str else _label(cell, marks) for cell in cells]
+    """Return labels without spaces around them, ``None`` for marks; distinct texts and integers are compared once."""
+    known = {
+        kind: {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is kind}}
+        for kind in (str, int)
+    }
+    return [known[type(cell)][cell] if type(cell) in known else _label(cell, marks) for cell in cells]
 
 
 def _label(cell: Any, marks: Collection[str]) -> Any:

@@ -202,11 +202,11 @@ def _is_unlabelled(cell: Any) -> bool:
 
 
 def _is_minus_one(cell: Any) -> bool:
-    return isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
+    return type(cell) is not str and isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
 
 
 def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str) -> None:
-    types = {_type_name(cell, what) for cell in labelled}
+    types = {_type_name(cell, what) for cell in {type(each): each for each in labelled}.values()}
     if len(types) > 1:
         has_minus_one = any(map(_is_minus_one, cells))
         raise LabelTypeError(
