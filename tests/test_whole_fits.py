@@ -31,7 +31,7 @@ from mixkern.density import DensitySearch
 from mixkern.errors import InfiniteValueError, InterruptedWarning
 
 PACKAGE = str(Path(mixkern.__file__).parent)
-N_QUICK, N_SLOW = 6, 60  # points per estimator, spread over the whole fit
+N_QUICK, N_SLOW = 2, 60  # points per estimator, spread over the whole fit
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")

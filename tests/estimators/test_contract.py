@@ -19,7 +19,7 @@ QUICK = [
     MixtureSVC(density=SMALL),
     MixtureSVC("rbf", density=SMALL, probability=False),
     LaplacianSVC(density=SMALL, probability=False),
-    TransductiveSVC(density=SMALL),
+    TransductiveSVC(density=SMALL, probability=False),
     QuasiNewtonS3VC(density=SMALL, probability=False),
     MixtureSVR(density=SMALL),
     MixtureOneClassSVM(density=SMALL),
