@@ -170,7 +170,10 @@ def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, 
 
         @wraps(fit)
         def fit_in_stages(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            given = parameters.bind(*args, **kwargs).arguments
+            try:
+                given = parameters.bind(*args, **kwargs).arguments
+            except TypeError:
+                return fit(*args, **kwargs)  # Python's own error, which names the method
             with given["self"]._progress("stage", n, given["X"], given.get("y")):  # noqa: SLF001
                 return fit(*args, **kwargs)
 

@@ -39,6 +39,11 @@ def test_kinds_of_columns_gaps_and_rows_without_a_label(tmp_path):
     assert complete.labelled() is complete
 
 
+def test_booleans_are_categories_as_for_estimators(tmp_path):
+    data = datasets.read_table(write(tmp_path, "age,member,kind\n1.5,True,a\n2.5,False,b\n3.5,True,a\n"))
+    assert (data.continuous, data.categorical) == (("age",), ("member",))
+
+
 def test_the_last_column_is_the_target(tmp_path):
     assert datasets.read_table(write(tmp_path, MIXED)).y.name == "kind"
 
@@ -56,7 +61,7 @@ def test_any_column_may_be_the_target(tmp_path):
         ("", None, "mine.csv is empty"),
         ("a,b\n1\n", None, "line 2: 1 field, but the header has 2"),
         ("a\n1\n2\n", None, "needs a column of labels and at least one other"),
-        ("a,b\n1,x\n2,x\n", None, "at least two classes, but it holds 1"),
+        ("a,b\n1,x\n2,x\n", None, "at least two classes, but it holds 1. Name another target"),
         ("a,b\n1,x\n2,y\n", None, "holds 2 different values in 2 labelled rows rather than classes"),
         ("a,b\n1,0.5\n2,0.25\n3,0.5\n", None, "Column 'b' holds 0.25, 0.5: continuous values, not classes"),
         ("a,b\n1,x\n1,y\n1,y\n", None, "mine.csv: No column is left to learn from: 'a' cannot help"),

@@ -244,8 +244,11 @@ def test_texts(X, texts):
         ((row for row in [[1]]), r"but it is of type generator\.$"),
         ([1, 2, 3], r"but it has 1\. Reshape your data: X\.reshape\(-1, 1\) if it is one column"),
         (np.array([1.0]), "but it has 1"),
-        (pd.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
-        (pl.Series([1.0]), r"but it is of type Series\. Make it a table of one column: X\.to_frame\(\)\."),
+        (
+            pd.Series([1.0]),
+            r"of type Series\. Make it a table: X\.to_frame\(\) if it is one column, X\.to_frame\(\)\.T if",
+        ),
+        (pl.Series([1.0]), r"but it is of type Series\. Make it a table: X\.to_frame\(\)\.$"),
         (np.zeros((2, 2, 2)), "but it has 3"),
         (object, r"X must be a frame, an array or a list of rows, but it is of type type\.$"),
         (

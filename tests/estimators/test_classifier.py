@@ -55,6 +55,16 @@ KINDS = {
 }
 
 
+def test_an_argument_is_missing():
+    with pytest.raises(TypeError, match=r"MixtureSVC\.fit\(\) missing 1 required positional argument: 'y'"):
+        MixtureSVC().fit([[1.5], [2.5]])
+
+
+def test_unlabelled_rows_that_are_too_few():
+    with pytest.raises(LengthError, match="X has 3 rows, but y has 2 labels"):
+        MixtureSVC().fit([[1.5], [2.5], [3.5]], [None, None])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_come_back_in_their_type(kind):
     y, zero, one, dtype = KINDS[kind]

@@ -15,6 +15,7 @@ from mixkern.io import table_file
 
 OPENML = "openml:"  # prefix of a name
 FEWEST = 2  # rows of the largest class
+OTHER_TARGET = hint(python="Name another target.", cli="Name another --target.")
 
 
 def read_table(
@@ -92,17 +93,21 @@ def _typed(table: PreparedTable) -> tuple[Any, list[str]]:
     X = table.X.assign(**{raw.name: raw.numbers() for raw in (raw_columns(table.X[chosen]) if chosen else [])})
     dates = X.select_dtypes("datetime")
     X = X.assign(**{name: dates[name].map(text) for name in dates})
-    return X, [str(name) for name in X if name not in others and pandas.api.types.is_numeric_dtype(X[name])]
+    types = pandas.api.types
+    numbers = [name for name in X if types.is_numeric_dtype(X[name]) and not types.is_bool_dtype(X[name])]
+    return X, [str(name) for name in numbers if name not in others]
 
 
 def _check_classes(y: Any) -> None:
     """Raise an error where a column holds fewer than two classes, or none of them twice."""
     counts = y.value_counts()
     if len(counts) < 2:
-        raise TableError(f"Column {y.name!r} must hold at least two classes, but it holds {len(counts)}.")
+        raise TableError(
+            f"Column {y.name!r} must hold at least two classes, but it holds {len(counts)}.", hint=OTHER_TARGET
+        )
     if counts.max() < FEWEST:
         found = f"{len(counts)} different values in {counts.sum()} labelled rows"
-        raise TableError(f"Column {y.name!r} holds {found} rather than classes.")
+        raise TableError(f"Column {y.name!r} holds {found} rather than classes.", hint=OTHER_TARGET)
 
 
 def load_openml(name: str, data_home: str | None = None) -> Dataset:

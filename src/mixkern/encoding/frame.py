@@ -203,7 +203,8 @@ def _conversion(X: Any) -> str:
     if isinstance(X, Mapping) or _are_dicts(X):
         return "Make it a table first: pd.DataFrame(X)."
     if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series) and hasattr(X, "to_frame"):
-        return "Make it a table of one column: X.to_frame()."
+        row = " if it is one column, X.to_frame().T if it is one row" if nw.dependencies.is_pandas_series(X) else ""
+        return f"Make it a table: X.to_frame(){row}."
     if type(X).__name__ == "RecordBatch":
         return "Make it a table first: pyarrow.Table.from_batches([X])."
     return ""

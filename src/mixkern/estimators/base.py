@@ -45,7 +45,7 @@ from mixkern.validation import (
     check_parameters,
     one_of,
 )
-from mixkern.wording import counted, percent
+from mixkern.wording import counted, percent, shown
 
 MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
 MAX_FULL_COLUMNS = 500  # columns with full covariances: 20 components take 40 MB, a row 250,000 products for each
@@ -146,7 +146,9 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
             self.encoder_ = None
             return self._validated(table, reset=True)
         if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
-            raise OptionError(f"encoder must be None, a TableEncoder or 'passthrough', but it is {self.encoder!r}.")
+            raise OptionError(
+                f"encoder must be None, a TableEncoder or 'passthrough', but it is {shown(self.encoder)}."
+            )
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         values: Floats = encoder.fit_transform(table)
         keep_columns(self, table)

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
-from mixkern.errors import LabelError, hint
+from mixkern.errors import LabelError, NoLabelsError, OneClassError, hint
 from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
@@ -19,7 +19,7 @@ from mixkern.notebook import class_counts
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
 from mixkern.validation import POSITIVE
-from mixkern.wording import listing
+from mixkern.wording import listing, shown
 
 CELLS = 2**24  # decision values held at a time
 TOO_MANY_CLASSES = hint(
@@ -48,7 +48,12 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     @all_or_nothing
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
         """Return class codes, -1 where unlabelled, and the weight of each label."""
-        labels = encode_labels(checked_target(y, self))
+        target = checked_target(y, self)
+        try:
+            labels = encode_labels(target)
+        except (NoLabelsError, OneClassError):  # of too few rows, perhaps
+            check_length(n_rows_of(X), len(encode_labels(target, min_classes=0).codes))
+            raise
         check_length(n_rows_of(X), len(labels.codes))
         weights = checked_weights(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
@@ -69,7 +74,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         if given is None or (isinstance(given, str) and given == "balanced"):
             return given
         if not isinstance(given, dict):
-            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {given!r}.")
+            raise LabelError(f"class_weight must be None, 'balanced' or a dict of labels, but it is {shown(given)}.")
         known = self.classes_.tolist()
         unknown = [label for label in given if label not in known]
         if unknown:

@@ -22,7 +22,7 @@ from mixkern.kernels import (
 from mixkern.sampling import subsample
 from mixkern.typing import Floats, RandomState
 from mixkern.validation import POSITIVE, Rule, one_of
-from mixkern.wording import counted
+from mixkern.wording import counted, shown
 
 SCALE_ROWS = 1_000  # rows whose distances give the scale: enough for the median
 
@@ -112,7 +112,7 @@ def bound_kernel(kernel: Any, mixture: Mixture) -> Any:
         hint = " Pass an instance: kernel=RWMKernel()." if isinstance(kernel, type) else ""
         raise KernelError(
             f"kernel must be one of {', '.join(repr(str(name)) for name in KernelName)} or a kernel of mixkern or "
-            f"scikit-learn, but it is {kernel!r}.{hint}"
+            f"scikit-learn, but it is {shown(kernel)}.{hint}"
         )
     if isinstance(kernel, MixtureKernel):
         return kernel.bind(mixture if kernel.mixture is None else kernel.mixture)
