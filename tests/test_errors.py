@@ -2,8 +2,10 @@ import inspect
 import pickle
 import warnings
 
+import pytest
+
 from mixkern import errors
-from mixkern.errors import MixkernError, MixkernWarning, TableError, hint, warn
+from mixkern.errors import MixkernError, MixkernWarning, TableError, hint, ignored_warnings, warn
 from mixkern.fitting import NotConvergedWarning
 
 
@@ -48,3 +50,16 @@ def test_a_warning_points_to_the_line_of_the_user():
         warn("Careful.", MixkernWarning, hint=hint(python="Do X.", cli="Do Y."))
     assert caught[0].filename == __file__
     assert caught[0].message.on("cli") == "Careful. Do Y."
+
+
+def test_ignored_warnings_of_several_threads_leave_no_filter():
+    before = list(warnings.filters)
+    first, second = ignored_warnings(UserWarning), ignored_warnings(UserWarning)
+    first.__enter__()
+    second.__enter__()  # in another thread, say
+    first.__exit__(None, None, None)
+    warn("Not shown, where warnings are errors.", MixkernWarning)
+    second.__exit__(None, None, None)
+    assert list(warnings.filters) == before
+    with pytest.raises(MixkernWarning):
+        warn("Shown.", MixkernWarning)

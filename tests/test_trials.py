@@ -1,10 +1,12 @@
 """Running, collecting and tabulating trials."""
 
+import warnings
+
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from mixkern.errors import InterruptedWarning, OptionError
+from mixkern.errors import InterruptedWarning, MixkernWarning, OptionError, hint, warn
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks
 
 
@@ -44,6 +46,20 @@ def test_parallel_results_keep_their_order():
         results.close()
 
 
+def warning(i):
+    warn(f"Task {i}.", MixkernWarning, hint=hint(cli="Help."))
+    return i
+
+
+def test_warnings_of_other_processes_are_issued_in_this_one():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert list(run_tasks(warning, [(0,), (1,)], 2)) == [0, 1]
+    assert [each.message.on("cli") for each in caught] == ["Task 0. Help.", "Task 1. Help."]
+    with pytest.raises(MixkernWarning, match="Task 0"):  # as by the filters of the tests
+        list(run_tasks(warning, [(0,), (1,)], 2))
+
+
 def test_all_trials_are_collected_and_shown():
     steps = Steps()
     assert collect_trials(found(3), steps, 3, line) == [0, 1, 2]
@@ -51,8 +67,11 @@ def test_all_trials_are_collected_and_shown():
 
 
 def test_a_callback_stops_once_there_is_a_result():
-    assert collect_trials(found(9), Steps(2), 9, line) == [0, 1]
-    assert collect_trials(found(9), Steps(2), 9, line, is_result=lambda trial: trial > 4) == [0, 1, 2, 3, 4, 5]
+    with pytest.warns(InterruptedWarning, match=r"^Stopped after 2 of 9 trials; the best of them is used\.$"):
+        assert collect_trials(found(9), Steps(2), 9, line) == [0, 1]
+    with pytest.warns(InterruptedWarning, match="6 of 9"):
+        assert collect_trials(found(9), Steps(2), 9, line, is_result=lambda trial: trial > 4) == [0, 1, 2, 3, 4, 5]
+    assert collect_trials(found(2), Steps(2), 2, line) == [0, 1]  # all of them: no warning
 
 
 def test_ctrl_c_keeps_the_trials_if_one_of_them_is_a_result():

@@ -6,6 +6,8 @@ warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined
 
 import inspect
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -250,7 +252,7 @@ class DrawnRowsWarning(MixkernWarning):
 
 
 class InterruptedWarning(MixkernWarning):
-    """Stopped by Ctrl-C; the result so far is used."""
+    """Stopped by Ctrl-C or a callback; the result so far is used."""
 
 
 def warn(text: str, category: type[Warning], *, hint: Hint | None = None) -> None:
@@ -268,3 +270,22 @@ def issue(message: Warning) -> None:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)
+
+
+@contextmanager
+def ignored_warnings(category: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of a category, also where several threads do so at the same time.
+
+    ``warnings.catch_warnings`` restores the filters that it found: of two threads, the one that ends last may restore
+    those of the other, which then stay.
+
+    >>> with ignored_warnings(UserWarning):
+    ...     warnings.warn("not shown")
+    """
+    filters: Any = warnings.filters
+    entry = ("ignore", None, category, None, 0)
+    filters.insert(0, entry)
+    try:
+        yield
+    finally:
+        filters.remove(entry)

@@ -101,9 +101,6 @@ class Task:
         self.printer.write(type(self.estimator).__name__, text, level)
 
 
-Step = Task  # a function to call after each step
-
-
 class ProgressMixin(CallbackSupportMixin):
     """Reports each step of a fit to scikit-learn's callbacks, such as ``sklearn.callback.ProgressBar``.
 
@@ -155,6 +152,15 @@ class ProgressMixin(CallbackSupportMixin):
             context.call_on_fit_task_begin(estimator=self)
             yield Task(self, context, step, printer)
             context.call_on_fit_task_end(estimator=self)
+
+    @contextmanager
+    def _stages_of(self, estimator: "ProgressMixin") -> Iterator[None]:
+        """Make the stages of another estimator, of which methods other than ``fit`` are called, stages of this fit."""
+        estimator._task = self._task  # noqa: SLF001
+        try:
+            yield
+        finally:
+            del estimator._task  # noqa: SLF001
 
     def _note(self, text: str) -> None:
         """Print a line, where ``verbose`` is set."""

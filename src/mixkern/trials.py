@@ -1,5 +1,6 @@
 """Run the trials of a search one by one or in parallel, show them, and tabulate their scores."""
 
+import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -9,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from mixkern.errors import InterruptedWarning, warn
-from mixkern.fitting import Step
+from mixkern.errors import InterruptedWarning, issue, warn
+from mixkern.fitting import Task
 from mixkern.typing import Floats
 from mixkern.validation import NONE, Rule, is_whole
 
@@ -30,7 +31,8 @@ def run_tasks(
     """Yield ``function(*task)`` for each task, in the order of the tasks.
 
     One after the other, a task begins when its result is needed. In parallel, results are yielded as soon as those
-    before them are; closing the generator cancels the remaining tasks.
+    before them are; closing the generator cancels the remaining tasks. Warnings of other processes are issued in this
+    one, where the user has set filters for them.
 
     >>> list(run_tasks(pow, [(2, 3), (3, 2)], n_jobs=None))
     [8, 9]
@@ -38,9 +40,12 @@ def run_tasks(
     if not is_parallel(n_jobs):
         yield from (function(*task) for task in tasks)
         return
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+    calls = (delayed(_recorded)(os.getpid(), function, *task) for task in tasks)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     try:
-        for result in results:  # noqa: UP028 - "yield from" would close the results without the filter below
+        for result, messages in results:
+            for message in messages:
+                issue(message)
             yield result
     finally:
         with warnings.catch_warnings():  # joblib warns of tasks that are cancelled, which is intended here
@@ -48,9 +53,19 @@ def run_tasks(
             results.close()
 
 
+def _recorded(pid: int, function: Callable[..., _Result], *task: Any) -> tuple[_Result, list[Warning]]:
+    """Return the result of a task, and the warnings that it issued in another process than the given one."""
+    if os.getpid() == pid:
+        return function(*task), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*task)
+    return result, [each.message for each in caught if isinstance(each.message, Warning)]
+
+
 def collect_trials(
     found: Generator[_Result],
-    step: Step,
+    step: Task,
     n: int,
     line: Callable[[_Result, int], str],
     is_result: Callable[[_Result], bool] = lambda _: True,
@@ -61,7 +76,7 @@ def collect_trials(
     ----------
     found : generator
         The trials; it is closed at the end.
-    step : Step
+    step : Task
         Called after each trial; returns whether a callback requests a stop.
     n : int
         Number of trials that are planned, for the warning.
@@ -71,15 +86,19 @@ def collect_trials(
         Whether a trial may be chosen. Before there is one, a callback cannot stop the search, and Ctrl-C is raised.
     """
     trials: list[_Result] = []
+    is_stopped = False
     try:
         with closing(found):
             for trial in found:
                 trials.append(trial)
                 if step(partial(line, trial, len(trials))) and is_result(trial):
+                    is_stopped = True
                     break
     except KeyboardInterrupt:
         if not any(map(is_result, trials)):
             raise
+        is_stopped = True
+    if is_stopped and len(trials) < n:
         warn(f"Stopped after {len(trials)} of {n} trials; the best of them is used.", InterruptedWarning)
     return trials
 

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from mixkern import DensitySearch, Mixture, TableEncoder, VBMixture, datasets
 from mixkern.density import ParzenWindow, representativity
 from mixkern.errors import InterruptedWarning, MixtureError, OptionError
+from mixkern.fitting import NotConvergedWarning
 
 X = datasets.make_ripley(n=300, random_state=0)[0]
 X.flags.writeable = False
@@ -195,7 +196,8 @@ SETTINGS = {"precision_prior": [0.1, 1.0, 10.0, 100.0], "scoring": "bound", "ran
 def test_callbacks_see_each_trial_and_may_stop(n_jobs):
     with parallel_config("threading"):
         stop, never = Stopping(2), Stopping(9)
-        search = DensitySearch(**SETTINGS, n_jobs=n_jobs).set_callbacks(stop).fit(X)
+        with pytest.warns(InterruptedWarning, match="2 of 4"):
+            search = DensitySearch(**SETTINGS, n_jobs=n_jobs).set_callbacks(stop).fit(X)
         whole = DensitySearch(**SETTINGS, n_jobs=n_jobs).set_callbacks(never).fit(X)
     assert (stop.n, never.n) == (2, 4)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"][:2])
@@ -209,13 +211,20 @@ def test_an_interrupted_search_uses_the_best_so_far():
     assert search.density_.precision_prior == search.best_params_["precision_prior"]
 
 
-def test_verbose_prints_trials_and_not_the_fits_inside(capsys):
+def test_only_the_last_fit_warns_of_convergence():
+    with pytest.warns(NotConvergedWarning) as caught:
+        DensitySearch(VBMixture(max_iter=3), precision_prior=[0.1, 1.0], random_state=0).fit(X)
+    assert len(caught) == 1
+
+
+def test_verbose_prints_trials_and_the_last_fit(capsys):
     for verbose, n_lines in ((0, 0), (1, 2), (2, 6)):
         DensitySearch(**SETTINGS, verbose=verbose).fit(X)
         lines = capsys.readouterr().out.splitlines()
         assert len([line for line in lines if "DensitySearch" in line]) == n_lines
     assert "[1/4] precision_prior=0.1: score " in lines[1]
     assert not any("VBMixture" in line for line in lines[:6])
+    assert "VBMixture: " in lines[-1]
 
 
 def test_scores_of_folds():

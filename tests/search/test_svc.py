@@ -1,6 +1,7 @@
 """Hyperparameter search: the same results as trying everything by hand."""
 
 import pickle
+import warnings
 from itertools import product
 
 import numpy as np
@@ -30,6 +31,7 @@ from mixkern import (
 )
 from mixkern.errors import InterruptedWarning, KernelError, LabelError, OptionError
 from mixkern.estimators.score import NoScoreWarning
+from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.search.trial import TrialScorer
 
@@ -326,7 +328,8 @@ def test_the_context_of_joblib_sets_the_number_of_jobs(monkeypatch):
 def test_parallel_trials_report_to_callbacks_and_can_be_stopped():
     with parallel_config("threading"):
         recorder = Recorder(stop_after=4)
-        search = SVCSearch(mixture_svc(), **SOME, n_jobs=2, random_state=0).set_callbacks(recorder).fit(X, FEW)
+        with pytest.warns(InterruptedWarning, match="4 of 6"):
+            search = SVCSearch(mixture_svc(), **SOME, n_jobs=2, random_state=0).set_callbacks(recorder).fit(X, FEW)
     assert len(search.trials_) == recorder.events.count("end trial") == 4
 
 
@@ -351,30 +354,46 @@ class Interrupting:
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("backend", ["in turn", pytest.param("loky", marks=pytest.mark.slow)])
-def test_an_interrupted_parallel_search_uses_the_best_so_far(backend, monkeypatch):
-    if backend == "in turn":  # threads would change the filters of warnings that this test needs
-        monkeypatch.setattr("mixkern.search.trial.run_tasks", lambda call, tasks, _: (call(*task) for task in tasks))
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_an_interrupted_parallel_search_uses_the_best_so_far(backend):
     whole = SVCSearch(mixture_svc(), **SOME, random_state=0).fit(X, FEW)
     search = SVCSearch(mixture_svc(), **SOME, n_jobs=2, random_state=0).set_callbacks(Interrupting(3))
-    with pytest.warns(InterruptedWarning, match=r"^Stopped after 3 of 6 trials; the best of them is used\.$"):
+    found = pytest.warns(InterruptedWarning, match=r"^Stopped after 3 of 6 trials; the best of them is used\.$")
+    with parallel_config(backend), found:
         search.fit(X, FEW)
     assert repr(search.trials_) == repr(whole.trials_[:3])
     assert len(search.cv_results_["params"]) == 3
+
+
+def test_trials_leave_the_filters_of_warnings_as_they_were():
+    before = list(warnings.filters)
+    with parallel_config("threading"):
+        SVCSearch(mixture_svc(), n_jobs=4, random_state=0).fit(X, FEW)
+    assert list(warnings.filters) == before
+
+
+def test_only_the_last_training_warns_of_convergence():
+    with pytest.warns(NotConvergedWarning) as caught:
+        SVCSearch(mixture_svc(max_iter=1), **SOME, random_state=0).fit(X, FEW)
+    assert len(caught) == 1
 
 
 # ---------------------------------------------------------------- verbose
 
 
 def test_verbose_prints_trials(capsys):
-    for verbose, n_lines in ((0, 0), (1, 3), (2, 9)):
-        SVCSearch(mixture_svc(), **SOME, verbose=verbose, random_state=0).fit(X, FEW)
+    for verbose, n_lines in ((0, 0), (1, 2), (2, 8)):
+        SVCSearch(**SOME, verbose=verbose, random_state=0).fit(X, FEW)
         lines = capsys.readouterr().out.splitlines()
         assert len([line for line in lines if "SVCSearch" in line]) == n_lines
-    assert "density: 2 components, " in lines[0]
-    assert "6 trials at most, 4 folds each" in lines[1]
-    assert "[1/6] C=0.1, gamma=0.01: score 0." in lines[2]
-    assert "best: [" in lines[-1]
+    assert "VBMixture: iteration 1: bound " in lines[0]
+    first = next(i for i, line in enumerate(lines) if "SVCSearch" in line)
+    assert "6 trials at most, 4 folds each" in lines[first]
+    assert "[1/6] C=0.1, gamma=0.01: score 0." in lines[first + 1]
+    assert "best: [" in lines[first + 7]
+    assert [line.split(": ")[1] for line in lines[first + 8 :]] == ["kernel", "training", "calibration"]
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times)  # since the beginning of the search
 
 
 # ---------------------------------------------------------------- metadata routing
@@ -1006,17 +1025,17 @@ class Recorder:
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after
-        self.events, self.most = [], None
+        self.events, self.most = [], {}
 
     def setup(self, estimator, context):
         self.events.append("setup")
-        self.most = context.max_subtasks
 
     def teardown(self, estimator, context):
         self.events.append("teardown")
 
     def on_fit_task_begin(self, estimator, context):
         self.events.append(f"begin {context.task_name}")
+        self.most[context.task_name] = context.max_subtasks
 
     def on_fit_task_end(self, estimator, context):
         self.events.append(f"end {context.task_name}")
@@ -1029,29 +1048,40 @@ def test_callbacks_are_called_for_every_trial(how):
     assert isinstance(recorder, FitCallback)
     search = SVCSearch(mixture_svc(), **how, random_state=0).set_callbacks(recorder).fit(X, FEW)
     n = len(search.trials_)
-    assert recorder.events == ["setup", "begin fit", *["begin trial", "end trial"] * n, "end fit", "teardown"]
-    assert recorder.most == 6 if "C" in how else n <= recorder.most == 12
+    trials = ["begin trials", *["begin trial", "end trial"] * n, "end trials"]
+    before, after = (
+        [f"{when} {name}" for name in names for when in ("begin", "end")]
+        for names in (("encoding", "kernel"), ("training", "calibration"))  # the density is given
+    )
+    assert recorder.events == ["setup", "begin fit", *before, *trials, *after, "end fit", "teardown"]
+    assert recorder.most["fit"] == 6
+    assert recorder.most["trials"] == 6 if "C" in how else n <= recorder.most["trials"] == 12
     assert repr(SVCSearch(mixture_svc(), **how, random_state=0).fit(X, FEW).trials_) == repr(search.trials_)
 
 
 def test_a_callback_may_end_a_search():
     recorder = Recorder(stop_after=4)
-    search = SVCSearch(mixture_svc(), **SOME, random_state=0).set_callbacks(recorder).fit(X, FEW)
+    with pytest.warns(InterruptedWarning, match="4 of 6"):
+        search = SVCSearch(mixture_svc(), **SOME, random_state=0).set_callbacks(recorder).fit(X, FEW)
     assert len(search.trials_) == 4
     assert recorder.events[-2:] == ["end fit", "teardown"]
     assert search.predict(X).shape == (80,)
 
 
 def test_a_callback_may_end_a_line_once_it_has_begun():
-    search = SVCSearch(mixture_svc(), strategy="line", random_state=0).set_callbacks(Recorder(stop_after=2)).fit(X, FEW)
+    search = SVCSearch(mixture_svc(), strategy="line", random_state=0).set_callbacks(Recorder(stop_after=2))
+    with pytest.warns(InterruptedWarning, match="7 of 12"):
+        search.fit(X, FEW)
     assert [t.is_linear for t in search.trials_] == [True] * 6 + [False]
 
 
 def test_a_progress_bar(capsys):
-    search = SVCSearch(mixture_svc(), **SOME, random_state=0).set_callbacks(ProgressBar()).fit(X, FEW)
+    search = SVCSearch(**SOME, random_state=0).set_callbacks(ProgressBar()).fit(X, FEW)
     assert len(search.trials_) == 6
     out = capsys.readouterr().out
     assert "SVCSearch - fit" in out
+    assert "SVCSearch - density | VBMixture - fit" in out
+    assert "SVCSearch - trials" in out
     assert "100%" in out
 
 

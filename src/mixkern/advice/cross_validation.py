@@ -1,12 +1,12 @@
 """Labels left out and predicted from the others."""
 
-import warnings
 from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
 
 from mixkern.density import Rows
+from mixkern.errors import ignored_warnings
 from mixkern.estimators import MixtureSVC
 from mixkern.fitting import NotConvergedWarning
 from mixkern.search import SemiSupervisedSplit
@@ -59,8 +59,7 @@ def left_out_predictions(estimator: MixtureSVC, rows: Rows, codes: Ints, kept: P
     kept, out : ndarray of int
         Positions of the rows to train on and of those to predict.
     """
-    with warnings.catch_warnings():  # the final training gives the same warning
-        warnings.simplefilter("ignore", NotConvergedWarning)
+    with ignored_warnings(NotConvergedWarning):  # the final training issues the same
         trained = copy(estimator).train(rows[kept], codes[kept])
     scores = class_scores(trained.decide(rows[out]), len(estimator.classes_))
     return np.asarray(chosen(scores), dtype=np.intp)

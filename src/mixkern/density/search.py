@@ -17,8 +17,8 @@ from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
 from mixkern.density.vb import VBMixture, check_magnitude
 from mixkern.encoding.numeric import numeric_rows
-from mixkern.errors import MixtureError, hint
-from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, quiet
+from mixkern.errors import MixtureError, hint, ignored_warnings
+from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, all_or_nothing, quiet
 from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.sampling import check_random_state
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
@@ -80,7 +80,8 @@ class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
     n_jobs : int, default=None
         Number of trials that run in parallel, with joblib and any of its backends.
     verbose : int, default=0
-        1 prints the number of trials and the best one, 2 a line for each trial with its score and time.
+        1 prints the number of trials, the best one and its density, 2 also a line for each trial with its score and
+        time, and for each iteration of that density.
     random_state : int, RandomState or None, default=None
         Determines folds and starts.
 
@@ -107,7 +108,7 @@ class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
     Warns
     -----
     InterruptedWarning
-        Where Ctrl-C ended the search: the best trial so far is used.
+        Where Ctrl-C or a callback ended the search: the best trial so far is used.
 
     Examples
     --------
@@ -172,9 +173,9 @@ class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
             trials = collect_trials(run_tasks(_trial, tasks, self.n_jobs), step, len(tasks), self._line)
             self._tabulate(trials)
             step.note(f"best: {self._line(trials[self.best_index_], self.best_index_ + 1)}")
-        start = perf_counter()
-        self.best_estimator_ = self._density(self.best_params_, seed).fit(X, y)
-        self.refit_time_ = perf_counter() - start
+            start = perf_counter()
+            self.best_estimator_ = self._density(self.best_params_, seed).fit(X, y)
+            self.refit_time_ = perf_counter() - start
         return self
 
     def score_samples(self, X: Any) -> Floats:  # (n,)
@@ -312,13 +313,13 @@ def _trial(density: VBMixture, params: dict[str, Any], rows: Floats, folds: list
     """Fit and score one setting: by the bound on all rows, or by cross-validation."""
     start = perf_counter()
     if not folds:
-        with quiet():
+        with quiet(), ignored_warnings(NotConvergedWarning):  # the last fit, on all rows, issues the same
             fitted = clone(density).fit(rows)
         return _Trial(params, (fitted.lower_bound_ / len(rows),), fitted.n_components_, perf_counter() - start, 0.0)
     scores, counts, fit_time = [], [], 0.0
     for fold in folds:
         began = perf_counter()
-        with quiet():
+        with quiet(), ignored_warnings(NotConvergedWarning):
             mixture = clone(density).fit(fold.train).mixture_
         fit_time += perf_counter() - began
         counts.append(mixture.n_components)

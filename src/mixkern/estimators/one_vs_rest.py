@@ -1,6 +1,5 @@
 """Base class of classifiers that learn from unlabelled rows directly, one class against the others."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ import numpy as np
 
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
 from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
@@ -202,8 +201,7 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         rows, values = np.empty(0, dtype=np.intp), [np.empty((0, n_functions)) for _ in modes]
         for out in folds:
             part = self._without(training, out)
-            with warnings.catch_warnings():  # the training on all labels issues the same warning
-                warnings.simplefilter("ignore", NotConvergedWarning)
+            with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
                 duals = [self._trained(part, step if mode else None, uses_unlabelled=mode) for mode in modes]
             if any(dual.is_interrupted for dual in duals):
                 return _LeftOut(rows, values, is_complete=False)

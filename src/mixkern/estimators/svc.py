@@ -1,13 +1,12 @@
 """Support vector classification from few labels, with a kernel from the density of all rows."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mixkern.density import DensitySearch, Rows
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.table import explanation_table
@@ -261,8 +260,7 @@ class MixtureSVC(MixtureClassifier):
         return evidence_C(K[np.ix_(some, some)], codes[some], None if weights is None else weights[some])
 
     def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
-        with warnings.catch_warnings():  # the training on all labels issues the same warning
-            warnings.simplefilter("ignore", NotConvergedWarning)
+        with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
             learned = slope(cross_fitted(K, codes, train, self.random_state, weights))
         self._note(f"calibration: slope {learned:.4g}")
         return learned

@@ -1,7 +1,6 @@
 """Scores of hyperparameters: accuracy, scikit-learn's scorers, and scores that use unlabelled rows."""
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from mixkern.errors import OptionError, hint
+from mixkern.errors import OptionError, hint, ignored_warnings
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
 from mixkern.typing import Floats, Objects, Positions
 from mixkern.wording import nearest
@@ -41,8 +40,7 @@ class NamedScorer:
         """Return the score of a classifier for rows; with weights, where the scorer has a parameter for them."""
         extra = {"sample_weight": weights} if weights is not None and _takes_weights(self.function) else {}
         try:
-            with warnings.catch_warnings():  # with few labels, a class may not be predicted
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
+            with ignored_warnings(UndefinedMetricWarning):  # with few labels, a class may not be predicted
                 score = self.function(model, rows, y, **extra)
         except (ValueError, TypeError, AttributeError) as error:
             if not self.is_builtin:

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,7 @@ from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.base import checked_target
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.estimators.score import scored_rows
-from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing
+from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, in_stages
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.sampling import check_random_state
@@ -86,7 +85,8 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
     n_jobs : int, default=None
         Number of kernels that are tried in parallel, by joblib; -1 is one for each core. The results are the same.
     verbose : int, default=0
-        1 prints the number of trials and the best one, 2 a line for each trial with its score and time.
+        1 prints a line for each stage of the fit, 2 also one for each iteration of the density, and one for each trial
+        with its score and time.
     random_state : int, RandomState or None, default=None
         Controls the folds and the draw of unlabelled rows; also that of the estimator, where it has none.
 
@@ -124,7 +124,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
     Warns
     -----
     InterruptedWarning
-        Where Ctrl-C ended the search: the best trial so far is used.
+        Where Ctrl-C or a callback ended the search: the best trial so far is used.
 
     See Also
     --------
@@ -200,7 +200,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
     # ---------------------------------------------------------------- searching
 
     @all_or_nothing
-    @with_callbacks
+    @in_stages(6)
     def fit(
         self,
         X: Any,
@@ -227,20 +227,17 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         scoring, values = resolved_scoring(self.scoring), self._values(estimator)
         codes, weights = estimator.read_labels(X, y, sample_weight)
         true = true_codes(scoring, estimator.classes_, optimistic_labels, len(codes))
-        start = perf_counter()
-        rows = estimator.learn_structure(X, X_unlabelled, codes)
-        n_components = counted(estimator.mixture_.n_components, "component")
-        self._note(f"density: {n_components}, {perf_counter() - start:.1f} s")
+        with self._stages_of(estimator):
+            rows = estimator.learn_structure(X, X_unlabelled, codes)
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
         others, other_codes = scored_unlabelled(scoring, codes, len(rows), true, self.max_unlabelled, random)
         cache = gram_cache(estimator.kernel_, rows[labelled], None if others is None else rows[others])
         check_labels(codes[labelled])
-        folds = label_folds(codes[labelled], fewer_folds(codes[labelled], self.cv), random)
         counts = None if weights is None else weights[labelled]
         scorer = TrialScorer(
             codes=codes[labelled],
             weights=np.ones(len(labelled)) if counts is None else counts,
-            folds=folds,
+            folds=label_folds(codes[labelled], fewer_folds(codes[labelled], self.cv), random),
             trainer=Trainer(estimator, counts),
             other_codes=other_codes,
             scoring=scoring,
@@ -248,9 +245,9 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
             positions=labelled,
             is_weighted=counts is not None,
         )
-        self.n_splits_ = int(folds.max()) + 1
+        self.n_splits_ = int(scorer.folds.max()) + 1
         self.scorer_ = _scorer_function(scoring)
-        self.trials_ = self._tried(Trials(cache, scorer, self.n_jobs), estimator.mixture_, values, X, y)
+        self.trials_ = self._tried(Trials(cache, scorer, self.n_jobs), estimator.mixture_, values)
         self._tabulate(estimator)
         self._train_best(estimator, cache, rows, codes, weights)
         return self
@@ -290,9 +287,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
             "ratio": own if self.ratio is None else numbers_to_try(self.ratio, "ratio", zero=True),
         }
 
-    def _tried(
-        self, trials: Trials, mixture: Mixture, values: dict[str, list[Any]], X: Any, y: Any
-    ) -> tuple[SearchTrial, ...]:
+    def _tried(self, trials: Trials, mixture: Mixture, values: dict[str, list[Any]]) -> tuple[SearchTrial, ...]:
         """Try all values by the strategy."""
         C, gamma, alpha, beta, ratio = values.values()
         if not mixture.categories:
@@ -305,7 +300,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         else:
             shapes = distinct_shapes(alpha, beta)
             found, n = trials.lines(shapes, C, gamma), 2 * len(shapes) * len(C)
-        with self._progress("trial", n, X, y) as step:
+        with self._stage("trials", "trial", n) as step:
             step.note(f"{counted(n, 'trial')} at most, {counted(self.n_splits_, 'fold')} each")
 
             def line(trial: SearchTrial, number: int) -> str:
@@ -341,7 +336,8 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         start = perf_counter()
         estimator.set_params(**self.best_params_)
         estimator.kernel_ = cache.kernel(self.best_.point)
-        self.best_estimator_ = estimator.train(rows, codes, weights)
+        with self._stages_of(estimator):
+            self.best_estimator_ = estimator.train(rows, codes, weights)
         self.refit_time_ = perf_counter() - start
         self.classes_ = estimator.classes_
 

@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, ignored_warnings
 from mixkern.estimators import MixtureSVC
+from mixkern.fitting import NotConvergedWarning
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, Matrices
 from mixkern.search.grid import KernelPoint, line
 from mixkern.search.scoring import LeftOutClassifier, NamedScorer, Scoring
@@ -235,7 +236,8 @@ class TrialScorer:
             times.append(perf_counter() - start)
             return dual
 
-        parts = list(trained_folds(among, self.codes, self.folds, timed))
+        with ignored_warnings(NotConvergedWarning):  # the training with the best hyperparameters issues the same
+            parts = list(trained_folds(among, self.codes, self.folds, timed))
         rows, values = np.concatenate([out for out, _, _ in parts]), np.vstack([found for _, found, _ in parts])
         return _LeftOut(rows, values, float(np.mean([len(dual.support) for _, _, dual in parts])), tuple(times))
 
@@ -243,7 +245,8 @@ class TrialScorer:
         """Train on all labels; give the confidence on unlabelled rows, and which predictions are wrong, if known."""
         if matrices.towards is None:
             return np.nan, None
-        values = train(matrices.among, self.codes, np.arange(len(self.codes))).decision(matrices.towards)
+        with ignored_warnings(NotConvergedWarning):
+            values = train(matrices.among, self.codes, np.arange(len(self.codes))).decision(matrices.towards)
         confidence = float(class_probabilities(values, steepness, self._n_classes).max(axis=1).mean())
         if self.other_codes is None:
             return confidence, None

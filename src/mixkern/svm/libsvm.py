@@ -4,7 +4,6 @@ scikit-learn's estimators are fitted to precomputed matrices, and the result bec
 predictions need the kernel with support vectors only.
 """
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from mixkern.errors import KernelError, hint, warn
+from mixkern.errors import KernelError, hint, ignored_warnings, warn
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, is_definite, repaired
 from mixkern.svm.decision import Dual
@@ -174,10 +173,9 @@ def _solved(svm: Any, K: Floats, y: Any, sample_weight: Floats | None) -> Dual:
         return replace(dual, support=kept[dual.support])
     # All arguments have been checked before, and checking takes longer than solving where labels are few.
     with (
-        warnings.catch_warnings(),
+        ignored_warnings(UserWarning),  # of convergence, and that many classes may be a regression
         config_context(assume_finite=True, skip_parameter_validation=True),
     ):
-        warnings.simplefilter("ignore", UserWarning)  # of convergence, and that many classes may be a regression
         _fit(svm, K, y, sample_weight)
     coefficients, intercepts = svm.dual_coef_, svm.intercept_
     if isinstance(svm, SVC):

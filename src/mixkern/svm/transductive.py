@@ -14,13 +14,12 @@ Joachims, T. (1999). Transductive inference for text classification using suppor
 Sindhwani, V. and Keerthi, S. S. (2006). Large scale semi-supervised linear SVMs. SIGIR. Many switches at a time.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from mixkern.errors import InterruptedWarning, hint, warn
+from mixkern.errors import InterruptedWarning, hint, ignored_warnings, warn
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import Repair, Repaired, definiteness, repaired
 from mixkern.svm.decision import Dual
@@ -235,8 +234,7 @@ class _Trainer:
         rows = np.flatnonzero(costs > 0)
         block = matrix if len(rows) == len(matrix) else matrix[np.ix_(rows, rows)]
         codes = (signs[rows] < 0).astype(np.intp)  # positive values are for the first class
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConvergedWarning)
+        with ignored_warnings(NotConvergedWarning):
             dual = classifier(
                 block, codes, sample_weight=costs[rows], tol=self.tol, max_iter=self._max_iter, repair=Repair.NONE
             )
