@@ -32,12 +32,14 @@ from mixkern.errors import (
     InfiniteValueError,
     LabelError,
     MixtureError,
+    ModelFileError,
     NotATableError,
     OptionError,
     UnseenCategoryWarning,
 )
 from mixkern.estimators.base import default_density, default_prior, limited
 from mixkern.kernels import BlendKernel, RWMKernel
+from mixkern.storage import save
 
 MACHINES = {
     "rwm": MixtureSVC(random_state=0),
@@ -615,3 +617,37 @@ def test_a_search_reports_its_trials_within_a_fit(capsys):
     MixtureSVC(density=SEARCH, random_state=0, verbose=2).fit(blobs(), few())
     lines = capsys.readouterr().out.splitlines()
     assert len([line for line in lines if "DensitySearch" in line]) == 4
+
+
+# ---------------------------------------------------------------- halves of a fit
+
+
+@pytest.mark.parametrize("estimator", [MixtureSVC, TransductiveSVC, MixtureSVR, MixtureOneClassSVM])
+def test_half_a_fit_predicts_nothing(estimator, tmp_path):
+    model = estimator(density=PLANE, random_state=0)
+    model.learn_structure(blobs())
+    for attempt in (model.predict, model.decide):
+        with pytest.raises(NotFittedError):
+            attempt(blobs())
+    with pytest.raises(ModelFileError, match="is not fitted"):
+        save(model, tmp_path / "model.mixkern")
+
+
+def test_another_half_of_a_fit_ends_the_predictions_of_the_last():
+    X, y = blobs(), few(n_labels=16)
+    for half in (
+        lambda model: model.learn_structure(100 * X),
+        lambda model: model.read_labels(X, np.where(y < 0, -1, 1 - y), None),
+    ):
+        model = MixtureSVC(density=PLANE, random_state=0).fit(X, y)
+        half(model)
+        for attempt in (model.predict, model.predict_proba, model.assess, model.explain, model.decide):
+            with pytest.raises(NotFittedError):
+                attempt(X)
+        assert model.rows_of(X).values.shape == X.shape
+
+
+def test_training_needs_both_other_steps():
+    X, y = blobs(), few(n_labels=16)
+    with pytest.raises(NotFittedError):
+        MixtureSVC(density=PLANE).train(X, y)

@@ -101,6 +101,8 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
         """Encode every row, fit the density, make the kernel: the first half of ``fit``.
 
+        The estimator can predict again after the second half.
+
         Parameters
         ----------
         X, X_unlabelled : frame or array-like
@@ -114,6 +116,7 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
             All rows, those of ``X`` first.
         """
         self.check_parameters()
+        self._drop_decision()
         with self._stage("encoding"):
             values = self._fit_encoder(X if X_unlabelled is None else stacked(X, X_unlabelled))
         self._fit_density(values, codes)
@@ -211,11 +214,15 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
 
     def rows_of(self, X: Any) -> Rows:
         """Encode rows of a table; :class:`~mixkern.density.Rows` are returned as they are."""
-        check_is_fitted(self)
+        check_is_fitted(self, "mixture_")
         if isinstance(X, Rows):
             return X
         values = self._validated(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X)
         return Rows(values, self.mixture_)
+
+    def _drop_decision(self) -> None:
+        """Make predictions impossible until the next training: they would mix what was learned from two tables."""
+        self.__dict__.pop("_decision", None)
 
     def _set_decision(self, dual: Dual, rows: Rows) -> None:
         """Store the solution of an SVM solver that was trained on rows."""
@@ -254,8 +261,8 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
         X : frame, array-like of shape (n, n_columns) or Rows
             Rows.
         """
-        rows = self.rows_of(X)  # before self._decision: raises the error of an estimator that is not fitted
-        return self._decision(rows)
+        check_is_fitted(self, "_decision")
+        return self._decision(self.rows_of(X))
 
     def _learned_facts(self) -> dict[str, str]:
         facts = {"Columns": self._columns_text(), "Density": self._density_text(), "Kernel": kernel_text(self.kernel_)}

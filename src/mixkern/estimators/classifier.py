@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
@@ -47,7 +48,10 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     @all_or_nothing
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
-        """Return class codes, -1 where unlabelled, and the weight of each label."""
+        """Return class codes, -1 where unlabelled, and the weight of each label; set ``classes_``.
+
+        The classifier can predict again after the next training.
+        """
         target = checked_target(y, self)
         try:
             labels = encode_labels(target)
@@ -63,6 +67,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             if lost:
                 raise LabelError(f"All labels of class {listing(lost)} have a sample weight of zero. Drop the class.")
         self._check_size(len(labels.classes), int((codes >= 0).sum()))
+        self._drop_decision()
         self._labels = Labels(np.empty(0, dtype=np.intp), labels.classes, labels.dtype)
         self.classes_ = np.array(labels.classes)
         self.n_labels_ = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
@@ -128,6 +133,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     def _converted(self, X: Any, *conversions: Callable[[Floats], Floats]) -> list[Floats]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
+        check_is_fitted(self, "_decision")
         rows = self.rows_of(X)
         step = max(1, CELLS // len(self.intercept_))
         starts = range(0, max(1, len(rows)), step)

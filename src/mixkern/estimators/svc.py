@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError, ignored_warnings
@@ -222,6 +223,7 @@ class MixtureSVC(MixtureClassifier):
         -------
         self
         """
+        check_is_fitted(self, ["classes_", "kernel_"])  # by read_labels and learn_structure
         labelled = np.flatnonzero(codes >= 0)
         rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
         rows, codes = rows[labelled], codes[labelled]

@@ -45,7 +45,13 @@ class NamedScorer:
         except (ValueError, TypeError, AttributeError) as error:
             if not self.is_builtin:
                 raise
-            raise OptionError(f"The score {self.name!r} cannot be computed for these labels: {error}") from error
+            raise OptionError(
+                f"The score {self.name!r} cannot be computed for these labels: {str(error).rstrip('.')}.",
+                hint=hint(
+                    python="With any number of classes: 'accuracy', 'balanced_accuracy', 'f1_macro', 'roc_auc_ovr' or "
+                    "'neg_log_loss'."
+                ),
+            ) from error
         if not np.isscalar(score) or not np.isreal(score):
             raise OptionError(f"scoring must return a number, but {self.name} returned a {type(score).__name__}.")
         return float(score)  # type: ignore[arg-type]

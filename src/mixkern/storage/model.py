@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from mixkern.density import DensitySearch
 from mixkern.errors import MissingExtraError, ModelFileError, hint
+from mixkern.estimators.base import MixtureEstimator
 from mixkern.io.writer import write_whole
 from mixkern.search import SVCSearch
 from mixkern.storage.archive import (
@@ -204,7 +205,8 @@ def _check_savable(model: Any) -> None:
     if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:
         known = ", ".join(name.rpartition(".")[2] for name in ESTIMATORS)
         raise ModelFileError(f"Only a fitted estimator of mixkern ({known}) can be saved, but this is a {kind}.")
-    if not (hasattr(model, "mixture_") or hasattr(model, "columns_")):
+    learned = ("_decision",) if isinstance(model, MixtureEstimator) else ("mixture_", "columns_")
+    if not any(hasattr(model, name) for name in learned):
         raise ModelFileError(
             f"This {kind} is not fitted, so there is nothing to save.",
             hint=hint(python="Fit it first: model.fit(...)."),
