@@ -72,7 +72,7 @@ def test_a_classifier_shows_what_was_learned(kind):
     facts = learned(model)
     assert facts["Columns"] == "2 continuous, 1 categorical, 3 gaps"
     k = model.mixture_.n_components
-    assert facts["Density"] == f"{k} component{'s' * (k > 1)} of 60 rows"
+    assert facts["Density"] == f"{k} component{'s' * (k > 1)}, from 60 rows"
     assert "gamma=" in facts["Kernel"]
     assert float(facts["C"]) == pytest.approx(getattr(model, "C_", model.C), rel=1e-3)
     assert int(facts["Support vectors"].split()[0]) == len(model.support_)
@@ -115,7 +115,8 @@ def test_searches_show_the_best_trial():
     facts = learned(search)
     assert f"C = {search.best_params_['C']:g}" in facts["Best trial"]
     assert facts["Trials"] == f"{len(search.cv_results_['params'])}"
-    assert float(facts["Its score"]) == pytest.approx(search.best_score_, rel=1e-3)
+    score, scoring = facts["Score"].split(" ")
+    assert (float(score), scoring) == (pytest.approx(search.best_score_, rel=1e-3), "(accuracy)")
     assert facts["Labels"].startswith("high: ")
     search = DensitySearch(SMALL, cv=2, random_state=0).fit(TABLE[["size"]])
     assert learned(search).keys() >= {"Best trial", "Components"}

@@ -75,15 +75,16 @@ def class_counts(classes: Sequence[Any], counts: Sequence[int] | None) -> str:
     if n_more > 0:
         pairs = sorted(pairs, key=lambda pair: -pair[1])[:MOST_CLASSES]
     texts = [shortened(str(label), LONGEST) + (f": {n:,}" if counts is not None else "") for label, n in pairs]
-    return ", ".join([*texts, f"{counted(n_more, 'other')}"] if n_more > 0 else texts)
+    return ", ".join([*texts, counted(n_more, "other")] if n_more > 0 else texts)
 
 
 def search_facts(search: Any, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of the best trial of a search, and what its estimator has learned."""
     best = ", ".join(f"{name} = {_value(value)}" for name, value in settings.items())
+    scoring = f" ({search.scoring})" if isinstance(search.scoring, str) else ""
     return {
         "Best trial": best,
-        "Its score": f"{search.best_score_:.4g}",
+        "Score": f"{search.best_score_:.4g}{scoring}",
         "Trials": f"{len(search.cv_results_['params']):,}",
         **search.best_estimator_._learned_facts(),  # noqa: SLF001
     }

@@ -236,14 +236,13 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
         self.n_iter_ = dual.n_iter
         self.repair_change_ = dual.change
         self._note(f"kernel: {kernel_text(self.kernel_)}")
-        self._note(f"training: {self._cost_text()}{counted(len(dual.support), 'support vector')} of {len(rows):,} rows")
+        cost = "".join(f"{name} {value}, " for name, value in self._cost_fact().items())
+        self._note(f"training: {cost}{counted(len(dual.support), 'support vector')} of {len(rows):,} rows")
 
-    def _cost_text(self) -> str:
-        """Return the regularization parameter in use, for a line that is printed."""
-        for name in ("C_", "C", "nu"):
-            if hasattr(self, name):
-                return f"{name.rstrip('_')} {getattr(self, name):.4g}, "
-        return ""
+    def _cost_fact(self) -> dict[str, str]:
+        """Return the name and the value of the regularization parameter in use."""
+        names = [name for name in ("C_", "C", "nu") if hasattr(self, name)]
+        return {name.rstrip("_"): f"{getattr(self, name):.4g}" for name in names[:1]}
 
     def _dual_sign(self) -> float:
         """Return the factor of the solver's coefficients in ``dual_coef_`` and ``intercept_``."""
@@ -265,11 +264,13 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
         return self._decision(self.rows_of(X))
 
     def _learned_facts(self) -> dict[str, str]:
-        facts = {"Columns": self._columns_text(), "Density": self._density_text(), "Kernel": kernel_text(self.kernel_)}
-        cost = self._cost_text().removesuffix(", ").split(" ", 1)
-        if len(cost) == 2:
-            facts[cost[0]] = cost[1]
-        return {**facts, "Support vectors": f"{len(self.support_):,}"}
+        return {
+            "Columns": self._columns_text(),
+            "Density": self._density_text(),
+            "Kernel": kernel_text(self.kernel_),
+            **self._cost_fact(),
+            "Support vectors": f"{len(self.support_):,}",
+        }
 
     def _columns_text(self) -> str:
         d, e = self.mixture_.n_continuous, len(self.mixture_.categories)
@@ -279,7 +280,7 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     def _density_text(self) -> str:
         components = counted(self.mixture_.n_components, "component")
         n = getattr(self.density_, "n_samples_seen_", None)
-        return components if n is None else f"{components} of {counted(n, 'row')}"
+        return components if n is None else f"{components}, from {counted(n, 'row')}"
 
     # ---------------------------------------------------------------- density of rows
 
