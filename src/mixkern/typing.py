@@ -4,13 +4,10 @@ Shapes are written with fixed letters: n rows, m other rows, d continuous column
 e categorical columns, k components, c classes, q decision functions, s support vectors.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Bounds", "Codes", "Floats", "Ints", "Objects", "Positions", "RandomState", "Step"]
+__all__ = ["Bools", "Bounds", "Codes", "Floats", "Ints", "Objects", "Positions", "RandomState"]
 
 Floats = NDArray[np.float64]
 """Floats: encoded rows, kernel matrices, decision values."""
@@ -35,6 +32,3 @@ RandomState = np.random.RandomState
 
 Bounds = tuple[float, float] | str
 """Bounds of a hyperparameter for scikit-learn's Gaussian processes: a pair, or ``"fixed"``."""
-
-Step = Callable[[], Any]
-"""A callback after each step of a long computation."""

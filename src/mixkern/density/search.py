@@ -147,8 +147,8 @@ class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
     def from_paper(cls, **settings: Any) -> Self:
         """Return the density search of the paper: all priors of a grid, scored by representativity.
 
-        The paper does not list the values that it tried. Its text says that only the precision prior matters for
-        kernels: five values from 0.001 to 10 are tried, and the other priors keep their defaults.
+        The paper does not list the values that it tried. According to it, only the precision prior matters for kernels:
+        five values from 0.001 to 10 are tried, and the other priors keep their defaults.
 
         >>> DensitySearch.from_paper(cv=5).cv
         5

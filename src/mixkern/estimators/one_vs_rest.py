@@ -119,9 +119,9 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         folds = self._folds(codes, random)
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         with self._stage("training", "level", n_problems * self.n_levels) as step:
-            dual = self._trained(training, _stopping(step))
+            dual = self._trained(training, _stopping(step, "training"))
         with self._stage("calibration", "level", len(folds) * n_problems * self.n_levels) as step:
-            left_out = self._left_out(training, [] if dual.is_interrupted else folds, _stopping(step))
+            left_out = self._left_out(training, [] if dual.is_interrupted else folds, _stopping(step, "calibration"))
         self.fell_back_ = self._is_worse(left_out, codes)
         if self.fell_back_:
             dual = self._trained(training, None, uses_unlabelled=False)
@@ -279,12 +279,12 @@ def _joined(duals: list[Dual], n: int) -> Dual:
     )
 
 
-def _stopping(step: Task) -> Callable[[], None]:
+def _stopping(step: Task, stage: str) -> Callable[[], None]:
     """Report each level; raise KeyboardInterrupt where a callback requests a stop, as Ctrl-C does."""
     levels = count(1)
 
     def next_step() -> None:
-        if step(lambda: f"level {next(levels)}"):
+        if step(lambda: f"{stage}: level {next(levels)}"):
             raise KeyboardInterrupt
 
     return next_step
