@@ -141,7 +141,7 @@ def test_verbose_2_prints_every_iteration_and_level(capsys):
     model = small(TransductiveSVC, verbose=2).fit(X, Y)
     out = capsys.readouterr().out
     assert len(re.findall(r"VBMixture: iteration \d+: bound -", out)) == model.density_.n_iter_
-    assert re.findall(r"TransductiveSVC: level (\d+)", out)[:3] == ["1", "2", "3"]
+    assert re.findall(r"TransductiveSVC: training: level (\d+)", out)[:3] == ["1", "2", "3"]
 
 
 def test_nothing_is_printed_by_default(capsys):
