@@ -238,8 +238,26 @@ def test_columns_of_an_earlier_prediction():
     assert dict(quietly(people(**added), "churn").unused) == dict.fromkeys(added, reason)
     prefixed = {f"mixkern_{name}": each for name, each in added.items()}
     assert dict(quietly(people(**prefixed), "churn").unused) == dict.fromkeys(prefixed, reason)
+    again = {f"mixkern_{name}_2": each for name, each in added.items()}
+    assert dict(quietly(people(**added, **prefixed, **again), "churn").unused) == dict.fromkeys(
+        [*added, *prefixed, *again], reason
+    )
     del added["novelty"]
     assert not prepare_table(people(**added), "churn").unused
+
+
+def test_predictions_for_a_target_that_is_called_label():
+    added = {"probability": [0.5, 0.7] * 30, "component": [0, 1] * 30, "novelty": [0.1, 0] * 30}
+    frame = people(label=["a", "b"] * 30, mixkern_label=["a", "b", "b"] * 20, **added)
+    assert list(quietly(frame, "label", drop="churn").unused) == ["mixkern_label", *added]
+    assert list(quietly(frame.drop(columns="mixkern_label"), "label").unused) == list(added)
+
+
+def test_predictions_with_the_probabilities_of_all_classes():
+    frame = people()
+    model = MixtureSVC(random_state=0).fit(frame[["age", "town"]], frame["churn"])
+    added = model.assess(frame[["age", "town"]], all_classes=True)
+    assert list(quietly(frame.join(added), "churn").unused) == list(added)
 
 
 def test_whole_numbers_that_all_differ_may_be_keys():

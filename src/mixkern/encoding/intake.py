@@ -1,5 +1,6 @@
 """Prepare a table for learning: leave out columns that cannot help, and check the column of labels."""
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from mixkern.wording import counted, listing, shortened, shown
 
 ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
 PREFIX = "mixkern_"  # of an added column whose name the table has already
+_PREDICTION = re.compile(f"({'|'.join(ASSESSED)})|{PREFIX}({'|'.join(ASSESSED)})(?:_[0-9]+)?")
+_OF_A_CLASS = re.compile(f"(?:{PREFIX})?probability_.+", re.DOTALL)  # probabilities of all classes, where requested
 
 MOST_CLASSES = 50  # more different values are taken for names or measurements
 FEW_NUMBERS = 5  # more different numbers, few of them twice, are taken for measurements
@@ -159,7 +162,8 @@ def prepare_table(
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
     raws = raw_columns(_selected(native, left)) if left else []
-    unused, notes = _unused_columns(dict(zip(left, raws, strict=True)), requested)
+    predictions = _prediction_names([str(label) for label in labels])
+    unused, notes = _unused_columns(dict(zip(left, raws, strict=True)), requested, predictions)
     used = [i for i in left if i not in unused]
     if not used:
         raise _nothing_left([labels[i] for i in unused])
@@ -323,7 +327,7 @@ def _column(native: Any, position: int) -> Any:
 
 
 def _unused_columns(
-    raws: Mapping[int, RawColumn], requested: Collection[int]
+    raws: Mapping[int, RawColumn], requested: Collection[int], predictions: Collection[str]
 ) -> tuple[dict[int, str], list[MixkernWarning]]:
     """Find the columns that cannot help to predict a label, but for those requested.
 
@@ -333,13 +337,14 @@ def _unused_columns(
         Columns by their positions.
     requested : collection of int
         Positions of columns that are learned from in any case.
+    predictions : collection of str
+        Names of columns that an earlier prediction has added.
 
     Returns
     -------
     dict, list of MixkernWarning
         The reason for each such column, by its position; and notes about them and about possible keys.
     """
-    predictions = _prediction_names([raw.name for raw in raws.values()])
     reasons = {i: _reason(raw, predictions) for i, raw in raws.items() if i not in requested}
     unused = {i: reason for i, reason in reasons.items() if reason}
     notes: list[MixkernWarning] = []
@@ -375,10 +380,20 @@ def _is_constant(raw: RawColumn) -> bool:
 
 
 def _prediction_names(names: Sequence[str]) -> list[str]:
-    """List the columns that an earlier prediction has added to the table."""
-    sets = [[f"{prefix}{name}" for name in ASSESSED] for prefix in ("", PREFIX)]
-    is_complete = any(set(each) <= set(names) for each in sets)
-    return [name for each in sets for name in each if name in names] if is_complete else []
+    """List the columns that earlier predictions may have added to a table, if it has all columns of a prediction.
+
+    A column whose name was in use has a prefix, and a number from the third one on. The target may be one of them: a
+    table with labels in ``label`` gets ``mixkern_label``, but ``probability`` without a prefix.
+
+    >>> _prediction_names(["age", "label", "mixkern_label", "probability", "component", "novelty"])
+    ['label', 'mixkern_label', 'probability', 'component', 'novelty']
+    >>> _prediction_names(["age", "label", "component"])
+    []
+    """
+    found = {name: match[1] or match[2] for name in names if (match := _PREDICTION.fullmatch(name))}
+    if set(found.values()) != set(ASSESSED):
+        return []
+    return [name for name in names if name in found or _OF_A_CLASS.fullmatch(name)]
 
 
 def _may_be_key(raw: RawColumn) -> bool:
