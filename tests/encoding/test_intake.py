@@ -121,6 +121,11 @@ def test_categories_that_differ_by_spaces_are_one_class(dtype):
         assert (found.cat.categories.tolist(), found.cat.ordered) == (["b", "a"], True)
 
 
+def test_lists_are_no_labels_even_beside_texts_with_spaces():
+    with pytest.raises(LabelTypeError, match="holds labels of type list"):
+        label_column(pd.Series([" a", [1]], dtype=object))
+
+
 def test_categories_that_are_numbers():
     assert label_column(pd.Series([1, 2, 9] * 4, dtype="category"), 9).cat.categories.tolist() == [1, 2]
 

@@ -247,20 +247,21 @@ def _label(cell: Any, marks: Collection[str]) -> Any:
 def _with_cells(series: nw.Series[Any], cells: list[Any]) -> Any:
     """Return a series of the same library and, where it can hold gaps, of the same type."""
     native, dtype = nw.to_native(series), series.dtype
-    new = dict(zip(series.to_list(), cells, strict=True))
     if not nw.dependencies.is_pandas_like_series(native):
-        dtype = nw.Enum(_present(dtype.categories, new)) if isinstance(dtype, nw.Enum) else dtype
+        dtype = nw.Enum(_categories(dtype.categories, series, cells)) if isinstance(dtype, nw.Enum) else dtype
         return nw.new_series(series.name, cells, dtype, backend=series.implementation).to_native()
     # As objects, because integers with gaps would become floats.
     found = type(native)(cells, index=native.index, name=native.name, dtype=object)
     if not isinstance(dtype, (nw.Categorical, nw.Enum)):
         return found
-    return found.astype(type(native.dtype)(_present(native.cat.categories, new), ordered=native.cat.ordered))
+    categories = _categories(native.cat.categories, series, cells)
+    return found.astype(type(native.dtype)(categories, ordered=native.cat.ordered))
 
 
-def _present(categories: Iterable[Any], new: Mapping[Any, Any]) -> list[Any]:
-    """Return the categories that are left after cells were replaced, in the same order."""
-    return [each for each in dict.fromkeys(map(new.get, categories)) if each is not None]
+def _categories(before: Iterable[Any], series: nw.Series[Any], cells: list[Any]) -> list[Any]:
+    """Return the categories that are left after the cells of a series were replaced, in the same order."""
+    new = dict(zip(series.to_list(), cells, strict=True))
+    return [each for each in dict.fromkeys(map(new.get, before)) if each is not None]
 
 
 def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
