@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
-from mixkern.errors import MixkernWarning
+from mixkern.errors import MixkernWarning, OptionError, hint
 from mixkern.validation import Rule
 
 _Given = ParamSpec("_Given")
@@ -148,7 +148,7 @@ class ProgressMixin(CallbackSupportMixin):
                 return
             context = fit.context.subcontext(task_name=name, max_subtasks=n_steps)
             if runs is not None:
-                opened.enter_context(context.propagate_callback_context(runs))
+                opened.enter_context(_passed_on(context, runs))
             context.call_on_fit_task_begin(estimator=self)
             yield Task(self, context, step, printer)
             context.call_on_fit_task_end(estimator=self)
@@ -166,6 +166,21 @@ class ProgressMixin(CallbackSupportMixin):
         """Print a line, where ``verbose`` is set."""
         with _printing(self) as printer:
             Task(self, None, "", printer).note(text)
+
+
+@contextmanager
+def _passed_on(context: CallbackContext, estimator: Any) -> Iterator[None]:
+    """Pass callbacks on to an estimator that is fitted within another; an error if it has such callbacks itself."""
+    with ExitStack() as opened:
+        try:
+            opened.enter_context(context.propagate_callback_context(estimator))
+        except TypeError as error:
+            name = type(estimator).__name__
+            raise OptionError(
+                f"A {name} inside another estimator has callbacks of a kind that the outer one passes on to it.",
+                hint=hint(python="Set them on the outer one alone: estimator.set_callbacks(...)."),
+            ) from error
+        yield
 
 
 def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:

@@ -32,3 +32,12 @@ def test_predictions_are_those_of_an_estimator_without_these_labels():
     rows = own.learn_structure(X)
     own.train(rows[kept], y[kept])
     np.testing.assert_array_equal(left_out_predictions(estimator, rows, y, kept, out), own.predict(X[out]))
+
+
+def test_trainings_without_some_labels_print_nothing(capsys):
+    X, y = datasets.make_two_moons(40, random_state=0)
+    estimator = MixtureSVC(random_state=0, verbose=1).fit(X, y)
+    assert capsys.readouterr().out
+    left_out_predictions(estimator, estimator.rows_of(X), y, np.arange(30), np.arange(30, 40))
+    assert not capsys.readouterr().out
+    assert estimator.verbose == 1

@@ -108,6 +108,12 @@ def test_the_steps_of_the_density_inside_a_classifier_are_recorded():
     assert [step["bound"] for step in recorder.steps] == model.density_.bound_trace_.tolist()
 
 
+def test_callbacks_of_the_density_itself_are_an_error():
+    model = MixtureSVC(density=VBMixture().set_callbacks(BoundRecorder()))
+    with pytest.raises(OptionError, match=r"^A VBMixture inside .* Set them on the outer one alone"):
+        model.fit(X, Y)
+
+
 def test_a_pipeline_passes_its_callbacks_on():
     recorder = Recorder()
     make_pipeline(small(MixtureSVC)).set_callbacks(recorder).fit(X, Y)

@@ -60,6 +60,6 @@ def left_out_predictions(estimator: MixtureSVC, rows: Rows, codes: Ints, kept: P
         Positions of the rows to train on and of those to predict.
     """
     with ignored_warnings(NotConvergedWarning):  # the final training issues the same
-        trained = copy(estimator).train(rows[kept], codes[kept])
+        trained = copy(estimator).set_params(verbose=0).train(rows[kept], codes[kept])
     scores = class_scores(trained.decide(rows[out]), len(estimator.classes_))
     return np.asarray(chosen(scores), dtype=np.intp)
