@@ -146,7 +146,7 @@ def test_tables_for_a_model(run, people, written, model, columns, message):
 def test_labels_in_a_report(run, people, written, model, tmp_path):
     path = written(people.assign(churn=ROW / 7))
     printed = checked(run("report", model, path, "-o", tmp_path / "a.html", code=1), "report")
-    assert printed.endswith("more than a column of classes has. Give the table that the model was fitted on.\n")
+    assert printed.endswith("numbers, not classes. Give the table that the model was fitted on.\n")
 
 
 @pytest.mark.parametrize("command", ["predict", "explain", "report"])

@@ -335,6 +335,7 @@ def test_classes(labels):
         (numbers(60, 31), LabelError, "31 different values in 60 labelled rows .*numbers, not classes"),
         (list(range(6)), LabelError, r"6 different values in 6 labelled rows \(0, 1, 2, \.\.\.\): .*MixtureSVR"),
         ([f"n{i}" for i in range(51)], LabelError, "more than a column of classes has"),
+        (list(range(100, 160)), LabelError, "numbers, not classes"),
         (["1", "-1"], LabelError, "Column 'churn' holds the text '-1', which could be a class"),
         ([1.5, 2.5], LabelTypeError, "Column 'churn' holds 1.5, 2.5: continuous values"),
         ([1, "a"], LabelTypeError, "Column 'churn' mixes labels of several types: number, text"),

@@ -267,16 +267,11 @@ def _categories(before: Iterable[Any], series: nw.Series[Any], cells: list[Any])
 def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
     """Raise an error for labels that differ in nearly every row: measurements, names, keys."""
     n_classes = len(classes)
-    shown = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
+    examples = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
     found = (
-        f"Column {name!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({shown}, ...)"
+        f"Column {name!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({examples}, ...)"
     )
     step = "target, or sort its values into groups"
-    if n_classes > max(MOST_CLASSES, n_labelled // 2):
-        raise LabelError(
-            f"{found}: more than a column of classes has.",
-            hint=hint(python=f"Name another {step}.", cli=f"Name another --{step}."),
-        )
     if n_classes > max(FEW_NUMBERS, n_labelled // 2) and not not_numbers(classes):
         raise LabelError(
             f"{found}: numbers, not classes.",
@@ -285,6 +280,11 @@ def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
                 "fit MixtureSVR on it.",
                 cli=f"Name another --{step}, such as low and high. Numbers can be predicted from Python only.",
             ),
+        )
+    if n_classes > max(MOST_CLASSES, n_labelled // 2):
+        raise LabelError(
+            f"{found}: more than a column of classes has.",
+            hint=hint(python=f"Name another {step}.", cli=f"Name another --{step}."),
         )
 
 
