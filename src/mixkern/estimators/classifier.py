@@ -107,7 +107,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         Returns
         -------
         ndarray of shape (n,) or (n, c)
-            For two classes one score, positive for the second.
+            For two classes, one score, positive for the second class. For more, the decision of each class against
+            the others; of :class:`~mixkern.MixtureSVC` and :class:`~mixkern.LaplacianSVC`, the votes of all pairs of
+            classes plus the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
         """
         (scores,) = self._converted(X, self._scores)
         return scores

@@ -236,16 +236,6 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         self._note(f"calibration: slope {learned:.4g}")
         return learned
 
-    def decision_function(self, X: Any) -> Floats:
-        """Compute the score of each class against all others; the highest is predicted.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, c)
-            For two classes one score, positive for the second.
-        """
-        return super().decision_function(X)
-
 
 def _extended(values: Any, n: int, filler: float) -> Any:  # (n,)
     """Return values of the first rows, and the same value for all further ones."""

@@ -296,17 +296,6 @@ class MixtureSVC(MixtureClassifier):
     def _dual_sign(self) -> float:
         return one_vs_one.sklearn_sign(len(self.classes_))
 
-    def decision_function(self, X: Any) -> Floats:
-        """Compute the score of each class; the highest is predicted.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, c)
-            For two classes, one score, positive for the second class. For more, the votes of all pairs of classes plus
-            the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
-        """
-        return super().decision_function(X)
-
     def explain(self, X: Any, by: str = "label", n: int | None = 5, *, details: bool = False) -> Any:
         """Explain labels by labelled rows, components or columns.
 
