@@ -82,6 +82,7 @@ def test_examples_run_and_keep_their_promises(page, capsys, tmp_path, monkeypatc
                 run_commands(text)
 
 
+@pytest.mark.slow
 def test_a_command_that_prints_something_else_is_noticed():
     run_commands("$ mixkern --version\nmixkern, version 9.9\n")  # a number may differ
     with pytest.raises(AssertionError):

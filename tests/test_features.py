@@ -281,6 +281,7 @@ def page_with(text):
     return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}"
 
 
+@pytest.mark.slow
 def test_the_table_in_the_documentation_is_that_of_the_code():
     assert PAGE.read_text("utf-8") == page_with(table()), "run python tests/test_features.py"
 

@@ -75,6 +75,7 @@ def test_an_unknown_name_is_an_attribute_error():
 # ---------------------------------------------------------------- what is imported when
 
 
+@pytest.mark.slow
 def test_what_an_import_loads(fresh_interpreter):
     show = "\nimport sys; print(*sys.modules)"
     setup = "import sys"
@@ -140,12 +141,14 @@ def test_the_core_needs_no_extra(without_extras):
     assert named == [0, "", ""]
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_one_sentence(without_extras):
     for (code, sentence), (status, _, errors) in zip(SENTENCES.items(), without_extras(*SENTENCES), strict=True):
         assert status == 1, code
         assert sentence in errors, code
 
 
+@pytest.mark.slow
 def test_a_broken_library_raises_its_own_error(tmp_path, fresh_interpreter):
     (tmp_path / "matplotlib").mkdir()
     (tmp_path / "matplotlib" / "__init__.py").write_text("import no_such_thing")

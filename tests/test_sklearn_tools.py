@@ -74,6 +74,7 @@ def test_grid_search(y):
 
 
 @each_label
+@pytest.mark.slow
 def test_curves(y):
     _, train, test = learning_curve(QUICK, X, y, cv=FOLDS, train_sizes=[0.8, 1.0], error_score="raise")
     assert np.isfinite(train).all()
@@ -82,6 +83,7 @@ def test_curves(y):
     assert test.mean() == 1
 
 
+@pytest.mark.slow
 def test_halving_search():
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.model_selection import HalvingGridSearchCV

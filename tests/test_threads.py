@@ -104,6 +104,7 @@ assert after == before, (before, after)
 """
 
 
+@pytest.mark.slow
 def test_the_last_thread_lifts_the_limit_that_the_first_has_set():
     """In a process of its own, where two threads are allowed and no limit was set before."""
     run([sys.executable, "-c", OVERLAP], check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "2"}, timeout=60)

@@ -105,6 +105,7 @@ def test_no_reading_uses_hidden_labels(iris):
 
 
 @pytest.mark.parametrize("repeat", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2, 3))])
+@pytest.mark.slow
 def test_no_reading_uses_hidden_labels_where_columns_are_weighed(heart, repeat):
     """Settings that were tried for a reading with more labels cannot be chosen."""
     fold, densities = heart
@@ -170,6 +171,7 @@ def test_kernels_without_a_density_have_one_ceiling(iris):
 
 
 @pytest.mark.parametrize("kernel", ["rwm", pytest.param("lap", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_draws_together_are_draws_alone(iris, kernel):
     fold, densities = iris
     draws = [draw_of(fold, densities["default"], e, r) for e, r in ((1, 0), (1, 1), (2, 0), (3, 0))]

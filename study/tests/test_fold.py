@@ -114,6 +114,7 @@ def test_labels_lie_in_the_denser_half_of_their_component():
             assert density[row] >= own[(len(own) - 1) // 2] - 1e-12
 
 
+@pytest.mark.slow
 def test_components_get_their_share():
     """Literally: over many draws, the mean number of labels of a component is its share of the rows."""
     X, _ = datasets.make_ripley(random_state=0)

@@ -17,6 +17,7 @@ def test_the_grids_are_the_same():
     assert (protocol.n_inner_folds, protocol.max_unlabelled) == (search.cv, search.max_unlabelled)
 
 
+@pytest.mark.slow
 def test_the_density_is_the_same():
     protocol = Protocol(density="representativity", priors=(0.1, 10.0))
     fold = study_fold(datasets.load("iris"), 0, protocol)

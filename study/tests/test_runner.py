@@ -65,6 +65,7 @@ def test_an_interrupted_job_stops_all(store):
     assert store.entries() == []
 
 
+@pytest.mark.slow
 def test_progress_within_a_job_is_counted_in_the_store(store, monkeypatch):
     monkeypatch.setattr(runner, "COUNTING_S", 0.01)
     steps = []

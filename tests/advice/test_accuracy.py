@@ -67,6 +67,7 @@ def test_labels_that_mean_nothing_are_predicted_by_chance(model):
     assert estimate.interval[0] < 0.5 < estimate.interval[1]
 
 
+@pytest.mark.slow
 def test_a_label_that_cannot_be_left_out_widens_the_interval(model, y):
     codes = np.array([{HEART.classes[0]: 0, HEART.classes[1]: 1}.get(each, -1) for each in y])
     plain = estimated_accuracy(model, HEART.X, codes)

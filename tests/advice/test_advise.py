@@ -47,6 +47,7 @@ def test_unlabelled_rows_help_where_classes_are_made_of_clusters():
     assert np.mean(estimates) > 0.02
 
 
+@pytest.mark.slow
 def test_a_large_gain_is_a_clear_one():
     X, y = stripes()
     found = advise(X, few(y, [20, 20]))
@@ -70,6 +71,7 @@ def test_labels_that_ignore_the_clusters_have_no_purity_and_no_gain():
     assert abs(np.mean([each.estimate for each in found])) < 0.1
 
 
+@pytest.mark.slow
 def test_components_are_described_one_by_one():
     X, which = islands()
     y = np.where(which % 2, "odd", "even").astype(object)
@@ -149,6 +151,7 @@ def test_frames_with_gaps_categories_and_texts():
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["heart", "vowel"])
 @pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
+@pytest.mark.slow
 def test_the_text_is_short_and_fits_a_terminal(name):
     data = datasets.load(name)
     lines = str(advise(data.X, data.few_labels(per_class=6, random_state=0))).splitlines()

@@ -53,6 +53,7 @@ def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_c
 
 
 @pytest.mark.parametrize("estimator", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "lap"])
+@pytest.mark.slow
 def test_accuracies_are_those_of_estimators_trained_without_the_fold(estimator):
     """The kernel too: the share of a blend depends on the labels."""
     estimator, rows = learned(estimator=estimator)

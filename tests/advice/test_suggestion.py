@@ -49,6 +49,7 @@ def test_component_and_novelty_are_those_of_the_density(rings):
 
 
 @pytest.mark.parametrize("fit_first", [True, False])
+@pytest.mark.slow
 def test_predictions_are_those_of_the_model(rings, fit_first):
     X, few = rings
     fitted = MixtureSVC(random_state=0).fit(X, few)
@@ -58,6 +59,7 @@ def test_predictions_are_those_of_the_model(rings, fit_first):
     np.testing.assert_allclose(table["margin"], probabilities[:, -1] - probabilities[:, -2], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_reason_is_a_sentence_with_the_figures_of_its_row(rings):
     X, few = rings
     for y in (None, few):

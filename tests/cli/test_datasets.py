@@ -71,6 +71,7 @@ def test_a_picture_that_cannot_be_written_is_one_sentence(tmp_path):
     assert "Error: The picture could not be written" in done.output
 
 
+@pytest.mark.slow
 def test_an_interrupted_drawing_leaves_the_old_picture_whole(tmp_path, monkeypatch):
     picture = tmp_path / "sets.png"
     picture.write_bytes(b"old")

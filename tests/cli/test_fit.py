@@ -148,6 +148,7 @@ def test_a_target_with_a_typo_names_the_nearest(run, table):
     )
 
 
+@pytest.mark.slow
 def test_warnings_of_the_library_are_notes_in_words_of_the_command_line(run, people, written, recwarn):
     path = written(people.assign(is_new=np.arange(90) // 2 % 2))
     done = run("fit", path, "--target", "churn", "--no-estimate")

@@ -156,6 +156,7 @@ SOME_OR_ALL = pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.
 
 
 @SOME_OR_ALL
+@pytest.mark.slow
 def test_damaged_models_are_refused_or_work(step, run, damage, model, table, tmp_path, in_time):
     n_refused = 0
     files = damage("storage").damaged(model.read_bytes())[::step]

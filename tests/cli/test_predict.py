@@ -79,6 +79,7 @@ def test_json_and_the_table_do_not_share_a_stream(run, model, table):
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 45, 90, 91])
+@pytest.mark.slow
 def test_blocks_change_nothing(run, model, table, tmp_path, monkeypatch, n_rows):
     run("predict", model, table, "-o", tmp_path / "whole.csv")
     monkeypatch.setattr(table_module, "BLOCK", n_rows)

@@ -30,6 +30,7 @@ def test_a_table_without_the_labels(run, model, people, written, tmp_path):
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written(run, model, table, tmp_path):
     (tmp_path / "file").touch()
     done = run("report", model, table, "-o", tmp_path / "file" / "page.html", "--no-figures", code=1)

@@ -47,6 +47,7 @@ def test_few_labels_refuses_a_class_that_means_unlabelled():
         signed.few_labels()
 
 
+@pytest.mark.slow
 def test_the_key_outlives_rounding_and_nothing_else():
     data = datasets.load("satimage")
     assert dataclasses.replace(data, X=data.X * (1 + 1e-15)).key == data.key

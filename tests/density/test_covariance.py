@@ -106,6 +106,7 @@ DEGREES = np.array([2.4, 9.0])
 INVERSE = np.array([[0.5, 2.0, 1.0], [3.0, 0.1, 7.0]])
 
 
+@pytest.mark.slow
 def test_diagonal_expectations_by_integration():
     log_dets = DIAG.expected_log_det(DEGREES, INVERSE)
     for k in range(2):
@@ -114,6 +115,7 @@ def test_diagonal_expectations_by_integration():
         np.testing.assert_allclose(DIAG.expected(DEGREES, INVERSE)[k], [each.mean() for each in columns])
 
 
+@pytest.mark.slow
 def test_diagonal_divergence_by_integration():
     inverse0 = np.array([1.0, 0.4, 2.0])
     divergences = DIAG.divergence(DEGREES, INVERSE, 1.7, inverse0)

@@ -91,6 +91,7 @@ def test_categories_do_not_change_representativity():
 
 
 @pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
+@pytest.mark.slow
 def test_gaps_and_categories_are_taken():
     data = datasets.load("credit_a")
     rows = TableEncoder(continuous=data.continuous, categorical=data.categorical).fit_transform(data.X)
@@ -101,6 +102,7 @@ def test_gaps_and_categories_are_taken():
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_workers_agree_with_a_single_process(backend):
     settings = {"precision_prior": [1.0, 10.0], "scoring": "held_out", "random_state": 3}
     with parallel_config(backend):
@@ -193,6 +195,7 @@ SETTINGS = {"precision_prior": [0.1, 1.0, 10.0, 100.0], "scoring": "bound", "ran
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.slow
 def test_callbacks_see_each_trial_and_may_stop(n_jobs):
     with parallel_config("threading"):
         stop, never = Stopping(2), Stopping(9)
@@ -217,6 +220,7 @@ def test_only_the_last_fit_warns_of_convergence():
     assert len(caught) == 1
 
 
+@pytest.mark.slow
 def test_verbose_prints_trials_and_the_last_fit(capsys):
     for verbose, n_lines in ((0, 0), (1, 2), (2, 6)):
         DensitySearch(**SETTINGS, verbose=verbose).fit(X)

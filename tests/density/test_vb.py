@@ -296,6 +296,7 @@ def test_warm_start_goes_on(blobs):
 
 
 @pytest.mark.parametrize("precision_prior", [pytest.param(1.0, marks=pytest.mark.slow), "typical"])
+@pytest.mark.slow
 def test_blocks_in_turn_end_near_a_fit_of_all_rows(kind, precision_prior):
     random = np.random.default_rng(0)
     owners = random.integers(0, 3, 6000)
@@ -315,6 +316,7 @@ def test_blocks_in_turn_end_near_a_fit_of_all_rows(kind, precision_prior):
     assert np.isfinite(blocks.bound_trace_).all()
 
 
+@pytest.mark.slow
 def test_blocks_with_gaps_categories_and_weights():
     random = np.random.default_rng(0)
     X = np.column_stack([random.normal(size=(400, 2)), random.integers(0, 3, 400)]).astype(float)

@@ -154,6 +154,7 @@ def test_the_bound_never_falls(case):
     st.sampled_from([form for form in PrecisionPrior if form is not PrecisionPrior.TYPICAL]) | st.none(),
     st.booleans(),
 )
+@pytest.mark.slow
 def test_the_bound_never_falls_where_the_prior_is_learned(case, form, learns_degrees):
     bounds = case.ascend(precision_prior=form, learns_degrees=learns_degrees).bounds
     # From the second on: the first prior need not keep the floor under variances that the later ones keep.
@@ -190,6 +191,7 @@ def test_with_one_component_the_bound_needs_one_step(case):
 
 @laws
 @given(cases(), st.data())
+@pytest.mark.slow
 def test_a_weight_of_two_is_a_row_twice(case, data):
     copies = data.draw(hnp.arrays(int, len(case.X), elements=st.integers(0, 3)))
     copies[0] = max(copies[0], 1)
@@ -215,6 +217,7 @@ def test_row_order_does_not_matter(case, seed):
 
 @laws
 @given(cases(), st.integers(1, 7), st.booleans())
+@pytest.mark.slow
 def test_blocks_do_not_matter(case, size, expand):
     posterior = case.prior.posterior(case.start)
     one, other = (expectation(case.table(size=s), posterior, expand=expand, pool=POOL) for s in (100, size))
@@ -313,6 +316,7 @@ def test_mixtures_survive_a_file(given_mixture):
 
 @laws
 @given(cases(), st.floats(-100, 100), st.sampled_from([0.01, 0.5, 3.0, 1000.0]), SEEDS)
+@pytest.mark.slow
 def test_shift_and_scale(case, shift, scale, seed):
     """Prior and rows in other units: means and covariances follow, the bound loses the logarithm of the volume."""
     d = case.X.shape[1]

@@ -156,6 +156,7 @@ def transformed(encoder, frame):
 
 @quick_laws
 @given(tables())
+@pytest.mark.slow
 def test_fitting_and_transforming_is_fit_transform(table):
     encoder = fitted(table.frame())
     if isinstance(encoder, TableEncoder):
@@ -227,6 +228,7 @@ def test_codes_are_read_back_as_the_categories(table):
 
 @quick_laws
 @given(pairs_of_tables())
+@pytest.mark.slow
 def test_any_table_with_the_same_names_is_encoded_or_refused(pair):
     first, second = pair
     encoder = fitted(first.frame())

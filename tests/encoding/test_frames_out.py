@@ -98,6 +98,7 @@ def test_assessments_advice_and_suggestions_are_of_the_kind_of_the_table(kind):
             assert cells[name] == [None if pd.isna(cell) else cell for cell in expected[name]]
 
 
+@pytest.mark.slow
 def test_polars_is_enough():
     code = """
 import sys

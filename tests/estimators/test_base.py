@@ -127,6 +127,7 @@ def test_gaps_among_numbers(name):
 
 
 @each_machine
+@pytest.mark.slow
 def test_gaps_among_numbers_and_categories(name):
     table = pd.DataFrame(blobs(), columns=["a", "b"]).assign(c=["u", "v"] * 20, d=["p", "q", "q", "r"] * 10)
     table.loc[::7, "a"] = np.nan

@@ -307,6 +307,7 @@ def test_scikit_learns_own_kernels_know_no_categories(X):
     "kernel", ["rwm", "gmm", "rbf", "lap", RWMKernel(gamma=0.3) + RBFKernel(), RBF(), LaplacianKernel(RBF())], ids=repr
 )
 @pytest.mark.parametrize("machine", [MixtureSVC, MixtureSVR, MixtureOneClassSVM])
+@pytest.mark.slow
 def test_predicting_in_blocks(monkeypatch, kernel, machine):
     X = FRAME if isinstance(kernel, str) else NUMBERS
     model = fitted(kernel, X, machine)

@@ -87,6 +87,7 @@ def test_a_ratio_of_zero_is_the_kernel_alone(kernel):
     np.testing.assert_array_equal(bent.support_, plain.support_)
 
 
+@pytest.mark.slow
 def test_a_ratio_of_zero_on_a_mixed_table_with_gaps():
     table, y = mixed()
     for kernel in ("rbf", "rwm"):
@@ -95,6 +96,7 @@ def test_a_ratio_of_zero_on_a_mixed_table_with_gaps():
         np.testing.assert_allclose(bent.decision_function(table), plain.decision_function(table), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_word_in_mixture_svc_is_the_same_machine():
     a = MixtureSVC("lap", C=100.0, gamma="local", random_state=0).fit(X, FEW)
     b = LaplacianSVC(random_state=0).fit(X, FEW)

@@ -148,6 +148,7 @@ def test_without_unlabelled_rows(machine):
 
 
 @both
+@pytest.mark.slow
 def test_unlabelled_rows_help(machine):
     moons = datasets.load("two_moons")
     X, y = moons.X[:300], moons.y[:300]
@@ -180,6 +181,7 @@ def test_tables_with_gaps(machine, kernel):
 
 
 @both
+@pytest.mark.slow
 def test_further_rows_are_rows_without_labels(machine):
     known, others = FEW3 >= 0, FEW3 < 0
     order = np.append(np.flatnonzero(known), np.flatnonzero(others))
@@ -577,6 +579,7 @@ def test_probabilities_and_labels_agree(machine, X, few, c):
 
 
 @both
+@pytest.mark.slow
 def test_probabilities_change_no_prediction(machine):
     for safe_margin in (None, 0.0):
         a, b = (made(machine, probability=p, safe_margin=safe_margin).fit(X3, FEW3) for p in (True, False))

@@ -425,6 +425,7 @@ def test_a_generator_as_seed():
     np.testing.assert_array_equal(a.predict_proba(X2), b.predict_proba(X2))
 
 
+@pytest.mark.slow
 def test_the_seed_reaches_a_density_that_has_none():
     X = np.random.RandomState(5).uniform(size=(400, 3))
     few = hidden(np.arange(400) % 2)

@@ -52,6 +52,7 @@ def exponent_of(model, x, z):
 
 @pytest.mark.parametrize("name", ["credit_a", pytest.param("heart", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.slow
 def test_parts_add_up_to_the_squared_distance(name, kernel):
     X, _ = table(name)
     model = machine(name, kernel)

@@ -40,6 +40,7 @@ def test_details_add_columns_and_change_none(by):
 @pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
 @pytest.mark.parametrize("by", SHOWN)
 @pytest.mark.parametrize("name", ["iris", "credit_a"])
+@pytest.mark.slow
 def test_a_frame_is_explained_by_a_frame_of_its_library(name, by):
     X, model = fitted(name)
     expected = model.explain(X[:5], by, details=True)

@@ -98,6 +98,7 @@ def test_what_is_wrong_far_down_is_named_when_it_is_reached(written):
         file.frame()
 
 
+@pytest.mark.slow
 def test_a_quote_across_the_end_of_the_head(written):
     text = "x\n" * 60_000
     content = "a,b\n" + f'1,"{text}"\n' * 12
@@ -146,6 +147,7 @@ def test_blocks_go_on_and_name_lines(written):
     assert [list(block.index) for block in found] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
+@pytest.mark.slow
 def test_blocks_of_standard_input_and_progress(monkeypatch):
     content = b"a,b\n" + b"1.5,x\n" * 500_000
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
@@ -262,6 +264,7 @@ def frame_from(rows):
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
     lines=st.sampled_from(["\n", "\r\n"]),
 )
+@pytest.mark.slow
 def test_what_pandas_writes_comes_back(rows, sep, quoting, encoding, lines, tmp_path):
     frame = frame_from(rows)
     path = tmp_path / "law.csv"
@@ -279,6 +282,7 @@ def test_what_pandas_writes_comes_back(rows, sep, quoting, encoding, lines, tmp_
 
 @SLOW
 @given(rows=COLUMNS, n_rows=st.integers(1, 13), text=st.sampled_from([(), ("int",), ("float", "date")]))
+@pytest.mark.slow
 def test_blocks_of_any_size_are_encoded_as_the_whole(rows, n_rows, text, tmp_path):
     path = tmp_path / "law.csv"
     frame_from(rows).to_csv(path, index=False)

@@ -181,6 +181,7 @@ BLOCKS = {
 @pytest.mark.parametrize("name", BLOCKS)
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(tables=gappy_rows())
+@pytest.mark.slow
 def test_two_tables_are_a_block_of_both_together(name, tables):
     """Whatever is missing: a kernel knows rows by what is in them, never by where they stand."""
     kernel, (A, B) = BLOCKS[name], tables

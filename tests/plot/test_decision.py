@@ -145,6 +145,7 @@ def test_the_boundary_is_where_predictions_change_whatever_the_scores_are():
 @pytest.mark.parametrize(
     "model", [LogisticRegression(), KNeighborsClassifier(3), LinearSVC(), make_pipeline(StandardScaler(), SVC())]
 )
+@pytest.mark.slow
 def test_classifiers_of_scikit_learn_are_drawn(model):
     ax = draw(model.fit(X, TRUTH), X, TRUTH)
     assert len(lines(ax)) > 20

@@ -56,6 +56,7 @@ def test_axes_are_named_at_the_left_and_below():
     assert [panel.get_xlabel() for panel in panels] == ["", "", "x0", "x0", "x0", "x0"]
 
 
+@pytest.mark.slow
 def test_axes_are_shared():
     _, (first, second) = new_panels(2, shape=1.0)
     first.set_xlim(3, 4)

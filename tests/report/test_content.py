@@ -70,6 +70,7 @@ def test_gaps_are_counted_in_the_table_that_came(plain):
     assert column_table(found).rows[0][2] == "30 (25 %)"
 
 
+@pytest.mark.slow
 def test_remarks_of_the_encoder_are_shown(nasty):
     model, X, y = nasty
     table = column_table(ModelFacts.of(model, X, y, "label"))
@@ -141,6 +142,7 @@ def test_pictures_are_there_for_light_and_dark_pages(page):
     assert max(corners[1]) < 40
 
 
+@pytest.mark.slow
 def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
     def missing(*_, **__):
         raise AssertionError("matplotlib was imported")
@@ -152,6 +154,7 @@ def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
     assert "written without figures" in source
 
 
+@pytest.mark.slow
 def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
     path = tmp_path / "old.html"
     path.write_text("old")
@@ -166,6 +169,7 @@ def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["old.html"]
 
 
+@pytest.mark.slow
 def test_the_same_model_makes_the_same_page(plain, tmp_path):
     paths = (write_model_report(*plain, tmp_path / name, figures=False) for name in ("a.html", "b.html"))
     assert len({path.read_bytes() for path in paths}) == 1
@@ -200,6 +204,7 @@ PICTURED = ("one column", "twenty classes")
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "twenty classes" else ()) for name in CASES]
 )
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
+@pytest.mark.slow
 def test_tables_of_all_kinds(name, tmp_path, outline_of):
     X, n_classes, share = CASES[name]
     if name == "twenty classes":
@@ -215,6 +220,7 @@ def test_tables_of_all_kinds(name, tmp_path, outline_of):
 
 
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
+@pytest.mark.slow
 def test_five_hundred_columns_show_the_few_that_matter(tmp_path, outline_of):
     random = np.random.RandomState(0)
     group = np.arange(100) % 2

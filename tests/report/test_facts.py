@@ -36,6 +36,7 @@ def test_labels_that_the_model_does_not_know(plain):
 
 
 @pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf", "lap"])
+@pytest.mark.slow
 def test_labelled_rows_with_gaps(plain, kernel):
     _, X, y = plain
     gappy = X.assign(size=X["size"].where(np.arange(120) % 4 > 0))

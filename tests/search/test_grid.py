@@ -43,6 +43,7 @@ def test_no_two_points_make_the_same_kernel(gamma, alpha, beta, ratio):
 
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(gammas, weights, weights, ratios)
+@pytest.mark.slow
 def test_no_kernel_is_lost(gamma, alpha, beta, ratio):
     assume(any(alpha) or any(beta))
     points = kernel_points(gamma, alpha, beta, ratio)

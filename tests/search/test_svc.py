@@ -155,6 +155,7 @@ def test_the_best_estimator_is_that_of_a_fit_with_the_best_settings(estimator):
     assert estimator is None or not hasattr(estimator, "classes_")
 
 
+@pytest.mark.slow
 def test_the_best_estimator_of_a_table_with_gaps_too():
     frame, _, few = mixed()
     for estimator in (MixtureSVC(random_state=0), LaplacianSVC(random_state=0)):

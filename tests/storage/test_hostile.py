@@ -173,6 +173,7 @@ def test_trusted_objects_are_not_called_as_types_of_keys(name, kind, place, cont
 
 
 @pytest.mark.parametrize("field", ["C", pytest.param("classes_", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_small_file_of_many_nodes_is_refused_before_they_are_made(field, content, tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(skops.io, "loads", lambda *given, **named: made.append(given))

@@ -230,6 +230,7 @@ def test_levels_start_as_the_classes_sizes_and_end_alike():
     assert (np.diff(levels, axis=0) > 0).all()
 
 
+@pytest.mark.slow
 def test_better_than_supervised_on_two_moons():
     """Measured over 20 draws of two labels for each class: 0.87 against 0.77."""
     ours, theirs = [], []

@@ -65,6 +65,7 @@ def test_a_table_of_your_own_and_baselines(tmp_path, few_settings):
     assert methods == {"rbf", *BASELINES}
 
 
+@pytest.mark.slow
 def test_run_times(tmp_path, few_settings):
     options = ("--store", tmp_path / "p.sqlite", "--folds", 2)
     done = run("run", "--experiment", "times", "--data-sets", "iris", *options)

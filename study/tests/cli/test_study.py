@@ -19,6 +19,7 @@ def run(*arguments):
 SMALL = ("--budgets", 4, "--choices", "random", "--draws", 2, "--jobs", 1)
 
 
+@pytest.mark.slow
 def test_a_small_leaderboard_and_its_pages(tmp_path):
     options = ("--data-sets", "iris,wine", "--methods", "rbf,svc", "--store", tmp_path / "b.sqlite", *SMALL)
     done = run(*options, "--output", tmp_path / "out")
@@ -41,6 +42,7 @@ def test_a_small_leaderboard_and_its_pages(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["", ":kind"])
+@pytest.mark.slow
 def test_a_table_of_your_own(tmp_path, target):
     wine = datasets.load("wine")
     wine.X.assign(kind=wine.y).to_csv(tmp_path / "mine.csv", index=False)

@@ -111,6 +111,7 @@ def test_an_interrupted_method_has_no_entry(tmp_path):
     assert store.entries() == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_keeps_what_it_has(tmp_path):
     store = Store(tmp_path / "b.sqlite")
 
@@ -152,6 +153,7 @@ def test_workers_find_what_one_process_finds(smoke, tmp_path):
     assert len(other.runs()) == 1
 
 
+@pytest.mark.slow
 def test_a_fold_that_fails_is_reported_at_the_end(tmp_path):
     iris = datasets.load("iris")
     bad = datasets.Dataset(

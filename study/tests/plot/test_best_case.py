@@ -48,6 +48,7 @@ def test_the_best_model_is_as_good_as_any_other_of_its_kind_on_the_test_rows(ker
         assert other.score(task.test_rows, task.test_truth) <= reached
 
 
+@pytest.mark.slow
 def test_lines_are_sets_and_columns_kernels():
     figure = comparison(["Adidas", "Cross"], share=0.2, ratios=[1.0], resolution=20)
     titles = [panel.get_title() for panel in figure.axes]

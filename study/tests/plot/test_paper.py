@@ -98,6 +98,7 @@ def test_distances_hardly_depend_on_the_prior(five, many):
     assert spearmanr(np.array(apart).T)[0].min() > 0.9
 
 
+@pytest.mark.slow
 def test_panels_of_the_prior_have_their_components_in_the_title():
     found = titles(paper.robustness_prior(n=200))
     assert [re.fullmatch(r"\$w_0\$ = (\S+): \d+ components", title)[1] for title in found] == ["4.5", "2.25", "0.75"]
@@ -127,6 +128,7 @@ def test_captions_have_the_accuracies_that_are_drawn(name):
     np.testing.assert_allclose(percents, said, atol=0.3)
 
 
+@pytest.mark.slow
 def test_one_component_makes_rwm_the_rbf_kernel():
     figure = paper.components(paper.few_components, n=300, resolution=20)
     (rbf,) = numbers(figure.get_suptitle(), r"RBF kernel: (\S+) %")
@@ -141,7 +143,7 @@ def test_maps_have_a_line_for_each_kernel():
     assert [first for first, _ in found] == [
         f"{kernel} kernel, {name}" for kernel in ("RBF", "RWM") for name in ("Iris", "Wine")
     ]
-    assert all(re.fullmatch(r"error: grid \d+\.\d\d %, line \d+\.\d\d %", second) for _, second in found)
+    assert all(re.fullmatch(r"accuracy: grid \d+\.\d\d %, line \d+\.\d\d %", second) for _, second in found)
     assert len(figure.axes) == 8  # each with its scale of colours
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "on the line",

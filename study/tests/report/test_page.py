@@ -85,6 +85,7 @@ def test_a_failure_leaves_the_old_page(store, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["paper.html"]
 
 
+@pytest.mark.slow
 def test_the_same_study_makes_the_same_page(store, outline, tmp_path):
     assert write_report(store, tmp_path / "again.html").read_text("utf-8") == outline.source
 
