@@ -424,8 +424,7 @@ def test_there_are_enough_fits():
     assert n + len(WEIGHTS) * len(WEIGHTED) + len(MORE) * len(WITH_MORE) > 3_000
 
 
-@pytest.mark.parametrize("name", tiers([*ESTIMATORS, *FUNCTIONS]))
-@pytest.mark.slow
+@pytest.mark.parametrize("name", tiers([*ESTIMATORS, *FUNCTIONS], ("VBMixture", "TableEncoder")))
 def test_tables(name):
     assert all_faults(TABLES, lambda X: fitted(name, X, labels_for(X, few=name in FUNCTIONS))) == {}
 
@@ -449,7 +448,6 @@ def test_further_rows(name):
 
 @pytest.mark.parametrize("name", tiers(name for name in ESTIMATORS if name != "DensitySearch"))
 @pytest.mark.parametrize("table", [GOOD, FRAME], ids=["array", "frame"])
-@pytest.mark.slow
 def test_rows_after_fit(name, table):
     estimator = ESTIMATORS[name]()
     estimator.fit(table, LABELS)
