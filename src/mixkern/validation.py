@@ -5,11 +5,14 @@ import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from mixkern.errors import MixkernError, OptionError
+from mixkern.typing import Floats
 from mixkern.wording import nearest, shown
 
 _Option = TypeVar("_Option", bound=StrEnum)
@@ -91,6 +94,35 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule], error: type[Mixk
     for name, rule in rules.items():
         if hasattr(estimator, name):
             rule.check(getattr(estimator, name), name, error)
+
+
+def as_floats(values: Any, name: str, error: type[MixkernError]) -> Floats:
+    """Return an array-like as floats, or raise an error for texts, dates, complex numbers and sparse matrices.
+
+    >>> as_floats([[1, 2]], "X", OptionError)
+    array([[1., 2.]])
+    >>> as_floats("a", "X", OptionError)
+    Traceback (most recent call last):
+    mixkern.errors.OptionError: X must hold numbers, but it is 'a'.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "cmMSV":
+            return np.asarray(array, dtype=float)
+    except (TypeError, ValueError):  # of NumPy or of the library of a frame
+        pass
+    raise error(f"{name} must hold numbers, but it is {shown(values)}.")
+
+
+def as_path(path: Any, error: type[MixkernError]) -> Path:
+    """Return the path of a file, or raise an error for anything but a text or a path.
+
+    >>> as_path("a.csv", OptionError).name
+    'a.csv'
+    """
+    if not isinstance(path, (str, PathLike)):
+        raise error(f"The path of a file must be a text or a Path, but it is {shown(path)}.")
+    return Path(path)
 
 
 def one_of(options: type[_Option], given: object, name: str) -> _Option:

@@ -11,7 +11,7 @@ from mixkern.advice.design import central_rows, greedy_design, uncertainty
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.lengths import check_length, n_rows_of
-from mixkern.errors import LabelError, OptionError, hint
+from mixkern.errors import LabelError, OptionError, TableError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.kernels import BlendKernel
@@ -19,7 +19,7 @@ from mixkern.sampling import check_random_state, subsample
 from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
-from mixkern.validation import COUNT, is_number
+from mixkern.validation import COUNT, as_floats, is_number
 from mixkern.wording import counted, shown
 
 MAX_CANDIDATES = 1_500  # rows compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
@@ -117,7 +117,7 @@ def suggested_rows(
     >>> int(suggested_rows(rows, mixture, 1, codes=[-1, 0, -1, -1, -1, -1])[0]) > 2
     True
     """
-    values = np.asarray(rows, dtype=float)
+    values = as_floats(rows, "rows", TableError)
     classes = np.full(len(values), UNLABELLED) if codes is None else np.asarray(codes)
     if len(values) != len(classes):
         raise LabelError(f"There are {counted(len(values), 'row')}, but {counted(len(classes), 'code')}.")

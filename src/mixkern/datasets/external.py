@@ -9,9 +9,10 @@ from mixkern.encoding import PreparedTable, prepare_table
 from mixkern.encoding.cell import text
 from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.overrides import ColumnNames, column_positions
-from mixkern.errors import DownloadError, NoTargetError, TableError, hint
+from mixkern.errors import DownloadError, NoTargetError, TableError, TableFileError, hint
 from mixkern.imports import optional
 from mixkern.io import table_file
+from mixkern.validation import as_path
 
 OPENML = "openml:"  # prefix of a name
 FEWEST = 2  # rows of the largest class
@@ -60,7 +61,10 @@ def read_table(
     >>> flowers.name, flowers.X.shape, flowers.classes
     ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
     """
-    path, choices = Path(path), {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
+    path, choices = (
+        as_path(path, TableFileError),
+        {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical},
+    )
     file = table_file(path)
     if len(file.columns) < 2:
         raise TableError(f"{path.name} needs a column of labels and at least one other, but has {len(file.columns)}.")

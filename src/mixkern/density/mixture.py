@@ -15,7 +15,8 @@ from mixkern.density.covariance import CovarianceType
 from mixkern.errors import MixtureError
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
-from mixkern.validation import one_of
+from mixkern.validation import as_floats, at_least, one_of
+from mixkern.wording import shown
 
 LOG_2PI = float(np.log(2 * np.pi))
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
@@ -155,6 +156,7 @@ class Mixture:
         components : ndarray of shape (n,)
             The component that each row was drawn from.
         """
+        at_least(0).check(n, "n", MixtureError)
         d, random = self.n_continuous, check_random_state(random_state)
         components = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
         X = np.empty((n, self.n_features))
@@ -170,7 +172,10 @@ class Mixture:
 
     def marginal(self, columns: Iterable[int]) -> "Mixture":
         """Return the density of some continuous columns; the other columns are integrated out."""
-        at = np.fromiter(columns, dtype=np.intp)
+        try:
+            at = np.fromiter(columns, dtype=np.intp)
+        except (TypeError, ValueError):
+            raise MixtureError(f"columns must be positions of columns, but they are {shown(columns)}.") from None
         if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
         covariances = self.covariances
@@ -368,7 +373,7 @@ class Mixture:
         return cls(model.weights_, model.means_, model.covariances_, CovarianceType(model.covariance_type))
 
     def _checked(self, X: ArrayLike) -> Floats:
-        rows = np.asarray(X, dtype=float)
+        rows = as_floats(X, "X", MixtureError)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise MixtureError(
                 f"X has shape {rows.shape}, but the mixture has {self.n_continuous} continuous and "
@@ -443,7 +448,8 @@ def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
 
 def _frozen(values: Any, name: str) -> Floats:
     """Copy values to a read-only array, and check that they are finite."""
-    array = np.array(values, dtype=float) + 0.0  # -0.0 becomes 0.0, so that equal values have equal bytes for the key
+    # -0.0 becomes 0.0, so that equal values have equal bytes for the key.
+    array = np.atleast_1d(as_floats(values, name, MixtureError)) + 0.0
     if not np.isfinite(array).all():
         raise MixtureError(f"{name} must be finite numbers.")
     return _read_only(array)

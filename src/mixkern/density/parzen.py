@@ -11,7 +11,7 @@ from mixkern.density.mixture import LOG_2PI
 from mixkern.errors import MixtureError, hint
 from mixkern.sampling import subsample
 from mixkern.typing import Floats, RandomState
-from mixkern.validation import NONE, POSITIVE
+from mixkern.validation import NONE, POSITIVE, as_floats
 
 MOST_ROWS = 2_000  # from which a bandwidth is chosen
 NARROWEST, WIDEST = 1e-3, 10.0  # bandwidths, in units of the columns' typical spread
@@ -40,7 +40,7 @@ class ParzenWindow:
     """
 
     def __init__(self, X: ArrayLike, bandwidth: float | None = None) -> None:
-        self.rows = np.array(X, dtype=float)
+        self.rows = np.array(as_floats(X, "X", MixtureError))
         if self.rows.ndim != 2 or len(self.rows) < 2 or not np.isfinite(self.rows).all():
             raise MixtureError(
                 f"A Parzen window needs two or more rows of finite numbers, but X has shape {self.rows.shape} or gaps.",
@@ -51,7 +51,12 @@ class ParzenWindow:
 
     def log_density(self, X: ArrayLike) -> Floats:  # (n,)
         """Logarithm of the density at each row."""
-        points = np.asarray(X, dtype=float)
+        points = as_floats(X, "X", MixtureError)
+        if points.ndim != 2 or points.shape[1] != self.rows.shape[1]:
+            raise MixtureError(
+                f"X has shape {points.shape}, but the window has {self.rows.shape[1]} columns: expected "
+                f"(n, {self.rows.shape[1]})."
+            )
         found = [self._log_density(points[i : i + BLOCK]) for i in range(0, len(points), BLOCK)]
         return np.concatenate(found) if found else np.empty(0)
 

@@ -23,7 +23,7 @@ from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.sampling import check_random_state
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
 from mixkern.typing import Floats, Ints
-from mixkern.validation import at_least, check_parameters, one_of
+from mixkern.validation import as_floats, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
 MOST_ROWS = 2_000  # that a Parzen window is built from, and samples that are compared
@@ -359,7 +359,10 @@ def representativity(mixture: Mixture, window: ParzenWindow, fresh: ArrayLike, *
     True
     """
     numbers = mixture.marginal(range(mixture.n_continuous))
-    points = _filled(np.asarray(fresh, dtype=float)[:, : mixture.n_continuous])
+    points = as_floats(fresh, "fresh", MixtureError)
+    if points.ndim != 2 or points.shape[1] != mixture.n_features:
+        raise MixtureError(f"fresh has shape {points.shape}, but the mixture describes (n, {mixture.n_features}).")
+    points = _filled(points[:, : mixture.n_continuous])
     samples, _ = numbers.sample(min(len(points), MOST_ROWS), random_state)
     return _log_ratio(window, numbers, points) - _log_ratio(window, numbers, samples)
 

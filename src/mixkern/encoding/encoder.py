@@ -36,12 +36,14 @@ from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
     IgnoredValuesWarning,
+    TableError,
     UnseenCategoryWarning,
     hint,
     warn,
 )
 from mixkern.fitting import all_or_nothing
 from mixkern.typing import Floats
+from mixkern.validation import as_floats
 from mixkern.wording import listing
 
 
@@ -284,7 +286,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = [column.name for column in self.columns_]
         if input_features is not None:
-            given = [str(name) for name in np.asarray(input_features, dtype=object)]
+            given = [str(name) for name in np.atleast_1d(np.asarray(input_features, dtype=object))]
             if len(given) != len(names):
                 raise ColumnMismatchError(
                     f"input_features should have length equal to number of features ({len(names)}), got {len(given)}"
@@ -332,7 +334,7 @@ def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:
     X = nw.to_native(X, pass_through=True)
     labels = column_labels(X)
     if labels is None:
-        return _check_width(np.asarray(X, dtype=float), names), None
+        return _check_width(as_floats(X, "X", TableError), names), None
     check_names(labels)
     series = nw.from_native(X, eager_only=True).iter_columns()
     encoded = {str(one.name): floats(one) for one in series}

@@ -20,6 +20,7 @@ from typing import IO, Any, Self
 
 from mixkern.errors import MixkernError, TableFileError
 from mixkern.imports import optional
+from mixkern.validation import as_path
 from mixkern.wording import counted, nearest
 
 PARQUET = b"PAR1"
@@ -129,8 +130,8 @@ class TableSource:
     """
 
     def __init__(self, path: str | Path) -> None:
+        self.path = as_path(path, TableFileError)
         self.is_input = str(path) == STANDARD_INPUT
-        self.path = Path(path)
         self.name = "standard input" if self.is_input else self.path.name
         self._once: Stream | None = None  # the stream of a pipe whose first bytes have been read
         self._is_spent = False

@@ -18,7 +18,7 @@ from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.typing import Bounds, Floats
-from mixkern.validation import NOT_NEGATIVE, POSITIVE
+from mixkern.validation import NOT_NEGATIVE, POSITIVE, as_floats
 
 GAMMA_BOUNDS = (1e-5, 1e5)
 
@@ -260,7 +260,10 @@ class DistanceKernel(Kernel):
 
     def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself: one."""
-        return np.ones(len(X if isinstance(X, Rows) else np.asarray(X)))
+        rows = X if isinstance(X, Rows) else as_floats(X, "X", KernelError)
+        if len(rows.shape) != 2:
+            raise KernelError(f"X must have two dimensions, rows and columns, but it has {len(rows.shape)}.")
+        return np.ones(len(rows))
 
     def is_stationary(self) -> bool:
         """Whether the kernel depends only on the difference of two rows."""
@@ -361,7 +364,7 @@ def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
 
 def checked(X: ArrayLike, n_columns: int, why: str) -> Floats:
     """Rows as floats, NaN for a gap; an error for another number of columns."""
-    rows = np.asarray(X, dtype=float)
+    rows = as_floats(X, "X", KernelError)
     if rows.ndim != 2 or rows.shape[1] != n_columns:
         raise KernelError(f"X has shape {rows.shape}, but {why}: expected (n, {n_columns}).")
     if np.isinf(rows).any():

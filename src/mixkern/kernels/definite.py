@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 
 from mixkern.errors import KernelError
 from mixkern.typing import Floats
-from mixkern.validation import one_of
+from mixkern.validation import as_floats, one_of
 
 
 class Repair(StrEnum):
@@ -121,7 +121,7 @@ class Repaired:
         The same eigenvectors are used, so an old row gets its values in the repaired matrix (with ``"shift"``, except
         for its value with itself, which a new row does not have).
         """
-        values = np.asarray(K, dtype=float)
+        values = as_floats(K, "K", KernelError)
         return values - self._factor * (values @ self._vectors) @ self._vectors.T
 
 
@@ -169,7 +169,7 @@ def _rounding(values: Floats) -> float:
 
 
 def _symmetric(K: Any) -> Floats:
-    matrix = np.asarray(K, dtype=float)
+    matrix = as_floats(K, "K", KernelError)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise KernelError(f"A kernel matrix is square, but this has shape {matrix.shape}.")
     if not np.isfinite(matrix).all():

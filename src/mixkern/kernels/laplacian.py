@@ -36,6 +36,7 @@ from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
 from mixkern.threads import available_threads
 from mixkern.typing import Bounds, Floats, Ints
+from mixkern.validation import as_floats
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
 FAITHFUL = 1e-12  # largest difference between a definite matrix and its factor's square, as the same share
@@ -325,7 +326,7 @@ class LaplacianKernel(Kernel):
 
     def _read(self, X: ArrayLike | Rows) -> Any:
         """Rows as the base kernel reads them: :class:`Rows` for kernels of mixkern, else an array without gaps."""
-        return self.base.read(X) if isinstance(self.base, DistanceKernel) else np.asarray(X, dtype=float)
+        return self.base.read(X) if isinstance(self.base, DistanceKernel) else as_floats(X, "X", KernelError)
 
     @cached_property
     def _graph_rows(self) -> Any:

@@ -7,6 +7,7 @@ from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
 from mixkern.typing import Bounds, Floats
+from mixkern.validation import as_floats
 
 
 class RBFKernel(DistanceKernel):
@@ -61,8 +62,11 @@ class RBFKernel(DistanceKernel):
         """Rows from an array; rows with as many categorical columns are returned as they are."""
         if isinstance(X, Rows) and X.n_categorical == self.n_categorical:
             return X
-        width = np.shape(X)[1] if np.ndim(X) == 2 else self.n_categorical
-        values = checked(X, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories")
+        given = X.values if isinstance(X, Rows) else as_floats(X, "X", KernelError)
+        width = given.shape[1] if given.ndim == 2 else self.n_categorical
+        values = checked(
+            given, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories"
+        )
         rows = Rows(values, n_categorical=self.n_categorical)
         if rows.has_gaps:
             raise KernelError(

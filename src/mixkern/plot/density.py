@@ -16,6 +16,7 @@ from mixkern.plot.plane import CENTRES, around_centres, ellipses
 from mixkern.plot.sample import scatter
 from mixkern.plot.style import COLOURS, INK, halo
 from mixkern.typing import Bools, Floats
+from mixkern.validation import as_floats
 from mixkern.wording import nearest
 
 FILLS = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour and in grey
@@ -186,7 +187,7 @@ def _position(column: int | str, names: Sequence[str]) -> int:
 
 
 def _rows(mixture: Mixture, X: ArrayLike) -> Floats:
-    rows = np.asarray(X, dtype=float)
+    rows = as_floats(X, "X", MixtureError)
     if rows.ndim != 2 or rows.shape[1] != mixture.n_features:
         raise MixtureError(
             f"X has shape {rows.shape}, but the mixture has {mixture.n_features} columns.",

@@ -16,6 +16,7 @@ from mixkern.plot.figure import MARGIN, axes_or_new, draw_legend, fit_figure, na
 from mixkern.plot.plane import around_centres, grey_components, row_labels
 from mixkern.plot.style import INK, UNLABELLED, halo, marker_style
 from mixkern.typing import Floats
+from mixkern.validation import as_floats
 
 Box = tuple[Floats, Floats]  # lower left and upper right corner
 
@@ -129,7 +130,7 @@ def _plane(mixture: Any) -> Mixture:
 
 def _rows(X: ArrayLike, y: Any) -> tuple[Floats, Labels]:
     """Return the rows without gaps, and their labels."""
-    rows = np.asarray(X, dtype=float)
+    rows = as_floats(X, "X", KernelError)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise KernelError(
             f"X must have two columns, but its shape is {rows.shape}.",

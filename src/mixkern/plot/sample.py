@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern import datasets
+from mixkern.errors import TableError
 from mixkern.plot.figure import axes_or_new, new_figure
 from mixkern.plot.plane import row_labels
 from mixkern.plot.style import UNLABELLED, marker_style
+from mixkern.validation import as_floats
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {  # title of a panel, and what makes its rows
     "Two Moons": datasets.make_two_moons,
@@ -49,9 +50,9 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     >>> from mixkern import datasets, plot
     >>> ax = plot.scatter(*datasets.make_two_moons(random_state=0), title="Two Moons")
     """
-    points = np.asarray(X, dtype=float)
+    points = as_floats(X, "X", TableError)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
+        raise TableError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
     labels = row_labels(y, len(points))
     has_own_figure = ax is None
     ax = axes_or_new(ax, (4.5, 4.5))

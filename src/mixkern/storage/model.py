@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from mixkern.storage.archive import (
 from mixkern.storage.restore import check_model, restore_model
 from mixkern.storage.state import state_of, type_name
 from mixkern.storage.trust import ESTIMATORS, MOVED_MODULES
+from mixkern.validation import as_path
 from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
@@ -125,7 +126,7 @@ TableEncoder
     >>> bool((loaded.predict_proba(moons.X) == model.predict_proba(moons.X)).all())
     True
     """
-    target = Path(fspath(path))
+    target = as_path(path, ModelFileError)
     _check_savable(model)
     try:
         payload = payload_of(state_of(model))
@@ -189,7 +190,7 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
     ModelFileError
         As in :func:`load`.
     """
-    source = Path(fspath(path))
+    source = as_path(path, ModelFileError)
     try:
         return _parsed(file_bytes(source))
     except ModelFileError as error:
