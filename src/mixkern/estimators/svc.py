@@ -311,24 +311,24 @@ class MixtureSVC(MixtureClassifier):
         n : int or None, default=5
             Number of labelled rows, components or columns with a line each; ``None`` is all. The others share one line.
         details : bool, default=False
-            Whether to add the columns that are marked with a star below.
+            Whether to add the columns that are marked with [d] below.
 
         Returns
         -------
         frame
             Of the library of ``X``: pandas, polars or pyarrow; pandas for an array. Several lines for each row, in the
             order of ``X``. In all of them, ``row`` is its index in a pandas frame, else its position; ``label`` (with
-            details by ``"column"``) is the predicted one, and ``against`` * the one with the next highest score.
+            details by ``"column"``) is the predicted one, and ``against`` [d] the one with the next highest score.
 
             By ``"label"``, the strongest pull first:
 
             - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together or the
               ``"intercept"``,
             - ``neighbour``, ``its_label``: position of the labelled row in the ``X`` of :meth:`fit`, and its label,
-            - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` *, ``mixture`` * and
-              ``membership`` * are its parts,
+            - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` [d], ``mixture`` [d] and
+              ``membership`` [d] are its parts,
             - ``pull``: the part of the score, positive for the label and negative for the next one,
-            - ``score`` *: the sum of the pulls, which is the decision between these two classes. It is positive, but
+            - ``score`` [d]: the sum of the pulls, which is the decision between these two classes. It is positive, but
               with three classes or more negative in the rare case that other pairs outvoted this one.
 
             By ``"component"``, the most responsible one first:
@@ -338,9 +338,9 @@ class MixtureSVC(MixtureClassifier):
             - ``responsibility``: the probability that the row comes from it,
             - ``weight``: its share of all rows,
             - ``pull``: the part of the labelled rows in it, each weighted by the component's responsibility for it,
-            - ``score`` *: the sum of the pulls,
-            - ``support`` *: number of support vectors of each label in it, a dict in pandas and otherwise a text,
-            - ``distinct_1`` *, ...: what distinguishes it, as by :func:`~mixkern.density.component_table`.
+            - ``score`` [d]: the sum of the pulls,
+            - ``support`` [d]: number of support vectors of each label in it, a dict in pandas and otherwise a text,
+            - ``distinct_1`` [d], ...: what distinguishes it, as by :func:`~mixkern.density.component_table`.
 
             By ``"column"``, the largest part first:
 
@@ -353,11 +353,11 @@ class MixtureSVC(MixtureClassifier):
               where columns of different types are listed,
             - ``part``: the column's part of the squared distance between the two. It is negative where the columns'
               correlation makes a difference likely,
-            - ``total`` *: the squared distance. If the kernel is a blend, it is the mean of the squares of two
-              distances, whose parts are ``mixture`` * and ``euclidean`` *. From a component, it is the squared
+            - ``total`` [d]: the squared distance. If the kernel is a blend, it is the mean of the squares of two
+              distances, whose parts are ``mixture`` [d] and ``euclidean`` [d]. From a component, it is the squared
               Mahalanobis distance plus twice the log ratio of the most frequent category's probability to that of the
               row's,
-            - ``filled`` *: whether one of the two cells is a gap whose expectation was compared.
+            - ``filled`` [d]: whether one of the two cells is a gap whose expectation was compared.
 
         Notes
         -----
