@@ -4,6 +4,7 @@ To write the table anew: ``python tests/test_features.py``.
 """
 
 import inspect
+import re
 import warnings
 from contextlib import redirect_stdout
 from functools import cache
@@ -58,15 +59,15 @@ REASONS = {
     ("MixtureSVR", "probabilities"): NUMBERS,
     ("MixtureSVR", "class weights"): NO_CLASSES,
     ("MixtureSVR", "frames out"): ARRAYS,
-    ("MixtureOneClassSVM", "probabilities"): "see `novelty`",
+    ("MixtureOneClassSVM", "probabilities"): "see novelty",
     ("MixtureOneClassSVM", "class weights"): NO_CLASSES,
     ("MixtureOneClassSVM", "frames out"): ARRAYS,
     ("VBMixture", "class weights"): NO_CLASSES,
-    ("VBMixture", "categories"): "as codes, `n_categorical`",
+    ("VBMixture", "categories"): "as codes",
     ("VBMixture", "frames out"): ARRAYS,
     ("DensitySearch", "sample weights"): "all rows count alike",
     ("DensitySearch", "class weights"): NO_CLASSES,
-    ("DensitySearch", "categories"): "as codes, `n_categorical`",
+    ("DensitySearch", "categories"): "as codes",
     ("DensitySearch", "frames out"): ARRAYS,
     ("DensitySearch", "routing"): "has no weights",
     ("TableEncoder", "probabilities"): "is a transformer",
@@ -269,9 +270,16 @@ def test_a_feature_works_or_has_a_reason(name, feature):
 
 
 def table():
-    """The table in Markdown: a row for each estimator, with a reason in the cell of a feature that it lacks."""
-    cells = [[name, *("yes" if has(name, f) else f"no: {REASONS[name, f]}" for f in FEATURES)] for name in ESTIMATORS]
-    lines = [["", *FEATURES], ["---"] * (1 + len(FEATURES)), *([f"`{name}`", *others] for name, *others in cells)]
+    """The table in Markdown: a line for each feature, and a column for all estimators that do not differ in any.
+
+    A feature that is missing has its reason in the cell.
+    """
+    columns = {}
+    for name in ESTIMATORS:
+        cells = tuple("yes" if has(name, f) else f"no: {REASONS[name, f]}" for f in FEATURES)
+        columns.setdefault(cells, []).append(re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", name))  # may be broken there
+    lines = [["", *map(", ".join, columns.values())], ["---"] * (1 + len(columns))]
+    lines += [[feature, *cells] for feature, *cells in zip(FEATURES, *columns, strict=True)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
