@@ -5,7 +5,6 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
-from numbers import Integral
 from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -13,7 +12,7 @@ from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbac
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from mixkern.errors import MixkernWarning, OptionError, hint
-from mixkern.validation import Rule
+from mixkern.validation import FLAG, at_least
 
 _Given = ParamSpec("_Given")
 _Estimator = TypeVar("_Estimator")
@@ -207,7 +206,7 @@ def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, 
 # ---------------------------------------------------------------- lines for verbose
 
 EVERY_STEP = 2  # of verbose
-VERBOSE = Rule("0, 1 or 2", lambda value: isinstance(value, Integral) and int(value) >= 0)
+VERBOSE = at_least(0) | FLAG
 
 
 class _Printer:

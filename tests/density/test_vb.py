@@ -411,7 +411,9 @@ def test_verbose_prints_lines_with_the_elapsed_time(blobs, capsys):
     assert len(lines) == plain.n_iter_ + 1
     assert "iteration 1: bound -" in first
     assert last.endswith(n)
-    with pytest.raises(MixtureError, match="verbose must be 0, 1 or 2, but it is 'loud'"):
+    with pytest.raises(
+        MixtureError, match="verbose must be a whole number, 0 or more or True or False, but it is 'loud'"
+    ):
         VBMixture(verbose="loud").fit(blobs[0])
 
 

@@ -1103,7 +1103,7 @@ NO_LINE = r"^Keerthi and Lin's line is not defined for Laplacian kernels\. Use s
         ),
         ({"strategy": "random"}, OptionError, r"^strategy must be one of 'grid', 'line', but it is 'random'\.$"),
         ({"n_jobs": 0}, OptionError, r"^n_jobs must be a whole number other than 0 or None, but it is 0\.$"),
-        ({"verbose": -1}, OptionError, r"^verbose must be 0, 1 or 2, but it is -1\.$"),
+        ({"verbose": -1}, OptionError, r"^verbose must be a whole number, 0 or more or True or False, but it is -1\.$"),
         ({"scoring": ["accuracy"]}, OptionError, r"^scoring must be one of .*, but it is \['accuracy'\]\."),
         ({"cv": 1}, OptionError, "^cv " + WHOLE.format(2, 1)),
         ({"cv": np.int64(1)}, OptionError, "^cv " + WHOLE.format(2, r"np\.int64\(1\)")),

@@ -60,6 +60,17 @@ class Labels:
         """Number of classes."""
         return len(self.classes)
 
+    def codes_in(self, classes: NDArray[Any], *, unlabelled: int = UNLABELLED) -> Ints:  # (n,)
+        """Return the position of each label in other classes: -1 for one that is not there, and ``unlabelled``.
+
+        >>> encode_labels(["no", None, "yes", "maybe"]).codes_in(np.array(["yes", "no"]), unlabelled=-2)
+        array([ 1, -2,  0, -1])
+        """
+        known = {label: i for i, label in enumerate(classes.tolist())}
+        positions = [known.get(label, UNLABELLED) for label in self.classes.tolist()]
+        codes: Ints = np.array([*positions, unlabelled], dtype=np.intp)[self.codes]
+        return codes
+
     def decode(self, codes: ArrayLike) -> Any:
         """Return the labels of class codes, in the type of ``y``.
 

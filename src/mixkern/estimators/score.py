@@ -44,15 +44,13 @@ def scored_rows(is_labelled: NDArray[np.bool_], sample_weight: Any, fewest: int,
 
 def true_codes(labels: Labels, classes: NDArray[Any]) -> Ints:  # (n,)
     """Return the position of each label in ``classes``, -1 for one that is not there, and where unlabelled."""
-    known = {label: i for i, label in enumerate(classes.tolist())}
-    given = labels.classes.tolist()
-    if given and not known.keys() & set(given) and isinstance(given[0], str) != isinstance(next(iter(known)), str):
+    given, known = labels.classes.tolist(), classes.tolist()
+    if given and not set(known) & set(given) and isinstance(given[0], str) != isinstance(known[0], str):
         raise LabelError(
             f"The labels of y, {listing(given)}, are of another type than those in fit, {listing(known)}. Give them in "
             "the same type."
         )
-    codes: Ints = np.array([*(known.get(label, -1) for label in given), -1], dtype=np.intp)[labels.codes]
-    return codes
+    return labels.codes_in(classes)
 
 
 def accuracy(true: Ints, predicted: Ints, weights: Floats | None) -> float:

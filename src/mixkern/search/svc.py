@@ -29,7 +29,7 @@ from mixkern.search.grid import kernel_points
 from mixkern.search.scoring import NamedScorer, Scoring, resolved_scoring
 from mixkern.search.split import check_density, check_labels
 from mixkern.search.trial import SearchTrial, Trainer, Trials, TrialScorer, distinct_shapes
-from mixkern.search.unlabelled import scored_unlabelled, true_codes
+from mixkern.search.unlabelled import optimistic_codes, scored_unlabelled
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, trial_line
 from mixkern.typing import Floats, Ints, Objects
@@ -226,7 +226,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         estimator = self._estimator()
         scoring, values = resolved_scoring(self.scoring), self._values(estimator)
         codes, weights = estimator.read_labels(X, y, sample_weight)
-        true = true_codes(scoring, estimator.classes_, optimistic_labels, len(codes))
+        true = optimistic_codes(scoring, estimator.classes_, optimistic_labels, len(codes))
         with self._stages_of(estimator):
             rows = estimator.learn_structure(X, X_unlabelled, codes)
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)

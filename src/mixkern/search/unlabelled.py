@@ -33,7 +33,7 @@ def scored_unlabelled(
     n_rows : int
         Number of all rows.
     true : ndarray of int or None
-        Codes of ``optimistic_labels``; see :func:`true_codes`.
+        Codes of ``optimistic_labels``; see :func:`optimistic_codes`.
     limit : int
         Number of rows at most.
     random : RandomState
@@ -57,7 +57,7 @@ def scored_unlabelled(
     return unlabelled, true[unlabelled]
 
 
-def true_codes(scoring: Scoring | NamedScorer, classes: Objects, labels: Any, n: int) -> Ints | None:
+def optimistic_codes(scoring: Scoring | NamedScorer, classes: Objects, labels: Any, n: int) -> Ints | None:
     """Encode optimistic_labels by the classes of y; -1 for a class that y does not have."""
     if (labels is not None) != (scoring is Scoring.OPTIMISTIC_ACCURACY):
         raise LabelError("optimistic_labels and scoring='optimistic_accuracy' go together: give both, or neither.")
@@ -66,11 +66,10 @@ def true_codes(scoring: Scoring | NamedScorer, classes: Objects, labels: Any, n:
     true = encode_labels(labels, min_classes=1)
     if len(true.codes) != n:
         raise LabelError(f"optimistic_labels has {len(true.codes)} labels, but X has {n} rows.")
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    of_class = np.array([*(position.get(label, UNLABELLED) for label in true.classes.tolist()), GAP])
-    if (of_class[:-1] == UNLABELLED).all():
+    codes = true.codes_in(classes, unlabelled=GAP)
+    if (codes[true.is_labelled] == UNLABELLED).all():
         raise LabelError(
             f"None of optimistic_labels, {listing(true.classes.tolist())}, is a label of y, "
             f"{listing(classes.tolist())}. Give them in the same type."
         )
-    return of_class[true.codes]
+    return codes
