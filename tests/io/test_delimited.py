@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mixkern.encoding import TableEncoder
+from mixkern.encoding.grammar import is_gap_word
 from mixkern.errors import OptionError, TableFileError
 from mixkern.io import table_file
 from mixkern.io.delimited import decimal_signs, header_line
-from mixkern.io.parsing import is_gap_word
 
 MIXED = """age;town;since;member;zip;churn
 31,5;Kassel;2024-05-01;true;01234;no

@@ -20,10 +20,10 @@ from mixkern.cli.option import (
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import TrainingTable, training_table
 from mixkern.encoding.cell import jsonable
+from mixkern.encoding.grammar import COMMA
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.io.parsing import COMMA
 from mixkern.storage import save
 from mixkern.wording import counted
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mixkern.encoding.column import Column
+from mixkern.encoding.grammar import COMMA, POINT, SIGNS, is_gap_word, number
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError, hint
-from mixkern.io.parsing import COMMA, POINT, SIGNS, converted, inferred, is_gap_word, number, objects, texts
+from mixkern.io.parsing import converted, inferred, objects, texts
 from mixkern.io.records import Dialect, LineNumbers, Records, delimiter_hint, dialect_of
 from mixkern.io.source import CHUNK, Progress, TableSource
 from mixkern.io.table_file import N_ROWS, TableFile, checked_rows, frame_of, no_rows, pandas

@@ -9,9 +9,10 @@ import numpy as np
 from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.column import CategoricalColumn, Column
 from mixkern.encoding.frame import Kind
+from mixkern.encoding.grammar import POINT
 from mixkern.errors import FileFormatWarning, MixkernError, TableFileError
 from mixkern.imports import optional
-from mixkern.io.parsing import LARGEST, POINT, converted, objects
+from mixkern.io.parsing import LARGEST, converted, objects
 from mixkern.io.source import Progress, TableSource
 from mixkern.io.table_file import N_ROWS, TableFile, checked_rows, frame_of, no_rows
 from mixkern.wording import listing

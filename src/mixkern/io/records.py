@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from mixkern.encoding.grammar import COMMA
 from mixkern.errors import Hint, OptionError, TableFileError, hint
-from mixkern.io.parsing import COMMA
 from mixkern.wording import counted, nearest
 
 DELIMITER_NAMES = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma", " ": "space"}
