@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from mixkern.encoding.grammar import boolean, is_gap_word, moment, number
+from mixkern.encoding.grammar import boolean, is_gap_word, moment, number, unit_of
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,101 @@ def test_booleans():
         ("2024-05-01T00:30+02:00", dt.datetime(2024, 4, 30, 22, 30)),
         ("2024-02-30", None),
         ("0001-01-01T00:00+10:00", None),
-        ("01.05.2024", None),
         ("20240501", None),
     ],
 )
 def test_dates(cell, found):
     assert moment(cell) == found
+
+
+@pytest.mark.parametrize(
+    ("cell", "sign", "unit", "value"),
+    [
+        ("12,5 %", ",", "%", 12.5),
+        ("12%", ".", "%", 12.0),
+        ("1.234,50 EUR", ",", "EUR", 1234.5),
+        ("$3.20", ".", "$", 3.2),
+        ("3.20 USD", ".", "USD", 3.2),
+        ("\u20ac 5", ".", "\u20ac", 5.0),
+        ("5\u00a0\u20ac", ".", "\u20ac", 5.0),
+        ("-$5", ".", "$", -5.0),
+        ("$-5", ".", "$", -5.0),
+        ("-5 $", ".", "$", -5.0),
+        ("CHF 1'200.50", ".", "CHF", 1200.5),
+        ("$.50", ".", "$", 0.5),
+        ("$1e3", ".", "$", 1000.0),
+    ],
+)
+def test_numbers_with_a_unit(cell, sign, unit, value):
+    assert unit_of(cell) == unit
+    assert number(cell, sign, unit).value == value
+    assert number(cell, sign) is None
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "3 cm",
+        "% 5",
+        "$5 USD",
+        "-$-5",
+        "$",
+        "%",
+        "EUR",
+        "usd 5",
+        "BMW 320",
+        "5 EURO",
+        "$inf",
+        "$x",
+        "5 % %",
+        "A$5",
+        "--5 %",
+    ],
+)
+def test_what_is_no_number_with_a_unit(cell):
+    assert number(cell) is None
+    assert number(cell, unit=unit_of(cell)) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("06.06.2020", dt.datetime(2020, 6, 6)),
+        ("6.7.2020", dt.datetime(2020, 7, 6)),
+        ("31.12.20", dt.datetime(2020, 12, 31)),
+        ("31.12.69", dt.datetime(1969, 12, 31)),
+        ("06.06.2020 14:30", dt.datetime(2020, 6, 6, 14, 30)),
+        ("06.06.2020, 4:05:06.5", dt.datetime(2020, 6, 6, 4, 5, 6, 500_000)),
+        ("2024/05/01", dt.datetime(2024, 5, 1)),
+        ("2024.5.1 1:00 PM", dt.datetime(2024, 5, 1, 13)),
+        ("2024/05/01 12:00 a.m.", dt.datetime(2024, 5, 1)),
+        ("1.2.20", None),
+        ("12.31.2024", None),
+        ("31.04.2020", None),
+        ("06.06.2020 25:00", None),
+        ("06.06.2020 13:00 PM", None),
+        ("06.06/2020", None),
+        ("1.2.3", None),
+        ("12/31/2024", None),
+    ],
+)
+def test_dates_that_are_read_in_one_way(cell, found):
+    assert moment(cell) == found
+
+
+@pytest.mark.parametrize(
+    ("cell", "day_first", "month_first"),
+    [
+        ("01/02/2024", dt.datetime(2024, 2, 1), dt.datetime(2024, 1, 2)),
+        ("1-2-2024 14:30", dt.datetime(2024, 2, 1, 14, 30), dt.datetime(2024, 1, 2, 14, 30)),
+        ("31/12/2024", dt.datetime(2024, 12, 31), None),
+        ("12/31/2024", None, dt.datetime(2024, 12, 31)),
+        ("31.12.2024", dt.datetime(2024, 12, 31), dt.datetime(2024, 12, 31)),
+        ("2024-05-01", dt.datetime(2024, 5, 1), dt.datetime(2024, 5, 1)),
+        ("31/12/24", None, None),
+        ("31/12-2024", None, None),
+    ],
+)
+def test_dates_in_either_order(cell, day_first, month_first):
+    assert moment(cell, day_first=True) == day_first
+    assert moment(cell, day_first=False) == month_first

@@ -1,8 +1,8 @@
 """Encode tables and labels: columns as numbers and category codes, labels as class codes."""
 
+from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.encoder import TableEncoder
-from mixkern.encoding.frame import Kind
 from mixkern.encoding.inference import identifiers
 from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, label_column, prepare_table
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets

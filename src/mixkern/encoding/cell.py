@@ -8,6 +8,7 @@ import decimal
 import math
 import numbers
 from collections.abc import Collection, Mapping
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,24 @@ EXCEPTIONS = 10  # one text in this many may differ from the others, because rea
 _DATES = (dt.date, np.datetime64)
 _NO_GAPS = frozenset({str, int, bool})  # types without a missing value
 _DURATIONS = (dt.timedelta, dt.time, np.timedelta64)
+
+
+class Kind(StrEnum):
+    """The type of a column's cells."""
+
+    NUMBER = "number"
+    INTEGER = "integer"
+    DATE = "date"
+    DURATION = "duration"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    CATEGORY = "category"
+    EMPTY = "empty"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells are quantities, which can be z-scored."""
+        return self in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.DURATION)
 
 
 def is_gap(value: object) -> bool:

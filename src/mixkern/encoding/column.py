@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.encoding.cell import DAY, LAST_DAY
-from mixkern.encoding.frame import Kind, RawColumn
+from mixkern.encoding.cell import DAY, LAST_DAY, Kind
+from mixkern.encoding.frame import RawColumn
 from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, hint
 from mixkern.typing import Floats
 from mixkern.wording import counted

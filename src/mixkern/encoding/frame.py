@@ -14,7 +14,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mixkern.encoding.cell import are_dates, date_text, days, is_gap, number, parsed, text
+from mixkern.encoding.cell import Kind, are_dates, date_text, days, is_gap, number, parsed, text
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -39,24 +38,6 @@ from mixkern.wording import counted, listing, shortened
 
 PANDAS = "pandas"
 FRAME_KINDS = (PANDAS, "polars", "pyarrow", "modin", "cudf")  # as narwhals names them
-
-
-class Kind(StrEnum):
-    """The type of a column's cells."""
-
-    NUMBER = "number"
-    INTEGER = "integer"
-    DATE = "date"
-    DURATION = "duration"
-    BOOLEAN = "boolean"
-    TEXT = "text"
-    CATEGORY = "category"
-    EMPTY = "empty"
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether the cells are quantities, which can be z-scored."""
-        return self in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.DURATION)
 
 
 @dataclass(frozen=True)

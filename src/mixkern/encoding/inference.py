@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.encoding.cell import EXCEPTIONS, are_dates, is_gap, not_numbers
+from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, is_gap, not_numbers
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.frame import Kind, RawColumn, raw_columns
+from mixkern.encoding.frame import RawColumn, raw_columns
 from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
 

@@ -10,9 +10,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from mixkern.encoding.cell import is_gap, not_numbers, text
+from mixkern.encoding.cell import Kind, is_gap, not_numbers, text
 from mixkern.encoding.encoder import TableEncoder
-from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.inference import infer_column
 from mixkern.encoding.labels import UNLABELLED, encode_labels
 from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices

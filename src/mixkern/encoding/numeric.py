@@ -6,7 +6,8 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
 
-from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.matching import check_columns, keep_columns
 from mixkern.errors import CellTypeError, InfiniteValueError, NotEncodedError, NotNumericError, hint
 from mixkern.typing import Floats

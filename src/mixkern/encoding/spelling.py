@@ -1,0 +1,244 @@
+"""How the cells of a column are written: the decimal sign, the unit and the order of dates, found from all of them."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.grammar import (
+    COMMA,
+    PERCENT,
+    POINT,
+    boolean,
+    is_two_way_date,
+    moment,
+    number,
+    unit_of,
+)
+from mixkern.errors import Hint, hint
+from mixkern.typing import Floats
+from mixkern.wording import listing
+
+SIGN_ROWS = 1000  # rows from which decimal signs are detected
+_PLAIN = b"0123456789eE+-.\0"  # characters of plain numbers, joined by NUL
+_SHAPE = bytes.maketrans(b"23456789-", b"11111111+")
+_PADDED = (b"\x0000", b"\x0001", b"\0+00", b"\0+01")  # shapes of numbers with leading zeros
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the cells of a column are written. All cells of a column are read with one spelling, in later tables too.
+
+    Attributes
+    ----------
+    kind : Kind
+        NUMBER, BOOLEAN or DATE.
+    decimal : str
+        Decimal sign of numbers, "." or ",".
+    unit : str
+        Percent sign or currency of all numbers, such as "%", "$" or "EUR"; empty where they have none.
+    day_first : bool or None
+        Whether the day comes first in dates such as 31/12/2024; ``None`` where there are no such dates.
+
+    Examples
+    --------
+    >>> Spelling(Kind.NUMBER, decimal=",", unit="EUR").value("1.234,50 EUR")
+    1234.5
+    """
+
+    kind: Kind
+    decimal: str = POINT
+    unit: str = ""
+    day_first: bool | None = None
+
+    def value(self, cell: str) -> Any:
+        """Return the float, boolean or date (UTC) in a cell; ``None`` where there is none.
+
+        Numbers without the unit of the column are numbers in that unit.
+        """
+        if self.kind is Kind.DATE:
+            return moment(cell, self.day_first)
+        if self.kind is Kind.BOOLEAN:
+            return boolean(cell)
+        found = number(cell, self.decimal) or (number(cell, self.decimal, self.unit) if self.unit else None)
+        return None if found is None else found.value
+
+
+def spelling_of(distinct: Collection[str], decimal: str = POINT) -> Spelling | None:
+    """Return how the distinct cells of a column are written; ``None`` where they are texts.
+
+    Numbers with leading zeros are texts, because they may be codes, and so are dates such as 01/02/2024 where each of
+    them may have the day or the month first.
+
+    Parameters
+    ----------
+    distinct : collection of str
+        The distinct cells, without gaps.
+    decimal : {".", ","}, default="."
+        Decimal sign of the column; see :func:`decimal_signs`.
+
+    Examples
+    --------
+    >>> spelling_of(["12,5 %", "7 %"], ",").unit, spelling_of(["12 %", "7 EUR"]), spelling_of(["007", "12"])
+    ('%', None, None)
+    >>> spelling_of(["01/02/2024", "12/31/2024"]).day_first, spelling_of(["01/02/2024", "03/02/2024"])
+    (False, None)
+    """
+    if not distinct:
+        return None
+    first = next(iter(distinct))
+    unit = unit_of(first)
+    if plain_numbers(distinct, decimal) is not None or _fit(distinct, lambda cell: _is_number(cell, decimal, unit)):
+        return Spelling(Kind.NUMBER, decimal, unit)
+    if _fit(distinct, lambda cell: boolean(cell) is not None):
+        return Spelling(Kind.BOOLEAN)
+    orders = date_orders(distinct)
+    return Spelling(Kind.DATE, day_first=orders[0]) if len(orders) == 1 else None
+
+
+def date_orders(distinct: Iterable[str]) -> tuple[bool | None, ...]:
+    """Return the values of ``day_first`` that make dates of all cells.
+
+    None where a cell is no date, two where all dates could have either order, and otherwise one: ``None`` for dates
+    that can be read in one way only.
+
+    >>> date_orders(["06.06.2020"]), date_orders(["01/02/2024"]), date_orders(["31/12/2024"]), date_orders(["x"])
+    ((None,), (True, False), (True,), ())
+    """
+    orders: tuple[bool | None, ...] = (None,)
+    for cell in distinct:
+        if orders[0] is None and is_two_way_date(cell):
+            orders = (True, False)
+        orders = tuple(order for order in orders if moment(cell, order) is not None)
+        if not orders:
+            return ()
+    return orders
+
+
+def decimal_signs(columns: Sequence[Sequence[str]], delimiter: str = "") -> tuple[str, ...]:
+    """Return the decimal sign of each column, detected from its first cells.
+
+    A cell counts if it is a number with one sign and not with the other: 3,14 but not 1,234. A column without such
+    cells gets the sign of the other columns.
+
+    >>> decimal_signs([["3,14", "2,5"], ["1", "2"], ["1.5", ""]], ";")
+    (',', ',', '.')
+    """
+    balances = [_balance(cells) for cells in columns]
+    total = sum(balances)
+    has_groups = not total and any(COMMA in cell and _is_some_number(cell, POINT) for each in columns for cell in each)
+    # Files are delimited by semicolons where the comma is the decimal sign.
+    common = COMMA if total > 0 or (has_groups and delimiter == ";") else POINT
+    return tuple(_sign(balance) or common for balance in balances)
+
+
+def plain_numbers(cells: Collection[str], decimal: str = POINT) -> Floats | None:  # (n,)
+    """Return cells that are all plain numbers as floats; ``None`` where a cell must be parsed on its own.
+
+    A quick way for the usual columns: without gaps, blanks, thousands marks, units and leading zeros.
+
+    >>> plain_numbers(["1", "-2.5e3"]), plain_numbers(["1", "01"]), plain_numbers(["1,234"])
+    (array([ 1.0e+00, -2.5e+03]), None, None)
+    """
+    joined = "\0".join(cells)
+    if decimal == COMMA:
+        if POINT in joined:
+            return None
+        joined = joined.replace(COMMA, POINT)
+    if not cells or not joined.isascii():
+        return None
+    characters = joined.encode("ascii")
+    shape = b"\0" + characters.translate(_SHAPE)
+    if characters.translate(None, _PLAIN) or any(start in shape for start in _PADDED):
+        return None
+    try:
+        return np.array(list(map(float, joined.split("\0"))))
+    except ValueError:
+        return None
+
+
+def spelling_notes(columns: Mapping[str, tuple[Spelling, str]]) -> list[tuple[str, Hint]]:
+    """Return text and hint of a note for each kind of spelling that is not plain.
+
+    Parameters
+    ----------
+    columns : mapping from str to (Spelling, str)
+        The spelling of each column, and one of its cells: with thousands marks if there are any.
+
+    Examples
+    --------
+    >>> notes = spelling_notes({"rate": (Spelling(Kind.NUMBER, ",", "%"), "12,5 %")})
+    >>> notes[0][0]
+    "Percentages are read as the numbers that are written: 'rate' (12,5 % is 12.5)."
+    """
+    found: dict[int, dict[str, str]] = {}
+    for name, (spelling, cell) in columns.items():
+        for note, what in enumerate(_marks(spelling, cell)):
+            if what:
+                found.setdefault(note, {})[name] = what
+    return [
+        (f"{_NOTES[note][0]}: {listing(names)} ({next(iter(names.values()))}).", _NOTES[note][1])
+        for note, names in sorted(found.items())
+    ]
+
+
+_ISO = hint(
+    python="If that is wrong, convert them before: pd.to_datetime(X[...], format=...).",
+    cli="If that is wrong, write them in the form 2024-12-31.",
+)
+_NOTES = (
+    ("Percentages are read as the numbers that are written", Hint()),
+    ("Amounts of money are read as numbers", Hint()),
+    ("Dates are read with the day first", _ISO),
+    ("Dates are read with the month first", _ISO),
+    (
+        "Numbers are read with thousands set apart",
+        hint(
+            python="If that sign is a decimal sign, name it: decimal=',' or decimal='.'.",
+            cli="If that sign is a decimal sign: --decimal , or --decimal .",
+        ),
+    ),
+)
+
+
+def _marks(spelling: Spelling, cell: str) -> tuple[str, ...]:
+    """Return what each note says of a cell, in the order of the notes; empty where it does not apply."""
+    if spelling.kind is Kind.DATE:
+        date = moment(cell, spelling.day_first)
+        is_plain = date is None or cell.strip()[:4].isdecimal()
+        what = "" if is_plain else f"{cell.strip()} is {date.isoformat(' ') if date else ''}".removesuffix(" 00:00:00")
+        return ("", "", "", what, "") if spelling.day_first is False else ("", "", what, "", "")
+    found = number(cell, spelling.decimal, spelling.unit) if spelling.kind is Kind.NUMBER else None
+    if found is None:
+        return ("",) * len(_NOTES)
+    what = f"{cell.strip()} is {found.plain}"
+    is_percent, is_money = spelling.unit == PERCENT, spelling.unit not in ("", PERCENT)
+    return what if is_percent else "", what if is_money else "", "", "", what if found.is_grouped else ""
+
+
+def _is_number(cell: str, decimal: str, unit: str) -> bool:
+    found = number(cell, decimal, unit)
+    return found is not None and not found.is_padded
+
+
+def _is_some_number(cell: str, decimal: str) -> bool:
+    """Return whether a cell is a number, with any unit or none."""
+    return number(cell, decimal, unit_of(cell)) is not None
+
+
+def _fit(cells: Iterable[str], fits: Callable[[str], bool]) -> bool:
+    return all(map(fits, cells))
+
+
+def _sign(balance: int) -> str | None:
+    if balance == 0:
+        return None
+    return COMMA if balance > 0 else POINT
+
+
+def _balance(cells: Sequence[str]) -> int:
+    """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
+    marked = (cell for cell in cells if COMMA in cell or POINT in cell)
+    return sum(_is_some_number(cell, COMMA) - _is_some_number(cell, POINT) for cell in marked)

@@ -1,0 +1,123 @@
+"""How the cells of a column are written."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.spelling import (
+    Spelling,
+    date_orders,
+    decimal_signs,
+    plain_numbers,
+    spelling_notes,
+    spelling_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "spelling"),
+    [
+        (["1", "2.5"], ".", Spelling(Kind.NUMBER)),
+        ([" 1", "1,234"], ".", Spelling(Kind.NUMBER)),
+        (["1", "2,5"], ",", Spelling(Kind.NUMBER, ",")),
+        (["12,5 %", "7%"], ",", Spelling(Kind.NUMBER, ",", "%")),
+        (["$5", "-$3.20", "7 $"], ".", Spelling(Kind.NUMBER, unit="$")),
+        (["true", "FALSE"], ".", Spelling(Kind.BOOLEAN)),
+        (["2024-05-01", "06.06.2020", "2024/05/01"], ".", Spelling(Kind.DATE)),
+        (["01/02/2024", "31/12/2024"], ".", Spelling(Kind.DATE, day_first=True)),
+        (["01/02/2024", "12/31/2024"], ".", Spelling(Kind.DATE, day_first=False)),
+        (["31.12.2020", "12/31/2024"], ".", Spelling(Kind.DATE, day_first=False)),
+    ],
+)
+def test_spellings(cells, decimal, spelling):
+    assert spelling_of(cells, decimal) == spelling
+    assert spelling_of(dict.fromkeys(cells), decimal) == spelling
+    assert None not in map(spelling.value, cells)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [],
+        ["a"],
+        ["1", "x"],
+        ["007", "12"],
+        ["12 %", "7 EUR"],
+        ["12 %", "7"],
+        ["7", "12 %"],
+        ["5 EUR", "5 \u20ac"],
+        ["true", "1"],
+        ["01/02/2024", "03/04/2024"],
+        ["31/12/2024", "12/31/2024"],
+        ["2024-05-01", "soon"],
+        ["31/12/24", "30/11/24"],
+    ],
+)
+def test_columns_that_stay_texts(cells):
+    assert spelling_of(cells) is None
+
+
+def test_values():
+    assert Spelling(Kind.NUMBER, ",", "%").value("12,5 %") == 12.5
+    assert Spelling(Kind.NUMBER, ",", "%").value("12,5") == 12.5
+    assert Spelling(Kind.NUMBER, unit="USD").value("5 EUR") is None
+    assert Spelling(Kind.BOOLEAN).value("TRUE") is True
+    assert Spelling(Kind.DATE, day_first=True).value("01/02/2024") == dt.datetime(2024, 2, 1)
+    assert Spelling(Kind.DATE).value("01/02/2024") is None
+
+
+def test_one_date_decides_the_order_of_all():
+    assert date_orders(["01/02/2024"]) == (True, False)
+    assert date_orders(["01/02/2024", "13/02/2024"]) == (True,)
+    assert date_orders(["01/02/2024", "2024-13-01"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "delimiter", "signs"),
+    [
+        ([["3,14", "2,5"], ["1", "2"], ["1.5", ""]], ";", (",", ",", ".")),
+        ([["12,5 %", "7 %"], ["1.234 EUR"]], ",", (",", ",")),
+        ([["1,234"], ["5"]], ";", (",", ",")),
+        ([["1,234"], ["5"]], ",", (".", ".")),
+        ([["a,b"], ["5"]], ",", (".", ".")),
+    ],
+)
+def test_decimal_signs(columns, delimiter, signs):
+    assert decimal_signs(columns, delimiter) == signs
+
+
+@pytest.mark.parametrize("cells", [["1 "], ["+01"], ["1_0"], ["x"], ["1", ""], ["1.2.3"], ["\u0663"], [], ["inf"]])
+def test_numbers_that_are_not_plain(cells):
+    assert plain_numbers(cells) is None
+
+
+def test_plain_numbers():
+    np.testing.assert_array_equal(plain_numbers(["1", "0", "0.5", "-1e5", ".5"]), [1, 0, 0.5, -1e5, 0.5])
+    np.testing.assert_array_equal(plain_numbers(["1,5", "2"], ","), [1.5, 2])
+    assert plain_numbers(["1.5"], ",") is None
+
+
+def test_one_note_for_each_kind_of_spelling():
+    notes = spelling_notes(
+        {
+            "rate": (Spelling(Kind.NUMBER, ",", "%"), "12,5 %"),
+            "share": (Spelling(Kind.NUMBER, ",", "%"), "7 %"),
+            "price": (Spelling(Kind.NUMBER, ",", "EUR"), "1.234,50 EUR"),
+            "day": (Spelling(Kind.DATE), "06.07.2020 14:30"),
+            "sold": (Spelling(Kind.DATE, day_first=True), "31/12/2024"),
+            "paid": (Spelling(Kind.DATE, day_first=False), "12/31/2024"),
+            "iso": (Spelling(Kind.DATE), "2024-12-31"),
+            "age": (Spelling(Kind.NUMBER), "1"),
+            "size": (Spelling(Kind.NUMBER, ","), "1.234"),
+            "is": (Spelling(Kind.BOOLEAN), "true"),
+        }
+    )
+    assert [text for text, _ in notes] == [
+        "Percentages are read as the numbers that are written: 'rate', 'share' (12,5 % is 12.5).",
+        "Amounts of money are read as numbers: 'price' (1.234,50 EUR is 1234.50).",
+        "Dates are read with the day first: 'day', 'sold' (06.07.2020 14:30 is 2020-07-06 14:30:00).",
+        "Dates are read with the month first: 'paid' (12/31/2024 is 2024-12-31).",
+        "Numbers are read with thousands set apart: 'price', 'size' (1.234,50 EUR is 1234.50).",
+    ]
