@@ -31,6 +31,7 @@ SUPPORT = {
     "imports.py",
     "threads.py",
     "validation.py",
+    "whole_file.py",
     "wording.py",
 }
 

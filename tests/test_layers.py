@@ -12,7 +12,7 @@ PACKAGE = Path(mixkern.__file__).parent
 # Lowest first; rooms on one line do not import each other.
 ORDER = [
     {"errors", "wording", "typing"},
-    {"imports", "validation", "sampling", "threads"},
+    {"imports", "validation", "sampling", "threads", "whole_file"},
     {"fitting", "notebook"},
     {"trials"},
     {"engine", "encoding"},

@@ -96,6 +96,7 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
     (tmp_path / "file").touch()
     done = run("fit", table, "--target", "churn", "-o", tmp_path / "file" / "a.mixkern", "--no-estimate", code=1)
     assert "cannot be written" in done.stderr
+    assert "there is no folder" in done.stderr
     assert "a directory" in run("fit", table, "--target", "churn", "-o", tmp_path, code=2).stderr
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 

@@ -133,6 +133,7 @@ def test_a_table_may_be_predicted_again_and_again(run, model, table, tmp_path):
     "name", ["out.csv.gz", "out.tsv", "out.TSV.BZ2", "out.csv.xz", "out.parquet", "a folder/out.v1.csv"]
 )
 def test_forms_of_output(run, model, table, assessed, tmp_path, name):
+    (tmp_path / "a folder").mkdir()
     run("predict", model, table, "-o", tmp_path / name)
     if name.endswith("parquet"):
         frame = pd.read_parquet(tmp_path / name)
@@ -145,7 +146,7 @@ def test_forms_of_output(run, model, table, assessed, tmp_path, name):
 @pytest.mark.parametrize("name", ["out", "out.xlsx", "out.gz", "out.parquet.gz", "csv", "out.csv.zip"])
 def test_names_that_do_not_end_like_a_table(run, model, table, tmp_path, name):
     done = run("predict", model, table, "-o", tmp_path / name, code=1)
-    assert f"{name!r} does not end like a table: use .csv, .tsv or .parquet" in done.stderr
+    assert f"{name!r} does not end like a table: use .csv, .tsv, .parquet or .arrow" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -241,6 +242,12 @@ def test_files_that_are_no_models(run, table, tmp_path):
     assert "there is no such file. This writes one: mixkern fit TABLE --target COLUMN -o MODEL" in done.stderr
     assert "it is no model. Give the model before the table." in run("predict", table, table, code=1).stderr
     assert "it is a folder" in run("predict", tmp_path, table, code=1).stderr
+
+
+def test_a_folder_that_does_not_exist(run, model, table, tmp_path):
+    done = run("predict", model, table, "-o", tmp_path / "no" / "out.csv", code=1)
+    assert f"out.csv cannot be written: there is no folder '{tmp_path / 'no'}'. Create it." in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_table_is_not_lost_to_its_predictions(run, model, table):

@@ -1,18 +1,19 @@
-"""Tables in files: whole, exact, or not there."""
+"""Tables in files: whole, exact, or not there; text in the dialect that was read."""
 
+import codecs
 import gzip
 import io
-import os
 import sys
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 from mixkern.errors import TableFileError
 from mixkern.io import table_file, table_writer
-from mixkern.io.writer import whole_file, write_whole
 
 FRAME = pd.DataFrame(
     {
@@ -24,11 +25,15 @@ FRAME = pd.DataFrame(
 )
 
 
-def write(path, frames):
-    with table_writer(path) as write_frame:
+def write(path, frames, dialect=None):
+    with table_writer(path, dialect) as write_table:
         for frame in frames:
-            write_frame(frame)
+            write_table(frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False))
     return path
+
+
+def dialect(**changes):
+    return SimpleNamespace(**{"delimiter": ";", "encoding": "cp1252", "line_end": "\n", "decimal": ","} | changes)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tab", "a.txt", "a.csv.gz", "a.tsv.bz2", "a.csv.xz", "A.CSV"])
@@ -56,13 +61,11 @@ def test_every_line_break_is_quoted(tmp_path, text):
 
 
 def test_parquet_is_exact(tmp_path):
-    pytest.importorskip("pyarrow")
     found = pd.read_parquet(write(tmp_path / "a.parquet", [FRAME[:3], FRAME[3:]]))
     pd.testing.assert_frame_equal(found, FRAME, check_exact=True, check_dtype=False)
 
 
 def test_parquet_of_texts_that_begin_with_gaps(tmp_path):
-    pytest.importorskip("pyarrow")
     cells = np.array([None, None, "a", None], dtype=object)
     frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": [1, 2, 3, 4]})
     found = pd.read_parquet(write(tmp_path / "a.parquet", [frame[:2], frame[2:]]))
@@ -71,14 +74,13 @@ def test_parquet_of_texts_that_begin_with_gaps(tmp_path):
 
 
 def test_parquet_refuses_a_column_that_changes(tmp_path):
-    pytest.importorskip("pyarrow")
     with pytest.raises(TableFileError, match=r"cannot be written as Parquet: .* Write a \.csv file\."):
         write(tmp_path / "a.parquet", [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["x"]})])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_equal_tables_make_equal_files(tmp_path):
-    a, b = (write(tmp_path / name / "a.csv.gz", [FRAME]).read_bytes() for name in "ab")
+    a, b = (write(tmp_path / f"{name}.csv.gz", [FRAME]).read_bytes() for name in "ab")
     assert a == b
     assert gzip.decompress(a).startswith(b"x,n,text,when\n")
 
@@ -98,10 +100,10 @@ def test_a_failure_leaves_the_old_file(tmp_path, name, error):
     assert (tmp_path / name).read_text() == "old"
 
 
-@pytest.mark.parametrize("name", ["a", "a.xlsx", "a.gz", "a.parquet.gz", "a.zip", ".csvx"])
+@pytest.mark.parametrize("name", ["a", "a.xlsx", "a.gz", "a.parquet.gz", "a.arrow.xz", "a.zip", ".csvx"])
 def test_other_ends_of_names_are_refused_before_anything_is_written(tmp_path, name):
     with (
-        pytest.raises(TableFileError, match=r"does not end like a table: use \.csv, \.tsv or \.parquet"),
+        pytest.raises(TableFileError, match=r"does not end like a table: use \.csv, \.tsv, \.parquet or \.arrow"),
         table_writer(tmp_path / name),
     ):
         pass
@@ -110,8 +112,12 @@ def test_other_ends_of_names_are_refused_before_anything_is_written(tmp_path, na
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(TableFileError, match=r"a\.csv cannot be written: "):
-        write(tmp_path / "file" / "a.csv", [FRAME])
+    for folder in (tmp_path / "file", tmp_path / "none"):
+        with pytest.raises(
+            TableFileError, match=rf"a\.csv cannot be written: there is no folder '{folder}'\. Create it\."
+        ):
+            write(folder / "a.csv", [FRAME])
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_full_disk(tmp_path):
@@ -138,64 +144,124 @@ def test_standard_output(monkeypatch):
     assert stream.buffer.getvalue().decode() == "ä\n🙂\nb\n"
 
 
-def test_text_and_bytes(tmp_path):
-    assert write_whole(tmp_path / "a" / "b.txt", "±").read_text("utf-8") == "±"
-    assert write_whole(tmp_path / "c.png", b"\x00").read_bytes() == b"\x00"
-    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"b.txt", "c.png"}
+# ---------------------------------------------------------------- the same bytes as pandas writes
+
+WORDS = ("", "a", "a,b", 'say "no"', "line\nbreak", " lead", "0012", "ä€🙂", "=1+1", "NA", '"', "\t", "9" * 30, None)
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-
-    def fails(self, target):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_others_may_read_it(tmp_path):
-    assert write_whole(tmp_path / "a.txt", "x").stat().st_mode & 0o444 == 0o444
-
-
-def test_what_is_written_piece_by_piece_is_there_at_the_end_or_not_at_all(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("old")
-
-    def fails():
-        with whole_file(path) as file:
-            file.write(b"half of the new")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fails()
-    assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+def random_column(random, n):
+    kind = random.randint(6)
+    if kind == 0:
+        return pd.Series([WORDS[i] for i in random.randint(len(WORDS), size=n)], dtype=object)
+    if kind == 1:
+        return pd.Series(random.randint(-5, 5, size=n) * 10 ** random.randint(0, 17))
+    if kind == 2:
+        return pd.Series(np.where(random.rand(n) < 0.2, np.nan, random.randn(n) * 10.0 ** random.randint(-20, 20, n)))
+    if kind == 3:
+        return pd.Series(random.rand(n) < 0.5)
+    if kind == 4:
+        return pd.Series(random.randint(-9, 9, size=n) * 10.0 ** random.randint(-6, 18, n))
+    unit = ("D", "h", "s", "ms", "us", "ns")[random.randint(6)]
+    moments = pd.Series(random.randint(0, 9000, size=n).astype(f"M8[{unit}]"))
+    moments[0] = pd.NaT if random.rand() < 0.3 else moments[0]
+    return moments.dt.tz_localize("Asia/Tokyo") if random.rand() < 0.3 else moments
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
-def test_permissions_are_those_of_the_user_or_of_the_old_file(tmp_path):
-    before = os.umask(0o077)
-    try:
-        path = write_whole(tmp_path / "a.txt", "x")
-    finally:
-        os.umask(before)
-    assert path.stat().st_mode & 0o777 == 0o600
-    path.chmod(0o640)
-    assert write_whole(path, "y").stat().st_mode & 0o777 == 0o640
+def test_text_has_the_bytes_that_pandas_writes(tmp_path):
+    random = np.random.RandomState(0)
+    for _ in range(200):
+        n = random.randint(1, 9)
+        names = [str(WORDS[i]) for i in random.permutation(len(WORDS) - 1)[: random.randint(1, 5)]]
+        frame = pd.DataFrame({name: random_column(random, n) for name in names})
+        found = write(tmp_path / "a.csv", [frame]).read_bytes()
+        assert found == frame.to_csv(index=False, lineterminator="\n").encode(), frame
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_stays_one_and_a_device_is_written_to(tmp_path):
-    path, link = tmp_path / "a.txt", tmp_path / "link.txt"
-    path.write_text("old")
-    link.symlink_to(path)
-    write_whole(link, "new")
-    assert link.is_symlink()
-    assert path.read_text() == "new"
-    write_whole(Path(os.devnull), "x")
-    assert not Path(os.devnull).is_file()
+def test_any_float_has_the_text_of_python(tmp_path):
+    random = np.random.RandomState(0)
+    values = np.frombuffer(random.bytes(80_000), dtype=float)
+    values = np.concatenate([values[np.isfinite(values)], random.rand(5000), [0.0, -0.0, np.inf, -np.inf, 1e16, 1e-5]])
+    lines = write(tmp_path / "a.csv", [pa.table({"a": values})]).read_text().split()[1:]
+    assert lines == list(map(repr, values.tolist()))
+    short = pa.table({"a": pa.array([0.1, 1e-5, 1 / 3, None], pa.float32())})
+    assert write(tmp_path / "a.csv", [short]).read_text().splitlines()[1:] == ["0.1", "1e-05", "0.33333334", '""']
+
+
+def test_blocks_of_any_size_and_slices_make_the_same_file(tmp_path):
+    table = pa.table({"a": ["x", 'q"', None, "y,z"] * 30_000, "b": np.arange(120_000) / 7})
+    whole = write(tmp_path / "whole.csv", [table]).read_bytes()
+    parts = [table.slice(0, 1), table.slice(1, 0), table.slice(1, 70_000), table.slice(70_001)]
+    assert write(tmp_path / "parts.csv", parts).read_bytes() == whole
+    chunked = pa.concat_tables([table.slice(0, 3), table.slice(3)])
+    assert write(tmp_path / "chunked.csv", [chunked]).read_bytes() == whole
+
+
+def test_types_without_a_text_of_arrow(tmp_path):
+    table = pa.table(
+        {
+            "list": [[1, 2], None],
+            "record": [{"a": 1}, None],
+            "bytes": [b"abc", b"\xff"],
+            "word": pa.array(["x", None]).dictionary_encode(),
+            "long": pa.array(["y", None], pa.large_string()),
+            "time": pa.array([3_600_000_000, None], pa.duration("us")),
+            "none": pa.nulls(2),
+        }
+    )
+    text = write(tmp_path / "a.csv", [table]).read_text()
+    assert text.splitlines()[1:] == ["\"[1, 2]\",{'a': 1},b'abc',x,y,1:00:00,", ",,b'\\xff',,,,"]
+
+
+# ---------------------------------------------------------------- the dialect that was read
+
+
+def test_a_german_table_stays_one(tmp_path):
+    table = pa.table({"größe": ["12,0", "0,5 €", "a;b", None], "p": [0.8296, 1.0, np.nan, 1e-7]})
+    path = write(tmp_path / "a.csv", [table], dialect(line_end="\r\n"))
+    assert path.read_bytes() == 'größe;p\r\n12,0;0,8296\r\n0,5 €;1,0\r\n"a;b";\r\n;1e-07\r\n'.encode("cp1252")
+
+
+def test_a_decimal_comma_between_commas_is_quoted(tmp_path):
+    path = write(tmp_path / "a.csv", [pa.table({"a": ["x"], "p": [0.5]})], dialect(delimiter=","))
+    assert path.read_text() == 'a,p\nx,"0,5"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.tsv", "\t"), ("a.tab", "\t"), ("a.csv", "|"), ("a.txt", "|"), ("a.csv.gz", "|")]
+)
+def test_the_ending_of_a_name_wins_over_the_delimiter(tmp_path, name, delimiter):
+    path = write(tmp_path / name, [pa.table({"a": ["ä"], "b": ["|\t"]})], dialect(delimiter="|"))
+    content = gzip.decompress(path.read_bytes()) if name.endswith(".gz") else path.read_bytes()
+    assert content.decode("cp1252") == f'a{delimiter}b\nä{delimiter}"|\t"\n'
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [("utf-8-sig", codecs.BOM_UTF8), ("utf-16", codecs.BOM_UTF16), ("utf-16-le", b""), ("utf-8", b"")],
+)
+def test_a_byte_order_mark_is_written_once(tmp_path, encoding, mark):
+    tables = [pa.table({"ä": ["€"]}), pa.table({"ä": ["b"]})]
+    found = write(tmp_path / "a.csv", tables, dialect(encoding=encoding)).read_bytes()
+    assert found.startswith(mark)
+    assert found.decode(encoding) == "ä\n€\nb\n"
+
+
+def test_a_character_that_the_encoding_lacks(tmp_path):
+    with pytest.raises(TableFileError, match=r"cannot be written in cp1252, which has no 'Ł'\.") as caught:
+        write(tmp_path / "a.csv", [pa.table({"a": ["Ulm"]}), pa.table({"a": ["Łódź"]})], dialect())
+    assert caught.value.on("cli").endswith("Add: --output-encoding utf-8")
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- files with types
+
+
+@pytest.mark.parametrize("name", ["a.arrow", "a.feather", "a.parquet", "a.pq"])
+def test_types_stay_as_they_are(tmp_path, name):
+    table = pa.table(
+        {"n": pa.array([1, None], pa.int64()), "x": [0.1, None], "l": [[1], None], "s": ["0012", ""], "e": pa.nulls(2)}
+    )
+    path = write(tmp_path / name, [table, table], dialect())
+    found = feather.read_table(path) if name in ("a.arrow", "a.feather") else pa.parquet.read_table(path)
+    assert found.schema.types == [*table.schema.types[:4], pa.string()]
+    assert found.to_pydict() == pa.concat_tables([table, table]).to_pydict()

@@ -75,8 +75,9 @@ def _write(data: Dataset, output: str, target: str, labels: int | None, seed: in
     y = y.astype(object).where(~y.isin([UNLABELLED]), None)
     if target in data.X:
         raise click.UsageError(f"{data.title} has a column {target!r} already. Name another --target.")
+    arrow = optional("pyarrow", purpose="Writing a table")
     with table_writer(output) as write:
-        write(data.X.assign(**{target: y}))
+        write(arrow.Table.from_pandas(data.X.assign(**{target: y}), preserve_index=False))
     n_labels = int(y.notna().sum())
     return {"name": data.name, "output": output, "rows": len(y), "target": target, "labels": n_labels}
 

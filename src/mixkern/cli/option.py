@@ -127,8 +127,12 @@ def seed_option(command: Command) -> Command:
 
 
 def check_output(output: str | Path, *inputs: str) -> None:
-    """Raise an error where a command would overwrite one of its input files."""
+    """Raise an error for a folder that does not exist, and where a command would overwrite one of its input files."""
     path = Path(output)
+    if not path.absolute().parent.is_dir():
+        raise click.ClickException(
+            f"{path.name} cannot be written: there is no folder {str(path.parent)!r}. Create it."
+        )
     for each in inputs:
         if path.exists() and Path(each).exists() and path.samefile(each):
             text = f"{output} is read by this command, and would be lost. Name another file."

@@ -30,7 +30,7 @@ from rich.text import Text
 from mixkern.encoding import PREFIX
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import MixkernWarning
-from mixkern.io.writer import write_whole
+from mixkern.whole_file import write_whole
 
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals
 WIDEST_CELL = 60

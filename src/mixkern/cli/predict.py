@@ -11,6 +11,7 @@ from mixkern.cli.output import Notes, byte_progress, free_name, print_notes, pri
 from mixkern.cli.table import ModelTable, add_file_notes, model_table
 from mixkern.errors import TableError
 from mixkern.estimators import MixtureSVC
+from mixkern.imports import optional
 from mixkern.io import table_writer
 from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.storage import read_model
@@ -48,12 +49,13 @@ def predict_command(
     notes: Notes = []
     file = read_model(model)
     counts: Counter[str] = Counter()
+    arrow = optional("pyarrow", purpose="Writing a table")
     with warnings_as_notes(notes):
         data = model_table(table, file, notes, **reading)
         with table_writer(output) as write, byte_progress(f"Predicting {data.file.name}") as on_progress:
             for labels, frame in _predictions(file.model, data, on_progress, probabilities=probabilities, only=only):
                 counts.update(labels)
-                write(frame)
+                write(arrow.Table.from_pandas(frame, preserve_index=False))
         add_file_notes(data.file, notes)
     result = {"table": data.file.name, "output": output, "rows": counts.total(), "labels": dict(sorted(counts.items()))}
     if output == STANDARD_OUTPUT:

@@ -19,6 +19,7 @@ from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinn
 from mixkern.cli.table import TrainingTable, training_table
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
+from mixkern.imports import optional
 from mixkern.io import table_writer
 from mixkern.wording import counted, shortened
 
@@ -68,7 +69,7 @@ def suggest_command(
         rows = data.frame.iloc[found["position"]].assign(**{target: None})
         rows.insert(0, free_name(ROW, rows.columns), found["position"].to_numpy() + 1)
         with table_writer(output) as write:
-            write(rows)
+            write(optional("pyarrow", purpose="Writing a table").Table.from_pandas(rows, preserve_index=False))
         result["output"] = output
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 

@@ -1,115 +1,78 @@
-"""Write files that are complete or absent: an error leaves the old file as it was."""
+"""Write tables to files, block by block: delimited text as it was read, Parquet, Arrow."""
 
 import bz2
-import csv
+import codecs
 import gzip
 import lzma
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mixkern.errors import TableFileError
+import numpy as np
+
+from mixkern.errors import TableFileError, hint
 from mixkern.imports import optional
+from mixkern.whole_file import whole_file, write_whole
 
-
-def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file under a temporary name and rename it at the end, so that an error leaves the old file as it was.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "deep" / "a.txt", "text").read_text()
-    'text'
-    """
-    with whole_file(path) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to be written piece by piece; it appears when all pieces are written, and not after an error.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole_file(Path(folder) / "a.txt") as file:
-    ...         _ = file.write(b"first, ")
-    ...         is_there = (Path(folder) / "a.txt").exists()
-    ...         _ = file.write(b"second")
-    ...     is_there, (Path(folder) / "a.txt").read_text()
-    (False, 'first, second')
-    """
-    path = path.resolve()  # a symbolic link stays, and its target is written
-    if path.exists() and not path.is_file():  # a pipe or device cannot be replaced
-        with path.open("wb") as special:
-            yield special
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(number, "wb") as file:
-            yield file
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """Return the permissions that new files do not get; they can be read only by setting them."""
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
+__all__ = ["STANDARD_OUTPUT", "table_writer", "whole_file", "write_whole"]
 
 STANDARD_OUTPUT = "-"
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+TEXTS = {".csv": ",", ".txt": "\t", ".tsv": "\t", ".tab": "\t"}  # delimiter of a table that was not read from text
+TABS = (".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather")
 PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda file: gzip.GzipFile(fileobj=file, mode="wb", mtime=0),  # equal tables give equal files
     ".bz2": partial(bz2.BZ2File, mode="wb"),
     ".xz": partial(lzma.LZMAFile, mode="wb"),
 }
+N_ROWS, N_BYTES = 50_000, 1 << 28  # most rows and bytes that are joined to one text
 
 Write = Callable[[Any], None]
 
 
 @contextmanager
-def table_writer(path: str | Path) -> Iterator[Write]:
+def table_writer(path: str | Path, dialect: Any = None) -> Iterator[Write]:
     """Open a table file to be written in blocks of rows; it appears at the end, and not after an error.
 
     Parameters
     ----------
     path : str or Path
-        Ends with .csv, .tsv or .parquet; .csv and .tsv may be followed by .gz, .bz2 or .xz. "-" is standard output, as
-        CSV. Numbers have as many digits as it takes to read the same ones again.
+        Ends with .csv, .tsv, .parquet or .arrow; .csv and .tsv may be followed by .gz, .bz2 or .xz. "-" is standard
+        output, as text. Numbers have as many digits as it takes to read the same ones again.
+    dialect : Dialect, default=None
+        How a text file is written, as :attr:`TableFile.dialect`; ``None`` is UTF-8 with commas. A name that ends with
+        .tsv has tabs in any dialect.
 
     Yields
     ------
     callable
-        Takes a pandas frame; all must have the same columns. The index is not written.
+        Takes a pyarrow.Table; all must have the same columns.
 
     Examples
     --------
     >>> import tempfile
-    >>> import pandas as pd
+    >>> import pyarrow as pa
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with table_writer(f"{folder}/a.csv") as write:
-    ...         write(pd.DataFrame({"x": [1, 2]}))
-    ...         write(pd.DataFrame({"x": [3]}))
+    ...         write(pa.table({"x": [1, 2]}))
+    ...         write(pa.table({"x": [3]}))
     ...     Path(f"{folder}/a.csv").read_text().split()
     ['x', '1', '2', '3']
     """
-    write_to, pack = _format(path)
+    write_to, pack = _format(path, dialect)
     if str(path) == STANDARD_OUTPUT:
         sys.stdout.flush()
         with write_to(sys.stdout.buffer) as write:
             yield write
         sys.stdout.buffer.flush()
         return
+    if not Path(path).absolute().parent.is_dir():
+        folder = str(Path(path).parent)
+        raise TableFileError(f"{Path(path).name} cannot be written: there is no folder {folder!r}. Create it.")
     try:
         with (
             whole_file(Path(path)) as file,
@@ -123,55 +86,45 @@ def table_writer(path: str | Path) -> Iterator[Write]:
         raise TableFileError(f"{Path(path).name} cannot be written: {error.strerror or error}.") from error
 
 
-def _format(path: str | Path) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
+def _format(path: str | Path, dialect: Any) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
     """Return the writer and the compression for the ending of a name."""
-    if str(path) == STANDARD_OUTPUT:
-        return lambda file: _text(file, ","), None
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    suffixes = [".csv"] if str(path) == STANDARD_OUTPUT else [suffix.lower() for suffix in Path(path).suffixes]
     pack = PACKED.get(suffixes[-1]) if suffixes else None
-    kind = (suffixes[-2:-1] if pack else suffixes[-1:]) or [""]
-    if kind[0] in PARQUET and pack is None:
-        return _parquet, None
-    if kind[0] not in DELIMITERS:
+    kind = next(iter(suffixes[-2:-1] if pack else suffixes[-1:]), "")
+    if kind in PARQUET + ARROW and pack is None:
+        return partial(_typed, is_parquet=kind in PARQUET), None
+    if kind not in TEXTS:
         raise TableFileError(
-            f"{Path(path).name!r} does not end like a table: use .csv, .tsv or .parquet; .csv and .tsv may have "
-            f"{', '.join(PACKED)} behind them."
+            f"{Path(path).name!r} does not end like a table: use .csv, .tsv, .parquet or .arrow; .csv and .tsv may "
+            f"have {', '.join(PACKED)} behind them."
         )
-    return lambda file: _text(file, DELIMITERS[kind[0]]), pack
+    delimiter = None if kind in TABS else getattr(dialect, "delimiter", None)
+    delimiter = delimiter or TEXTS[kind]
+    return lambda file: nullcontext(_Text(file, delimiter=delimiter, dialect=dialect)), pack
 
 
 @contextmanager
-def _text(file: Any, delimiter: str) -> Iterator[Write]:
-    is_first = True
-
-    def write(frame: Any) -> None:
-        nonlocal is_first
-        how = {"sep": delimiter, "index": False, "header": is_first, "lineterminator": "\n"}
-        text = frame.to_csv(**how)
-        if "\r" in text:  # Python's csv does not quote it, and readers take it for the end of a row
-            text = frame.to_csv(**how, quoting=csv.QUOTE_NONNUMERIC)
-        is_first = False
-        file.write(text.encode())
-
-    yield write
-
-
-@contextmanager
-def _parquet(file: Any) -> Iterator[Write]:
-    arrow = optional("pyarrow", purpose="A Parquet file")
-    parquet = optional("pyarrow.parquet", purpose="A Parquet file")
+def _typed(file: Any, *, is_parquet: bool) -> Iterator[Write]:
+    """Write Parquet or Arrow IPC; the first block decides the types, where a column without values is text."""
+    arrow = optional("pyarrow", purpose="A Parquet or Arrow file")
+    new = optional("pyarrow.parquet", purpose="A Parquet file").ParquetWriter if is_parquet else arrow.ipc.new_file
     writer: Any = None
+    schema: Any = None
 
-    def write(frame: Any) -> None:
-        nonlocal writer
+    def write(table: Any) -> None:
+        nonlocal writer, schema
         try:
-            schema = _schema(arrow, frame) if writer is None else writer.schema
-            table = arrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
-            writer = writer or parquet.ParquetWriter(file, schema)
-            writer.write_table(table)
+            if writer is None:
+                types = [arrow.string() if arrow.types.is_null(each.type) else each.type for each in table.schema]
+                schema = arrow.schema(zip(table.column_names, types, strict=True))
+                writer = new(file, schema)
+            writer.write_table(table.cast(schema))
         except arrow.ArrowException as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            raise TableFileError(f"The table cannot be written as Parquet: {reason}. Write a .csv file.") from error
+            format_name = "Parquet" if is_parquet else "Arrow"
+            raise TableFileError(
+                f"The table cannot be written as {format_name}: {reason}. Write a .csv file."
+            ) from error
 
     try:
         yield write
@@ -180,10 +133,101 @@ def _parquet(file: Any) -> Iterator[Write]:
             writer.close()  # after an error too: otherwise it would be closed after the file, with another error
 
 
-def _schema(arrow: Any, frame: Any) -> Any:
-    """Return the types of columns; one without values in the first block is taken for text."""
-    found = arrow.Schema.from_pandas(frame, preserve_index=False)
-    for i, field in enumerate(found):
-        if arrow.types.is_null(field.type):
-            found = found.set(i, field.with_type(arrow.string()))
-    return found
+class _Text:
+    """Write tables as delimited text; the numbers of typed columns have the decimal sign of the dialect."""
+
+    def __init__(self, file: Any, *, delimiter: str, dialect: Any) -> None:
+        self._arrow = optional("pyarrow", purpose="Writing a table")
+        self._compute = optional("pyarrow.compute", purpose="Writing a table")
+        self._file, self._delimiter = file, delimiter
+        self._end, self._sign = getattr(dialect, "line_end", "\n"), getattr(dialect, "decimal", ".")
+        self._encoding = getattr(dialect, "encoding", "utf-8")
+        self._encoder = codecs.getincrementalencoder(self._encoding)()  # writes a byte order mark once
+        self._is_first = True
+
+    def __call__(self, table: Any) -> None:
+        """Write a block of rows; before the first one, the names of the columns."""
+        if self._is_first:
+            self._write([self._arrow.array([name]) for name in table.column_names])
+        self._is_first = False
+        n_rows = max(1, min(N_ROWS, N_BYTES * len(table) // max(1, table.nbytes)))
+        for start in range(0, len(table), n_rows):
+            self._write([self._texts(column) for column in table.slice(start, n_rows).columns])
+
+    def _write(self, columns: list[Any]) -> None:
+        pa, pc = self._arrow, self._compute
+        fields = [self._quoted(texts) for texts in columns]
+        if len(fields) == 1:  # an empty line is no row
+            fields = [pc.if_else(pc.equal(pc.binary_length(fields[0].fill_null("")), 0), '""', fields[0])]
+        rows = pc.binary_join_element_wise(*fields, self._delimiter, null_handling="replace")
+        ended = pa.concat_arrays([rows, pa.array([""])])
+        joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(ended)], pa.int32()), ended), self._end)[0]
+        if self._encoding == "utf-8":
+            self._file.write(joined.as_buffer())
+            return
+        try:
+            self._file.write(self._encoder.encode(joined.as_py()))
+        except UnicodeEncodeError as error:
+            raise TableFileError(
+                f"The table cannot be written in {self._encoding}, which has no {error.object[error.start]!r}.",
+                hint=hint(python="Give a dialect with encoding='utf-8'.", cli="Add: --output-encoding utf-8"),
+            ) from error
+
+    def _quoted(self, texts: Any) -> Any:
+        """Put fields into quotes that hold a delimiter, a quote or a line end."""
+        pc, marks = self._compute, (self._delimiter, '"', "\n", "\r")
+        first, last = texts.offset, texts.offset + len(texts)
+        offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)
+        content = texts.buffers()[2]
+        raw = content.slice(offsets[first], offsets[last] - offsets[first]).to_pybytes() if content else b""
+        found = [mark for mark in marks if mark.encode() in raw]  # hardly any column holds one
+        if not found:
+            return texts
+        is_special = reduce(pc.or_, (pc.match_substring(texts, mark) for mark in found))
+        doubled = pc.replace_substring(texts, '"', '""')
+        return pc.if_else(is_special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
+
+    def _texts(self, column: Any) -> Any:
+        """Return a column as one array of texts, with nulls for gaps."""
+        pa, pc, types = self._arrow, self._compute, self._arrow.types
+        cells = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        if types.is_floating(cells.type):
+            return self._numbers(cells)
+        if types.is_boolean(cells.type):
+            return pc.if_else(cells, "True", "False")
+        if types.is_timestamp(cells.type):
+            return self._moments(cells)
+        try:
+            if not types.is_duration(cells.type):  # Arrow's text has no unit
+                return pc.cast(cells, pa.string())
+        except pa.ArrowException:  # lists, bytes that are no text
+            pass
+        return pa.array([None if cell is None else str(cell) for cell in cells.to_pylist()], pa.string())
+
+    def _numbers(self, cells: Any) -> Any:
+        """Return floats as Python writes them: Arrow has the same digits, and quickly, but other exponents."""
+        pa, pc = self._arrow, self._compute
+        texts = pc.cast(cells, pa.string())
+        if cells.type != pa.float64():
+            cells = pc.cast(texts, pa.float64())  # 0.1 in 32 bits is written as 0.1
+        values = cells.to_numpy(zero_copy_only=False)
+        is_gap, size = np.isnan(values), np.abs(values)
+        is_other = ~is_gap & ((size < 1e-4) | (size >= 1e10) | (values == np.trunc(values)))
+        if is_other.any():
+            spelled = pa.array([repr(value) for value in values[is_other].tolist()])
+            texts = pc.replace_with_mask(texts, pa.array(is_other), spelled)
+        texts = texts if self._sign == "." else pc.replace_substring(texts, ".", self._sign)
+        return pc.if_else(pa.array(is_gap), None, texts) if is_gap.any() else texts
+
+    def _moments(self, cells: Any) -> Any:
+        """Return dates without a time that is midnight everywhere, and without decimals of seconds that are zero."""
+        pc = self._compute
+        has_zone = cells.type.tz is not None
+        texts = pc.cast(pc.local_timestamp(cells) if has_zone else cells, self._arrow.string())
+        for end in (".000000000", ".000000", ".000", "000", "000", *[" 00:00:00"] * (not has_zone)):
+            if pc.all(pc.ends_with(texts, end)).as_py():
+                texts = pc.utf8_slice_codeunits(texts, 0, -len(end))
+        if not has_zone:
+            return texts
+        zones = pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(\d\d)$", r":\1")
+        return pc.binary_join_element_wise(texts, zones, "")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.io.writer import write_whole
 from mixkern.report.blocks import Block, Bullets, Gauge, Heading, Paragraph, Section
 from mixkern.report.columns import GAP, Feature, cells
 from mixkern.report.components import component_blocks
@@ -19,6 +18,7 @@ from mixkern.report.summary import help_of_unlabelled, sentences, steps, tiles
 from mixkern.report.table import TextTable
 from mixkern.typing import Ints
 from mixkern.validation import at_least
+from mixkern.whole_file import write_whole
 from mixkern.wording import counted, percent
 
 N_UNUSUAL = 8

@@ -13,8 +13,8 @@ from mixkern.cli.option import name_list
 from mixkern.cli.output import print_wide, step_progress, write_picture
 from mixkern.datasets import Dataset, names
 from mixkern.imports import optional
-from mixkern.io.writer import write_whole
 from mixkern.report.table import TextTable
+from mixkern.whole_file import write_whole
 from mixkern.wording import counted
 from mixkern_study import OUTSIDE, Entry, Protocol, Store, leaderboard_tables, plot, run_leaderboard
 from mixkern_study.cli.table import own_table

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from mixkern.io.writer import write_whole
 from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph, Section
 from mixkern.report.page import page
 from mixkern.report.pictures import Picture, png_of
 from mixkern.report.table import TextTable, markdown_escaped
+from mixkern.whole_file import write_whole
 from mixkern_study.report import text
 from mixkern_study.report.content import sections
 from mixkern_study.result_table import to_csv, to_latex
