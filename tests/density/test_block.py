@@ -130,7 +130,7 @@ def test_rows_without_gaps_are_one_group():
     assert (rows.tolist(), observed.tolist(), missing.tolist()) == ([0, 1, 2], [0, 1], [])
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (50, 9), (200, 17)])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (50, 9), (200, 17), (60, 33), (60, 64), (60, 65)])
 def test_every_row_is_in_the_one_group_that_misses_what_it_misses(n, d):
     random = np.random.default_rng(n)
     X = np.where(random.random((n, d)) < 0.4, NAN, 1.0)
@@ -143,6 +143,13 @@ def test_every_row_is_in_the_one_group_that_misses_what_it_misses(n, d):
         seen.extend(rows)
     assert sorted(seen) == list(range(n))
     assert len(patterns) == len(list(gap_patterns(X))) == len({tuple(row) for row in np.isnan(X)})
+
+
+@pytest.mark.parametrize("d", [3, 9, 20, 40, 70])
+def test_groups_are_in_the_order_of_their_gaps(d):
+    X = np.where(np.random.default_rng(d).random((80, d)) < 0.1, NAN, 1.0)
+    found = [np.isin(np.arange(d), missing).tolist() for _, _, missing in gap_patterns(X)]
+    assert found == sorted(found)
 
 
 def test_rows_of_a_group_keep_their_order():

@@ -91,6 +91,17 @@ def test_ties_count_as_not_denser():
     assert Novelty(rows, NONE).share_denser(Rows(np.array([[np.nan, np.nan]]), MIXTURE)) == 0.0
 
 
+def test_blocks_of_rows_have_the_novelty_of_the_whole_table(monkeypatch):
+    rows, known = Rows(sample(400, 2, gaps=0.3), MIXTURE), Novelty(sample(300, 1), NONE)
+    whole = known.share_denser(rows)
+    monkeypatch.setattr(novelty, "MAX_PATTERNS", 2)
+    fresh = Novelty(known.rows, NONE)
+    parts = [fresh.share_denser(rows[start : start + 100]) for start in range(0, 400, 100)]
+    assert np.concatenate(parts).tobytes() == whole.tobytes()
+    other = Rows(rows.values, Mixture([1.0], [[0.0, 0.0]], [np.eye(2)]))  # densities are those of the rows' mixture
+    assert (known.share_denser(other) != whole).any()
+
+
 def test_training_rows_stay_as_they_are():
     training, drawn = sample(10, 0, 0.2), sample(10, 1)
     before = training.copy(), drawn.copy()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixkern.density.covariance import CovarianceType
 from mixkern.typing import Floats, Positions
@@ -91,13 +92,25 @@ def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
     if not is_gap.any():
         yield np.arange(len(X)), np.arange(X.shape[1]), np.arange(0)
         return
-    packed = np.packbits(is_gap, axis=1)  # one short byte string per row sorts faster than one wide row of booleans
-    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    order: Positions = np.argsort(group.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(group.ravel()))
-    for i, rows in enumerate(np.split(order, ends[:-1])):
-        gaps = is_gap[first[i]]
+    keys = _pattern_keys(is_gap)
+    order: Positions = np.argsort(keys, kind="stable")
+    sorted_keys = keys[order]
+    starts = np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1
+    for rows in np.split(order, starts):
+        gaps = is_gap[rows[0]]
         yield rows, np.flatnonzero(~gaps), np.flatnonzero(gaps)
+
+
+def _pattern_keys(is_gap: NDArray[np.bool_]) -> NDArray[Any]:  # (n,)
+    """Give equal keys to rows with the same gaps: an integer of as few bits as possible, which sorts fast."""
+    packed = np.packbits(is_gap, axis=1)
+    n_bytes = packed.shape[1]
+    if n_bytes > 8:
+        group: NDArray[Any] = np.unique(packed, axis=0, return_inverse=True)[1].ravel()
+        return group
+    size = next(size for size in (1, 2, 4, 8) if size >= n_bytes)
+    padded = np.pad(packed, [(0, 0), (0, size - n_bytes)])
+    return np.ascontiguousarray(padded).view(f">u{size}").ravel().astype(f"u{size}")
 
 
 @dataclass(frozen=True)

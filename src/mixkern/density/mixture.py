@@ -20,6 +20,7 @@ from mixkern.wording import shown
 
 LOG_2PI = float(np.log(2 * np.pi))
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
+KEPT_BYTES = 1 << 24  # of factors for rows with gaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +269,20 @@ class Mixture:
             return np.broadcast_to(_whiteners(self.covariances[None]), self.full_covariances.shape)
         return _read_only(_whiteners(self.covariances))
 
+    @cached_property
+    def _known_whiteners(self) -> dict[bytes, Floats]:
+        return {}
+
+    def _whiteners_of(self, observed: NDArray[np.intp]) -> Floats:  # (k, o, o)
+        """Whiteners of some columns; kept while there are few, because blocks of rows have the same gaps."""
+        known, key = self._known_whiteners, observed.tobytes()
+        found = known.get(key)
+        if found is None:
+            found = _whiteners(self.full_covariances[:, observed][:, :, observed])
+            if len(known) * self.full_covariances.nbytes < KEPT_BYTES:
+                known[key] = found
+        return found
+
     def _log_gaussians(self, values: Floats, observed: NDArray[np.intp]) -> Floats:  # (n, k)
         """Log density of the observed columns under each component; the missing ones are integrated out."""
         d = len(observed)
@@ -275,8 +290,7 @@ class Mixture:
             scales = self.whiteners[:, observed]
             log_det = np.log(scales).sum(axis=1)
         else:
-            has_gaps = d < self.n_continuous
-            scales = _whiteners(self.full_covariances[:, observed][:, :, observed]) if has_gaps else self.whiteners
+            scales = self._whiteners_of(observed) if d < self.n_continuous else self.whiteners
             log_det = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
         sq_distance = np.empty((len(values), self.n_components))
         for k in range(self.n_components):

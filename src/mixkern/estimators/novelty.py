@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mixkern.density import Rows
+from mixkern.density import Mixture, Rows
 from mixkern.density.block import gap_patterns
 from mixkern.typing import Floats, Positions, RandomState
 
 MAX_ROWS = 2_000  # training rows that novelty is measured by: it is accurate to about one in a thousand
+MAX_PATTERNS = 1_000  # patterns of gaps whose densities are kept, 16 kB each
 MIN_ROWS = 200  # with fewer training rows that have all columns of a row with gaps, sampled rows are used
 
 
@@ -43,14 +45,30 @@ class Novelty:
         """
         share = np.empty(len(rows))
         for at, observed, missing in gap_patterns(rows.values):
-            compared = np.array(self._complete(observed))
-            compared[:, missing] = np.nan
-            log_density = np.sort(Rows(compared, rows.mixture).log_density)
+            log_density = self._log_densities(rows.mixture, observed, missing)
             below = np.searchsorted(log_density, rows.log_density[at], side="right")
             share[at] = (len(log_density) - below) / len(log_density)
         return share
+
+    def _log_densities(self, mixture: Mixture | None, observed: Positions, missing: Positions) -> Floats:  # (m,)
+        """Sorted log densities of the training rows without some columns; kept, because blocks of a file repeat."""
+        known = _KNOWN.setdefault(self, {})
+        key = mixture, missing.tobytes()
+        found = known.get(key)
+        if found is None:
+            compared = np.array(self._complete(observed))
+            compared[:, missing] = np.nan
+            found = np.sort(Rows(compared, mixture).log_density)
+            if len(known) >= MAX_PATTERNS:
+                known.clear()
+            known[key] = found
+        return found
 
     def _complete(self, observed: Positions) -> Floats:
         """Rows that have all of some columns."""
         complete = self.rows[~np.isnan(self.rows[:, observed]).any(axis=1)]
         return complete if len(complete) >= MIN_ROWS or not len(self.sampled) else self.sampled
+
+
+# Not in the object, which is written to files.
+_KNOWN: WeakKeyDictionary[Novelty, dict[tuple[Mixture | None, bytes], Floats]] = WeakKeyDictionary()
