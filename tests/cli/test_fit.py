@@ -107,11 +107,14 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
         (None, "has no label, and two classes are needed. Label some rows. For suggestions: mixkern suggest"),
         ("yes", "Column 'churn' has labels of one class, 'yes'"),
         (
-            np.where(np.arange(90) % 3, "-1", "1"),
+            np.arange(90) % 3 - 1,
             "'churn' holds the text '-1', which could be a class or mark unlabelled rows.",
         ),
         (np.arange(90) / 7, "90 different values in 90 labelled rows"),
-        (np.where(np.arange(90) % 10, "", np.arange(90) / 7), "numbers, not classes. Name another --target"),
+        (
+            np.where(np.arange(90) % 10, "", np.arange(90) / 7),
+            "numbers, not classes. If they are classes: --categorical churn. Otherwise name another --target",
+        ),
         ([f"name {i}" for i in range(90)], "more than a column of classes has"),
     ],
     ids=["no labels", "one class", "minus one", "numbers", "few numbers", "names"],

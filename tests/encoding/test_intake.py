@@ -10,15 +10,13 @@ import pyarrow as pa
 import pytest
 
 from mixkern import MixtureSVC, prepare_table
-from mixkern.encoding import encode_labels, identifiers, label_column
+from mixkern.encoding import encode_labels, identifiers
 from mixkern.encoding.cell import is_gap
 from mixkern.errors import (
     CellTypeError,
     ColumnChoiceWarning,
     ColumnNameError,
     EmptyTableError,
-    LabelError,
-    LabelTypeError,
     NotATableError,
     OptionError,
     TableError,
@@ -93,47 +91,6 @@ def test_pandas_keeps_index_name_and_types():
     assert table.y.index.equals(frame.index)
     assert table.y.name == "churn"
     assert table.X.dtypes.equals(frame.drop(columns="churn").dtypes)
-
-
-def test_categories_lose_the_marks():
-    y = label_column(pd.Series(["a", "?", "b", None], dtype="category"), "?")
-    assert y.cat.categories.tolist() == ["a", "b"]
-    assert y.isna().tolist() == [False, True, False, True]
-    found = label_column(pl.Series(["a", "?", "b"], dtype=pl.Categorical), "?")
-    assert (found.dtype, found.to_list()) == (pl.Categorical, ["a", None, "b"])
-
-
-@pytest.mark.parametrize(
-    "dtype", ["category", pd.CategoricalDtype(["b ", "?", " a", "a", "c"], ordered=True), pl.Categorical, "enum"]
-)
-def test_categories_that_differ_by_spaces_are_one_class(dtype):
-    labels = [" a", "a", "b ", "?"] * 5
-    if dtype in ("enum", pl.Categorical):
-        y = pl.Series("kind", labels, dtype=pl.Enum(["b ", "?", " a", "a"]) if dtype == "enum" else dtype)
-    else:
-        y = pd.Series(labels, dtype=dtype)
-    found = label_column(y, "?")
-    assert [None if is_gap(each) else each for each in found][:4] == ["a", "a", "b", None]
-    assert type(found.dtype) is type(y.dtype)
-    if dtype == "enum":
-        assert found.dtype.categories.to_list() == ["b", "a"]
-    if isinstance(dtype, pd.CategoricalDtype):
-        assert (found.cat.categories.tolist(), found.cat.ordered) == (["b", "a"], True)
-
-
-def test_lists_are_no_labels_even_beside_texts_with_spaces():
-    with pytest.raises(LabelTypeError, match="holds labels of type list"):
-        label_column(pd.Series([" a", [1]], dtype=object))
-
-
-def test_categories_that_are_numbers():
-    assert label_column(pd.Series([1, 2, 9] * 4, dtype="category"), 9).cat.categories.tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("column", [["a", "b"], np.array(["a", "b"]), None, "churn", people()])
-def test_label_column_takes_a_series(column):
-    with pytest.raises(LabelTypeError, match="A column of a frame is needed, but it is of type"):
-        label_column(column)
 
 
 def test_column_labels_that_are_numbers():
@@ -299,70 +256,8 @@ def test_a_column_is_of_one_type():
         prepare_table(people(), "churn", continuous="age", categorical=["town", "age"])
 
 
-@pytest.mark.parametrize("marks", ["x", ["x"], ("x", None), {"x": 1}, np.array(["x"]), pd.Series(["x"])])
-def test_marks_of_unlabelled_rows(marks):
-    column = pd.Series(["a", " x ", None, "b"])
-    assert label_column(column, marks).isna().tolist() == [False, True, True, False]
-    assert label_column(column, None).notna().tolist() == [True, True, False, True]
-
-
 def test_one_column_of_labels():
     with pytest.raises(OptionError, match=r"target must be the name of one column, but it is \['age', 'town'\]"):
         prepare_table(people(), ["age", "town"])
     with pytest.raises(UnknownColumnError, match=r"If there are no labels yet, add this column, empty\."):
         prepare_table(people(), "zzz")
-
-
-# ---------------------------------------------------------------- labels
-
-
-def numbers(n_labelled, n_values):
-    return [f"{i % n_values}.5" for i in range(n_labelled)]
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [numbers(60, 5), numbers(60, 30), list("abcdefgh"), numbers(5, 5), ["1.0", "2.0"], [3, 1, 2] * 4, [True, False]],
-)
-def test_classes(labels):
-    column = pd.Series([*labels, *[None] * 20], dtype=object)
-    assert label_column(column).notna().sum() == len(labels)
-
-
-@pytest.mark.parametrize(
-    ("labels", "error", "message"),
-    [
-        (numbers(60, 31), LabelError, "31 different values in 60 labelled rows .*numbers, not classes"),
-        (list(range(6)), LabelError, r"6 different values in 6 labelled rows \(0, 1, 2, \.\.\.\): .*MixtureSVR"),
-        ([f"n{i}" for i in range(51)], LabelError, "more than a column of classes has"),
-        (list(range(100, 160)), LabelError, "numbers, not classes"),
-        (["1", "-1"], LabelError, "Column 'churn' holds the text '-1', which could be a class"),
-        ([1.5, 2.5], LabelTypeError, "Column 'churn' holds 1.5, 2.5: continuous values"),
-        ([1, "a"], LabelTypeError, "Column 'churn' mixes labels of several types: number, text"),
-        ([pd.Timestamp("2024-05-01")], LabelTypeError, "Column 'churn' holds labels of type Timestamp"),
-    ],
-)
-def test_no_classes(labels, error, message):
-    column = pd.Series([*labels, *[None] * 20], dtype=object, name="churn")
-    with pytest.raises(error, match=message):
-        label_column(column)
-
-
-@pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0"], ["None", "a"]])
-def test_errors_on_the_command_line_name_the_option(labels):
-    with pytest.raises(LabelError) as caught:
-        label_column(pa.chunked_array([labels]), name="churn")
-    found = caught.value.on("cli")
-    assert "Column 'churn' holds" in found
-    assert "--target" in found or "--unlabelled" in found
-
-
-def test_the_number_minus_one_is_unlabelled_with_a_warning():
-    frame = people(churn=[-1, 0, 1] * 20)
-    message = "20 rows of column 'churn' hold -1, which means unlabelled. If -1 is a class, recode it"
-    with pytest.warns(ColumnChoiceWarning, match=message):
-        table = prepare_table(frame, "churn")
-    assert table.y.tolist() == frame["churn"].tolist()
-    marked = prepare_table(frame, "churn", unlabelled=-1)
-    assert marked.notes == ()
-    assert marked.y.isna().sum() == 20

@@ -6,22 +6,34 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mixkern.encoding import encode_targets
 from mixkern.encoding.cell import is_gap
+from mixkern.encoding.grammar import GAP_WORDS, is_gap_word
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels
 from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError
 
 NAN = np.nan
 
 
+def literal_labels(y):
+    """Apply the rules in the docstring of the module, label by label; None where a row is unlabelled."""
+    found = [None if is_gap(label) or (isinstance(label, str) and is_gap_word(label)) else label for label in y]
+    there = [label for label in found if label is not None]
+    numbers = [label for label in there if not isinstance(label, (str, bool, np.bool_))]
+    if len(numbers) == len(there) < len(found):  # numbers, with gaps
+        return found
+    return [None if label in numbers and label == -1 and not isinstance(label, str) else label for label in found]
+
+
 def literal_codes(y, classes):
     """Look up every label in the list of classes, one by one."""
     known = np.asarray(classes).tolist()
-    return [-1 if is_gap(label) or label == -1 else known.index(label) for label in y]
+    return [-1 if label is None else known.index(label) for label in literal_labels(y)]
 
 
 # y, the classes, their dtype
@@ -34,7 +46,12 @@ LABELS = [
     ([10**400, 1], [1, 10**400], object),
     (np.array([3, -1, 1], dtype="int8"), [1, 3], "int8"),
     (np.array([3, 7], dtype="uint16"), [3, 7], "uint16"),
-    (np.array([0.0, NAN, 1.0, -1.0]), [0.0, 1.0], "float64"),
+    (np.array([0.0, NAN, 1.0, -1.0]), [-1.0, 0.0, 1.0], "float64"),
+    ([1, -1, None], [-1, 1], "int64"),
+    (["1", "-1"], ["-1", "1"], object),
+    (["1.0", "-1.0", None, "-1.0"], ["-1.0", "1.0"], object),
+    (["2", "-1", "", "0"], ["-1", "0", "2"], object),
+    (["no", "yes", "", "?", "NA", " n/a "], ["no", "yes"], object),
     (np.array([0, 1], dtype="float32"), [0.0, 1.0], "float32"),
     ([0, 1.0, NAN], [0.0, 1.0], "float64"),
     ([1, 1.0, 2], [1.0, 2.0], "float64"),
@@ -43,7 +60,7 @@ LABELS = [
     ([np.True_, None, np.False_], [False, True], bool),
     (["no", "yes", None], ["no", "yes"], object),
     (["no", "yes", NAN, pd.NA, pd.NaT, -1, -1.0, np.int64(-1)], ["no", "yes"], object),
-    ([" ", "none"], [" ", "none"], object),
+    ([" ", "none", "no"], ["no", "none"], object),
     (np.array(["yes", "no"]), ["no", "yes"], "<U3"),
     (np.array(["yes", "no", None], dtype=object), ["no", "yes"], object),
     (np.array(["yes", "no"], dtype=np.dtypes.StringDType()), ["no", "yes"], np.dtypes.StringDType()),
@@ -63,7 +80,8 @@ LABELS = [
     (pd.Index(["b", "a"]), ["a", "b"], object),
     (pl.Series(["b", None, "a"]), ["a", "b"], object),
     (pl.Series(["b", None, "a"], dtype=pl.Categorical), ["a", "b"], object),
-    (pl.Series([1, None, 0, -1]), [0, 1], "int64"),
+    (pl.Series([1, None, 0, -1]), [-1, 0, 1], "int64"),
+    (pl.Series([1, 0, -1]), [0, 1], "int64"),
     (pl.Series([True, None, False]), [False, True], bool),
 ]
 
@@ -92,7 +110,7 @@ def test_decoding_gives_back_what_came(y, classes, dtype):
     labels = encode_labels(y)
     decoded = labels.decode(labels.codes[labels.is_labelled])
     assert decoded.dtype == dtype
-    there = [label for label in cells(y) if not is_gap(label) and label != -1]
+    there = [label for label in literal_labels(cells(y)) if label is not None]
     assert decoded.tolist() == there
     assert labels.decode([1, 0, 1]).tolist() == [classes[1], classes[0], classes[1]]
     assert labels.decode([]).dtype == dtype
@@ -112,8 +130,39 @@ def test_pandas_categories_keep_their_type(wrap, is_ordered):
 
 def test_categories_that_are_numbers():
     labels = encode_labels(pd.Series([3, 1, -1, None], dtype="category"))
-    assert labels.codes.tolist() == [1, 0, -1, -1]
+    assert labels.codes.tolist() == [2, 1, 0, -1]
     assert labels.decode([0]).dtype.name == "category"
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        (pd.Series([-1, 1, 1], dtype="category"), [-1, 1]),
+        (pd.Categorical([-1, 1, 0]), [-1, 0, 1]),
+        (pd.Series(["a", "-1", "b"], dtype="category"), ["-1", "a", "b"]),
+        (pl.Series(["a", "-1", "b"], dtype=pl.Categorical), ["-1", "a", "b"]),
+        (pa.chunked_array([[-1, 1, 1]]).dictionary_encode(), [-1, 1]),
+        (pd.Series([0.5, 1.5, 0.5], dtype="category"), [0.5, 1.5]),
+    ],
+)
+def test_every_category_of_a_categorical_is_a_class(y, classes):
+    labels = encode_labels(y)
+    assert labels.classes.tolist() == classes
+    assert labels.is_labelled.all()
+
+
+def test_gap_words_are_no_categories():
+    labels = encode_labels(pd.Series(["a", "?", "b"], dtype="category"))
+    assert labels.codes.tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize("y", [[-1, 1, 1], np.array([-1.0, 1.0, 2.0])])
+def test_minus_one_is_a_class_where_the_fitted_classifier_has_it(y):
+    assert encode_labels(y, min_classes=0).codes[0] == UNLABELLED
+    assert encode_labels(y, min_classes=0, classes=np.array([-1, 1])).codes.tolist()[:2] == [0, 1]
+    assert encode_labels(y, min_classes=0, classes=np.array([0, 1])).codes[0] == UNLABELLED
+    texts = [str(label) for label in [*y, 7]]
+    assert encode_labels(texts, classes=np.array([texts[0], texts[1]])).is_labelled.all()
 
 
 def test_one_column_of_a_frame():
@@ -121,15 +170,31 @@ def test_one_column_of_a_frame():
         assert encode_labels(frame).codes.tolist() == [1, -1, 0]
 
 
-@pytest.mark.parametrize("text", ["-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", ""])
+@pytest.mark.parametrize("text", ["-1", "-1.0", "NaT"])
 @pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series])
 def test_texts_that_could_mean_unlabelled(text, wrap):
     message = (
         rf"y holds the text '{text}', which could be a class or mark unlabelled rows\. Mark unlabelled rows with None"
-        rf".* If it is a class, rename it, for example to 'class {text or 'empty'}'\.$"
+        rf".* If it is a class, rename it, for example to 'class {text}', or make the labels categories: .*'\)\.$"
     )
     with pytest.raises(AmbiguousLabelError, match=message):
         encode_labels(wrap(["a", text, "b"]))
+
+
+@pytest.mark.parametrize("y", [["0", "1", "-1"], ["-1.0", "-1.0"], ["a", "-1"], ["a", "b", "-1", None]])
+def test_minus_one_as_text_that_could_mean_unlabelled(y):
+    with pytest.raises(AmbiguousLabelError, match=r"y holds the text '-1") as caught:
+        encode_labels(y)
+    found = caught.value.on("cli")
+    assert "If it marks unlabelled rows: --unlabelled -1" in found
+    assert found.endswith("or name the column of labels in --categorical.")
+    assert len(encode_labels(pd.Series(y, dtype="category"), min_classes=0).classes) == len(set(y) - {None})
+
+
+@pytest.mark.parametrize("text", sorted(GAP_WORDS))
+@pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series])
+def test_gap_words_are_unlabelled(text, wrap):
+    assert encode_labels(wrap(["a", text, "b"])).codes.tolist() == [0, -1, 1]
 
 
 def test_what_numpy_makes_of_a_number_beside_texts():
@@ -245,7 +310,7 @@ def test_the_advice_for_mixed_types_works():
     assert encode_labels(y.where(y.isna() | (y == -1), y.astype(str))).codes.tolist() == [2, 0, -1, -1, -1, 1]
 
 
-@pytest.mark.parametrize("y", [[], [-1, None], ["a", "a"], [3, -1]])
+@pytest.mark.parametrize("y", [[], [-1, -1], [None, "?"], ["a", "a"], [3, -1]])
 def test_any_number_of_classes_will_do_where_nothing_is_learned(y):
     labels = encode_labels(y, min_classes=0)
     assert labels.codes.tolist() == literal_codes(y, labels.classes)

@@ -4,9 +4,10 @@ from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.inference import identifiers
-from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, label_column, prepare_table
+from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, prepare_table
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
 from mixkern.encoding.stack import stacked
+from mixkern.encoding.target import label_column
 
 __all__ = [
     "ASSESSED",

@@ -1,8 +1,8 @@
-"""Prepare a table for learning: leave out columns that cannot help, and check the column of labels."""
+"""Prepare a table for learning: leave out columns that cannot help, and separate the column of labels."""
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -10,16 +10,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from mixkern.encoding.cell import Kind, is_gap, not_numbers, text
+from mixkern.encoding.cell import Kind, is_gap
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.inference import infer_column
-from mixkern.encoding.labels import UNLABELLED, encode_labels
+from mixkern.encoding.labels import encode_labels
 from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices
+from mixkern.encoding.target import FEW_NUMBERS, label_column, label_notes
 from mixkern.errors import (
     ColumnChoiceWarning,
-    LabelError,
-    LabelTypeError,
     MixkernWarning,
     NotATableError,
     OptionError,
@@ -28,15 +27,12 @@ from mixkern.errors import (
     hint,
     issue,
 )
-from mixkern.wording import counted, listing, shortened, shown
+from mixkern.wording import counted, listing, shown
 
 ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
 PREFIX = "mixkern_"  # of an added column whose name the table has already
 _PREDICTION = re.compile(f"({'|'.join(ASSESSED)})|{PREFIX}({'|'.join(ASSESSED)})(?:_[0-9]+)?")
 _OF_A_CLASS = re.compile(f"(?:{PREFIX})?probability_.+", re.DOTALL)  # probabilities of all classes, where requested
-
-MOST_CLASSES = 50  # more different values are taken for names or measurements
-FEW_NUMBERS = 5  # more different numbers, few of them twice, are taken for measurements
 
 IDENTIFIER = "nearly all values differ"
 CONSTANT = "all rows have the same value, or none"
@@ -52,8 +48,8 @@ class PreparedTable:
     X : frame
         The columns to learn from, a frame of the library that the table came from.
     y : series or None
-        Labels, a gap where a row has none; ``None`` where no target was given. The number -1 stays as it is: estimators
-        read it as unlabelled.
+        Labels, a gap where a row has none; ``None`` where no target was given. The number -1 stays as it is: without a
+        gap in ``y``, estimators read it as unlabelled. Categorical where the target is in ``categorical``.
     target : str or None
         Name of the column of labels.
     unused : mapping
@@ -109,11 +105,13 @@ def prepare_table(
         The table.
     target : str, default=None
         Column of labels: texts, whole numbers, booleans or categories. Spaces around a text do not count, and a row
-        with an empty text is unlabelled. ``None``: the table has no labels.
+        with an empty text, ``"?"``, ``"NA"`` or another text that is a gap in files is unlabelled. ``None``: the table
+        has no labels.
     drop, keep : str or list of str, default=()
         Columns that are never, and that are always learned from.
     continuous, categorical : str or list of str, default=()
-        Columns that are read as numbers, and as categories. They are kept, too.
+        Columns that are read as numbers, and as categories. They are kept, too. The target in ``categorical``: each of
+        its values is a class, also -1, measurements, and more values than a column of classes has.
     unlabelled : object or list, default=()
         Labels that mark unlabelled rows, such as ``"?"``. They are compared as texts: 9 and ``"9"`` are the same.
 
@@ -126,7 +124,7 @@ def prepare_table(
     UnknownColumnError
         If a named column is not in the table; the message has the nearest name.
     LabelError
-        If the target holds measurements, names or keys rather than classes.
+        If the target holds measurements, names or keys rather than classes, and is not in ``categorical``.
     TableError
         If no column is left to learn from.
 
@@ -135,7 +133,9 @@ def prepare_table(
     UnusedColumnWarning
         If columns are left out.
     ColumnChoiceWarning
-        If all values of a column of whole numbers differ, which may be keys; if the number -1 is among the labels.
+        If all values of a column of whole numbers differ, which may be keys. If -1 is among the labels; if labels
+        differ in capital letters or spaces only; if a label may mark unlabelled rows; if a class has one label, and
+        others have many.
 
     Examples
     --------
@@ -170,8 +170,9 @@ def prepare_table(
     y, name = None, None
     for i in named["target"]:
         name = str(labels[i])
-        y = label_column(_column(native, i), unlabelled, name=name)
-        notes += _minus_one_notes(y, name)
+        is_categorical = i in named["categorical"]
+        y = label_column(_column(native, i), unlabelled, name=name, categorical=is_categorical)
+        notes += label_notes(y, name)
     for note in notes:
         issue(note)
     choices = {option: [labels[i] for i in named[option] if i in used] for option in ("continuous", "categorical")}
@@ -183,122 +184,6 @@ def prepare_table(
         notes=tuple(notes),
         encoder=TableEncoder(**{option: names or None for option, names in choices.items()}),
     )
-
-
-def label_column(column: Any, unlabelled: Any = (), *, name: str | None = None) -> Any:
-    """Return a column of labels with gaps for unlabelled rows; raise an error where it holds no classes.
-
-    Parameters
-    ----------
-    column : series of pandas, polars or another library, or pyarrow.ChunkedArray
-        Texts, whole numbers, booleans or categories.
-    unlabelled : object or list, default=()
-        Labels that mark unlabelled rows, compared as texts.
-    name : str, default=None
-        Name of the column in messages; by default that of the series.
-
-    Returns
-    -------
-    series
-        Like ``column``: without spaces around texts, and with a gap for a mark or an empty text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> label_column(pd.Series(["yes ", "", "?", "no"]), unlabelled="?").tolist()
-    ['yes', None, None, 'no']
-    """
-    series = nw.from_native(column, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        raise LabelTypeError(
-            f"A column of a frame is needed, but it is of type {type(column).__name__}.",
-            hint=hint(python="Make it a series: pd.Series(y)."),
-        )
-    given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
-    marks = {"", *(str(text(mark)).strip() for mark in given if not is_gap(mark))}
-    cells = series.to_list()
-    found = _labels(cells, marks)
-    y = column if found == cells else _with_cells(series, found)
-    name = name or str(series.name or "") or "y"
-    known = encode_labels(y, min_classes=0, name=name)
-    _check_classes(known.classes.tolist(), int(known.is_labelled.sum()), name)
-    return y
-
-
-def _labels(cells: list[Any], marks: Collection[str]) -> list[Any]:
-    """Return labels without spaces around them, ``None`` for marks; distinct texts and integers are compared once."""
-    known = {
-        kind: {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is kind}}
-        for kind in (str, int)
-    }
-    return [known[type(cell)][cell] if type(cell) in known else _label(cell, marks) for cell in cells]
-
-
-def _label(cell: Any, marks: Collection[str]) -> Any:
-    """Return a label without spaces around it, ``None`` for a mark of unlabelled rows."""
-    if cell is None:
-        return None
-    if isinstance(cell, str):
-        label = cell.strip()
-        return None if label in marks else label
-    return None if not is_gap(cell) and str(text(cell)) in marks else cell
-
-
-def _with_cells(series: nw.Series[Any], cells: list[Any]) -> Any:
-    """Return a series of the same library and, where it can hold gaps, of the same type."""
-    native, dtype = nw.to_native(series), series.dtype
-    if not nw.dependencies.is_pandas_like_series(native):
-        dtype = nw.Enum(_categories(dtype.categories, series, cells)) if isinstance(dtype, nw.Enum) else dtype
-        return nw.new_series(series.name, cells, dtype, backend=series.implementation).to_native()
-    # As objects, because integers with gaps would become floats.
-    found = type(native)(cells, index=native.index, name=native.name, dtype=object)
-    if not isinstance(dtype, (nw.Categorical, nw.Enum)):
-        return found
-    categories = _categories(native.cat.categories, series, cells)
-    return found.astype(type(native.dtype)(categories, ordered=native.cat.ordered))
-
-
-def _categories(before: Iterable[Any], series: nw.Series[Any], cells: list[Any]) -> list[Any]:
-    """Return the categories that are left after the cells of a series were replaced, in the same order."""
-    new = dict(zip(series.to_list(), cells, strict=True))
-    return [each for each in dict.fromkeys(map(new.get, before)) if each is not None]
-
-
-def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
-    """Raise an error for labels that differ in nearly every row: measurements, names, keys."""
-    n_classes = len(classes)
-    examples = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
-    found = (
-        f"Column {name!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows ({examples}, ...)"
-    )
-    step = "target, or sort its values into groups"
-    if n_classes > max(FEW_NUMBERS, n_labelled // 2) and not not_numbers(classes):
-        raise LabelError(
-            f"{found}: numbers, not classes.",
-            hint=hint(
-                python=f"Name another {step}, such as low and high. To predict numbers, drop the column here, and "
-                "fit MixtureSVR on it.",
-                cli=f"Name another --{step}, such as low and high. Numbers can be predicted from Python only.",
-            ),
-        )
-    if n_classes > max(MOST_CLASSES, n_labelled // 2):
-        raise LabelError(
-            f"{found}: more than a column of classes has.",
-            hint=hint(python=f"Name another {step}.", cli=f"Name another --{step}."),
-        )
-
-
-def _minus_one_notes(y: Any, name: str) -> list[MixkernWarning]:
-    """Return a note if labels are numbers, and -1 is among them."""
-    cells = nw.from_native(y, series_only=True).to_list()
-    n = sum(isinstance(cell, (int, float)) and cell == UNLABELLED for cell in cells)
-    if not n:
-        return []
-    what = f"{counted(n, 'row')} of column {name!r} {'holds' if n == 1 else 'hold'} -1, which means unlabelled."
-    return [ColumnChoiceWarning(what, hint=hint(python="If -1 is a class, recode it, for example as 0."))]
-
-
-# ---------------------------------------------------------------- columns
 
 
 def _opened(frame: Any) -> tuple[Any, list[Any]]:

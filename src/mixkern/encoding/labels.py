@@ -1,8 +1,22 @@
-"""Encode ``y``: labels as class codes for a classifier, targets as numbers for a regressor."""
+"""Encode ``y``: labels as class codes for a classifier, targets as numbers for a regressor.
+
+A gap marks an unlabelled row: ``None``, NaN, ``pandas.NA``, and the texts that are gaps in files, such as ``""``,
+``"?"`` and ``"NA"``. -1 marks one too, as in scikit-learn, unless something else does:
+
+===========================  ==================================================================================
+-1 in ``y``                  is
+===========================  ==================================================================================
+number, ``y`` has no gaps    unlabelled
+number, ``y`` has gaps       a class, if all labels are numbers; unlabelled beside texts and booleans
+text, beside other numbers   a class, if ``y`` has gaps or one other class only; an error otherwise
+text, beside other texts     an error: NumPy turns the number -1 into a text there
+category of a categorical    a class
+===========================  ==================================================================================
+"""
 
 import numbers
 import shlex
-from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +24,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.encoding.cell import is_gap, number
-from mixkern.errors import AmbiguousLabelError, LabelError, LabelTypeError, NoLabelsError, OneClassError, hint
+from mixkern.encoding.cell import is_gap, number, parsed
+from mixkern.encoding.grammar import is_gap_word
+from mixkern.errors import (
+    AmbiguousLabelError,
+    ColumnChoiceWarning,
+    LabelError,
+    LabelTypeError,
+    NoLabelsError,
+    OneClassError,
+    hint,
+    warn,
+)
 from mixkern.imports import optional
 from mixkern.typing import Bools, Floats, Ints
 from mixkern.wording import counted, listing
@@ -20,8 +44,7 @@ UNLABELLED = -1
 _FOLD = "If this is a training fold of a cross-validation, use cv=SemiSupervisedSplit()."
 LARGEST_TARGET = 1e150  # its square is still a number
 
-# Texts of -1 and of gaps, as NumPy and pandas convert them together with labels.
-_AMBIGUOUS = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>", "")
+_NO_DATE = "NaT"  # the text of a gap among dates, which files do not have
 _NO_COLUMN = (str, bytes, Mapping, MappingView, Set, Iterator)
 
 
@@ -91,11 +114,12 @@ class Labels:
         return optional("pandas", purpose="Categorical labels").Categorical(values, dtype=self.dtype)
 
 
-def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> Labels:
+def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, classes: Iterable[Any] = ()) -> Labels:
     """Encode labels, most of which may be missing, as class codes.
 
-    A row is unlabelled if its label is ``None``, NaN, ``pandas.NA`` or the number -1, as in scikit-learn's
-    semi-supervised estimators.
+    A row is unlabelled if its label is a gap: ``None``, NaN, ``pandas.NA``, or one of the texts that are gaps in files,
+    such as ``""``, ``"?"`` and ``"NA"``. Without any gap, the number -1 marks unlabelled rows, as in scikit-learn's
+    semi-supervised estimators. Where ``y`` has gaps, and where it is categorical, -1 is a class like any other number.
 
     Parameters
     ----------
@@ -105,6 +129,9 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> L
         The least number of classes. A classifier needs two; with 0, it is no error if all rows are unlabelled.
     name : str, default=None
         Name of the column in messages; by default that of a series.
+    classes : iterable, default=()
+        The classes of a fitted classifier, if ``y`` is compared with its predictions. If -1 is one of them, it is a
+        class in ``y`` too, with gaps or without.
 
     Returns
     -------
@@ -115,7 +142,8 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> L
     NoLabelsError, OneClassError
         If there are fewer than ``min_classes``.
     AmbiguousLabelError
-        For the texts "-1", "-1.0", "nan", "NaN", "NaT", "None", "<NA>" and "".
+        For the texts "-1" and "-1.0" beside texts that are no numbers, or beside several other numbers without a gap;
+        for the text "NaT".
     LabelTypeError
         For fractions, mixed types, and anything but one column of labels.
 
@@ -126,23 +154,55 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None) -> L
     array([ 0,  1, -1, -1,  1])
     >>> labels.is_labelled
     array([ True,  True, False, False,  True])
+    >>> encode_labels([-1, 1, None]).classes
+    array([-1,  1])
     """
     if min_classes not in (0, 1, 2):
         raise LabelError(f"min_classes must be 0, 1 or 2, but it is {min_classes!r}.")
     what = _subject(y, name)
     cells, array_type = _cells(y, what)
-    is_labelled = np.fromiter((not _is_unlabelled(cell) for cell in cells), dtype=bool, count=len(cells))
+    is_category = _is_categorical(y)
+    is_labelled = _labelled_rows(cells, keeps_minus_one=is_category or any(map(_is_minus_one, classes)))
     labelled = [cell for cell, is_one in zip(cells, is_labelled, strict=True) if is_one]
-    _check_types(labelled, cells, y, what)
+    _check_types(labelled, cells, y, what, is_category=is_category)
     distinct = sorted(set(labelled))
+    if distinct and isinstance(distinct[0], str):
+        _check_texts(distinct, what, known=distinct if is_category else classes, has_gaps=not is_labelled.all())
     if len(distinct) < min_classes:
         raise _too_few(distinct, cells, len(labelled), y)
     code = {label: i for i, label in enumerate(distinct)}
     codes = np.full(len(cells), UNLABELLED, dtype=np.intp)
     codes[is_labelled] = [code[label] for label in labelled]
     dtype = getattr(y, "dtype", None)
-    is_category = type(dtype).__name__ == "CategoricalDtype"
-    return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_category else None)
+    is_pandas = type(dtype).__name__ == "CategoricalDtype"
+    return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_pandas else None)
+
+
+def _labelled_rows(cells: list[Any], *, keeps_minus_one: bool) -> Bools:  # (n,)
+    """Return whether each cell is a label: no gap, and no -1 that marks an unlabelled row."""
+    gap_words = {cell for cell in {each for each in cells if isinstance(each, str)} if is_gap_word(cell)}
+    is_there = np.fromiter(
+        (not is_gap(cell) and not (isinstance(cell, str) and cell in gap_words) for cell in cells),
+        dtype=bool,
+        count=len(cells),
+    )
+    has_numbers_only = all(
+        _is_number(kind) for kind in {type(cell) for cell, there in zip(cells, is_there, strict=True) if there}
+    )
+    if has_numbers_only and (keeps_minus_one or not is_there.all()):
+        return is_there
+    return is_there & np.fromiter((not _is_minus_one(cell) for cell in cells), dtype=bool, count=len(cells))
+
+
+def warn_of_minus_one(labels: Labels) -> None:
+    """Issue a warning if the number -1 is a class because ``y`` has gaps."""
+    if labels.dtype is not None or labels.is_labelled.all() or not any(map(_is_minus_one, labels.classes.tolist())):
+        return
+    warn(
+        "y has gaps, which mark unlabelled rows, so -1 is a class.",
+        ColumnChoiceWarning,
+        hint=hint(python="If -1 marks unlabelled rows, too, make gaps of it: np.where(y == -1, np.nan, y)."),
+    )
 
 
 def _positions(codes: ArrayLike) -> Ints:
@@ -208,15 +268,32 @@ def _check_is_column(y: Any) -> None:
     )
 
 
-def _is_unlabelled(cell: Any) -> bool:
-    return is_gap(cell) or _is_minus_one(cell)
+def _is_categorical(y: Any) -> bool:
+    """Return whether ``y`` is a categorical column, whose categories are all classes."""
+    if type(getattr(y, "dtype", None)).__name__ == "CategoricalDtype":
+        return True
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    return isinstance(series, nw.Series) and isinstance(series.dtype, (nw.Categorical, nw.Enum))
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, numbers.Real) and not issubclass(kind, (bool, np.bool_))
 
 
 def _is_minus_one(cell: Any) -> bool:
     return type(cell) is not str and isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
 
 
-def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str) -> None:
+def is_minus_one(label: Any) -> bool:
+    """Return whether a label is the number -1, or a text of it.
+
+    >>> [is_minus_one(label) for label in (-1, -1.0, "-1", "-1.0", 1, "1", "a")]
+    [True, True, True, True, False, False, False]
+    """
+    return _is_minus_one(parsed(label) if isinstance(label, str) else label)
+
+
+def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str, *, is_category: bool) -> None:
     types = {_type_name(cell, what) for cell in {type(each): each for each in labelled}.values()}
     if len(types) > 1:
         has_minus_one = any(map(_is_minus_one, cells))
@@ -227,9 +304,7 @@ def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str) -> No
                 cli="Write all labels of the column as texts.",
             ),
         )
-    if types == {"text"}:
-        _check_texts(set(labelled), what)
-    if types == {"number"}:
+    if types == {"number"} and not is_category:
         fractions = [c for c in labelled if not (isinstance(c, numbers.Integral) or float(c).is_integer())]
         if fractions:
             raise LabelTypeError(
@@ -245,16 +320,22 @@ def _as_texts(y: Any, *, has_minus_one: bool) -> str:
     return f"{'' if is_series else 'y = pd.Series(y, dtype=object); '}y.where({unlabelled}, y.astype(str))"
 
 
-def _check_texts(labels: set[str], what: str) -> None:
-    wrong = sorted(labels & set(_AMBIGUOUS))
+def _check_texts(labels: Sequence[str], what: str, *, known: Iterable[Any], has_gaps: bool) -> None:
+    """Raise an error for texts that could be classes or mark unlabelled rows, unless they are known classes."""
+    unclear = [label for label in labels if label == _NO_DATE]
+    are_numbers = all(parsed(label) is not None for label in labels)
+    if not (are_numbers and (has_gaps or len(labels) == 2)):
+        unclear += filter(is_minus_one, labels)
+    wrong = sorted(set(unclear) - {label for label in known if isinstance(label, str)})
     if wrong:
+        step = f"If it is a class, rename it, for example to {'class ' + wrong[0]!r}"
         raise AmbiguousLabelError(
             f"{what} holds the text {wrong[0]!r}, which could be a class or mark unlabelled rows.",
             hint=hint(
                 python="Mark unlabelled rows with None, NaN or pandas.NA (or with -1, if the labels are numbers). "
-                f"If it is a class, rename it, for example to {'class ' + (wrong[0] or 'empty')!r}.",
-                cli=f"If it marks unlabelled rows: --unlabelled {shlex.quote(wrong[0])}. If it is a class, give it "
-                "another name.",
+                f"{step}, or make the labels categories: pd.Series(y, dtype='category').",
+                cli=f"If it marks unlabelled rows: --unlabelled {shlex.quote(wrong[0])}. {step}, or name the column of "
+                "labels in --categorical.",
             ),
         )
     damaged = next((label for label in sorted(labels) if not _is_unicode(label)), None)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
+from mixkern.encoding.labels import warn_of_minus_one
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import LabelError, NoLabelsError, OneClassError, hint
 from mixkern.estimators.base import MixtureEstimator, checked_target
@@ -59,6 +60,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             check_length(n_rows_of(X), len(encode_labels(target, min_classes=0).codes))
             raise
         check_length(n_rows_of(X), len(labels.codes))
+        warn_of_minus_one(labels)
         weights = checked_weights(sample_weight, len(labels.codes))
         codes = np.array(labels.codes)
         if weights is not None:
@@ -171,7 +173,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         float
             NaN, with a warning, if no row has a label.
         """
-        labels = encode_labels(checked_target(y, self), min_classes=0)
+        labels = encode_labels(checked_target(y, self), min_classes=0, classes=getattr(self, "classes_", ()))
         rows = self.rows_of(X)
         check_length(len(rows), len(labels.codes))
         labelled, weights = scored_rows(labels.is_labelled, sample_weight, 1, "SemiSupervisedSplit()")

@@ -89,7 +89,9 @@ def decision(
     _check_model(model, margins)
     has_components = _shows_components(model, components)
     plane = Plane.of(model, X)
-    given, true = (row_labels(each, len(plane.places), name) for each, name in ((y, "y"), (truth, "truth")))
+    given, true = (
+        row_labels(each, len(plane.places), name, model.classes_) for each, name in ((y, "y"), (truth, "truth"))
+    )
     groups = (np.asarray(model.classes_), given.classes, true.classes)
     classes = list(dict.fromkeys(label for group in groups for label in group.tolist()))
     low, high = _box(plane)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.encoding import encode_labels
+from mixkern.encoding import Labels, encode_labels
 from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new, fit_figure, units
@@ -261,7 +261,8 @@ def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
         return
     scatter(rows[~labels.is_labelled], ax=ax)
     n_before = len(ax.collections)
-    scatter(rows[labels.is_labelled], labels.classes[labels.codes[labels.is_labelled]], ax=ax, size=LARGE_POINT)
+    few = Labels(labels.codes[labels.is_labelled], labels.classes)
+    scatter(rows[labels.is_labelled], few, ax=ax, size=LARGE_POINT)
     for points in ax.collections[n_before:]:
         points.set(edgecolor=INK, linewidth=0.8, alpha=1.0)
 

@@ -1,6 +1,6 @@
 """Rows and components in the plane, in the units of the table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,9 +105,12 @@ def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:
     return wrong or [raw.name for raw in raws[2 - n_categorical :]]
 
 
-def row_labels(y: Any, n: int, name: str = "y") -> Labels:
-    """Encode one label for each of n rows; ``None`` stands for no labels at all."""
-    labels = encode_labels(np.full(n, UNLABELLED) if y is None else y, min_classes=0)
+def row_labels(y: Any, n: int, name: str = "y", classes: Iterable[Any] = ()) -> Labels:
+    """Encode one label for each of n rows; ``None`` stands for no labels at all, ``Labels`` stay as they are."""
+    if isinstance(y, Labels):
+        labels = y
+    else:
+        labels = encode_labels(np.full(n, UNLABELLED) if y is None else y, min_classes=0, classes=classes)
     if len(labels.codes) != n:
         raise LabelError(f"{name} must have one label per row of X, {n}, but it has {len(labels.codes)}.")
     return labels

@@ -360,7 +360,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         scoring, best = resolved_scoring(self.scoring), self.best_estimator_
         if isinstance(scoring, Scoring):
             return best.score(X, y, sample_weight)
-        labels = encode_labels(checked_target(y, self), min_classes=0)
+        labels = encode_labels(checked_target(y, self), min_classes=0, classes=self.classes_)
         rows = best.rows_of(X)
         check_length(len(rows), len(labels.codes))
         labelled, weights = scored_rows(labels.is_labelled, sample_weight, 1, "SemiSupervisedSplit()")

@@ -63,7 +63,7 @@ def optimistic_codes(scoring: Scoring | NamedScorer, classes: Objects, labels: A
         raise LabelError("optimistic_labels and scoring='optimistic_accuracy' go together: give both, or neither.")
     if labels is None:
         return None
-    true = encode_labels(labels, min_classes=1)
+    true = encode_labels(labels, min_classes=1, classes=classes)
     if len(true.codes) != n:
         raise LabelError(f"optimistic_labels has {len(true.codes)} labels, but X has {n} rows.")
     codes = true.codes_in(classes, unlabelled=GAP)

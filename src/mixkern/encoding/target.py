@@ -1,0 +1,271 @@
+"""Check the column of labels in a table, and note labels that may be slips.
+
+A column holds classes if its values are few. Numbers that are not whole are measurements if most of them differ. The
+user has the last word: a target that is named as categorical holds classes.
+"""
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from mixkern.encoding.cell import is_gap, not_numbers, parsed, text
+from mixkern.encoding.grammar import GAP_WORDS, is_gap_word
+from mixkern.encoding.labels import encode_labels, is_minus_one
+from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError, MixkernWarning, hint
+from mixkern.wording import counted, listing, shortened
+
+MOST_CLASSES = 50  # more different values are taken for names or measurements
+FEW_NUMBERS = 5  # more different numbers with decimals, few of them twice, are taken for measurements
+MANY_LABELS = 5  # where half of the classes have as many, one with a single label may be a slip
+
+# Besides gap words in other letters; they may be classes, so they are only noted.
+_LIKE_GAPS = frozenset(
+    (
+        *("-", "--", ".", "unknown", "missing", "unlabelled", "unlabeled", "tbd"),
+        *(word.casefold() for word in GAP_WORDS),
+    )
+)
+
+
+def label_column(
+    column: Any,
+    unlabelled: Any = (),
+    *,
+    name: str | None = None,
+    categorical: bool = False,
+    classes: Iterable[Any] = (),
+) -> Any:
+    """Return a column of labels with gaps for unlabelled rows; raise an error where it holds no classes.
+
+    Parameters
+    ----------
+    column : series of pandas, polars or another library, or pyarrow.ChunkedArray
+        Texts, whole numbers, booleans or categories.
+    unlabelled : object or list, default=()
+        Labels that mark unlabelled rows, compared as texts.
+    name : str, default=None
+        Name of the column in messages; by default that of the series.
+    categorical : bool, default=False
+        Whether each value is a class, also -1, measurements, and more values than a column of classes has. The result
+        is categorical then.
+    classes : iterable, default=()
+        The classes of a fitted classifier; -1 and numbers that are among them are classes.
+
+    Returns
+    -------
+    series
+        Like ``column``: without spaces around texts, and with a gap for a mark, an empty text, ``"?"`` and other texts
+        that are gaps in files.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> label_column(pd.Series(["yes ", "", "?", "no"]), unlabelled="?").tolist()
+    ['yes', None, None, 'no']
+    """
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        raise LabelTypeError(
+            f"A column of a frame is needed, but it is of type {type(column).__name__}.",
+            hint=hint(python="Make it a series: pd.Series(y)."),
+        )
+    given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
+    marks = {"", *(str(text(mark)).strip() for mark in given if not is_gap(mark))}
+    cells = series.to_list()
+    found = _labels(cells, marks)
+    y = column if found == cells else _with_cells(series, found)
+    y = _as_categories(y) if categorical else y
+    name = name or str(series.name or "") or "y"
+    classes = list(classes)
+    labels = encode_labels(y, min_classes=0, name=name, classes=classes)
+    if not categorical and not classes:
+        _check_classes(labels.classes.tolist(), int(labels.is_labelled.sum()), name)
+    return y
+
+
+def _labels(cells: list[Any], marks: Collection[str]) -> list[Any]:
+    """Return labels without spaces around them, ``None`` for marks; distinct texts and integers are compared once."""
+    known = {
+        kind: {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is kind}}
+        for kind in (str, int)
+    }
+    return [known[type(cell)][cell] if type(cell) in known else _label(cell, marks) for cell in cells]
+
+
+def _label(cell: Any, marks: Collection[str]) -> Any:
+    """Return a label without spaces around it, ``None`` for a mark of unlabelled rows."""
+    if cell is None:
+        return None
+    if isinstance(cell, str):
+        label = cell.strip()
+        return None if label in marks or is_gap_word(label) else label
+    return None if not is_gap(cell) and str(text(cell)) in marks else cell
+
+
+def _as_categories(y: Any) -> Any:
+    """Return a series as a categorical one of its library; in polars, whose categories are texts, of texts."""
+    series = nw.from_native(y, series_only=True)
+    if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return y
+    if nw.dependencies.is_pandas_like_series(y):
+        return y.astype("category")
+    if nw.dependencies.is_pyarrow_chunked_array(y):
+        return y.dictionary_encode()
+    return series.cast(nw.String).cast(nw.Categorical).to_native()
+
+
+def _with_cells(series: nw.Series[Any], cells: list[Any]) -> Any:
+    """Return a series of the same library and, where it can hold gaps, of the same type."""
+    native, dtype = nw.to_native(series), series.dtype
+    if not nw.dependencies.is_pandas_like_series(native):
+        dtype = nw.Enum(_categories(dtype.categories, series, cells)) if isinstance(dtype, nw.Enum) else dtype
+        return nw.new_series(series.name, cells, dtype, backend=series.implementation).to_native()
+    # As objects, because integers with gaps would become floats.
+    found = type(native)(cells, index=native.index, name=native.name, dtype=object)
+    if not isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return found
+    categories = _categories(native.cat.categories, series, cells)
+    return found.astype(type(native.dtype)(categories, ordered=native.cat.ordered))
+
+
+def _categories(before: Iterable[Any], series: nw.Series[Any], cells: list[Any]) -> list[Any]:
+    """Return the categories that are left after the cells of a series were replaced, in the same order."""
+    new = dict(zip(series.to_list(), cells, strict=True))
+    return [each for each in dict.fromkeys(map(new.get, before)) if each is not None]
+
+
+def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
+    """Raise an error for labels that differ in nearly every row: measurements, names, keys."""
+    n_classes = len(classes)
+    are_numbers = not not_numbers(classes)
+    is_whole = are_numbers and all(float(parsed(each) or 0).is_integer() for each in classes)
+    limit = FEW_NUMBERS if are_numbers and not is_whole else MOST_CLASSES
+    if n_classes <= max(limit, n_labelled // 2):
+        return
+    examples = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
+    override = hint(python=f"categorical=[{name!r}]", cli=f"--categorical {shlex.quote(name)}")
+    step = "target, or sort its values into groups"
+    python, cli = f"Otherwise name another {step}", f"Otherwise name another --{step}"
+    if are_numbers:
+        python += ", such as low and high. To predict numbers, drop the column here, and fit MixtureSVR on it"
+        cli += ", such as low and high. Numbers can be predicted from Python only"
+    raise LabelError(
+        f"Column {name!r} holds {counted(n_classes, 'different value')} in {n_labelled} labelled rows "
+        f"({examples}, ...): {'numbers, not classes' if are_numbers else 'more than a column of classes has'}.",
+        hint=hint(
+            python=f"If they are classes: {override.python}. {python}.",
+            cli=f"If they are classes: {override.cli}. {cli}.",
+        ),
+    )
+
+
+def label_notes(y: Any, name: str) -> list[MixkernWarning]:
+    """Return notes about labels that may be slips, or may mark unlabelled rows.
+
+    Parameters
+    ----------
+    y : series
+        Labels, as :func:`label_column` returns them.
+    name : str
+        Name of the column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> for note in label_notes(pd.Series(["Genuine", "genuine", "forged", "forged", "genuine"]), "note"):
+    ...     print(note.on("cli"))
+    Labels of column 'note' differ in capital letters or spaces only: 'Genuine' (1) and 'genuine' (2). They are
+    different classes. If they are one class, write them in the same way in all rows.
+    """
+    labels = encode_labels(y, min_classes=0, name=name)
+    n_of = np.bincount(labels.codes[labels.is_labelled], minlength=labels.n_classes)
+    counts = dict(zip(labels.classes.tolist(), n_of.tolist(), strict=True))
+    texts = {label: n for label, n in counts.items() if isinstance(label, str)}
+    alike = _alike(texts)
+    like_gaps = [label for label in texts if label.strip().casefold() in _LIKE_GAPS]
+    noted = {*like_gaps, *(label for group in alike for label in group)}
+    return [
+        *_minus_one_notes(y, counts, name),
+        *_spelling_notes(alike, texts, name),
+        *_gap_like_notes(like_gaps, texts, name),
+        *_rare_notes(counts, noted, name),
+    ]
+
+
+def _alike(labels: Iterable[str]) -> list[list[str]]:
+    """Return groups of labels that differ in capital letters or spaces only."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(" ".join(label.casefold().split()), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _minus_one_notes(y: Any, counts: Mapping[Any, int], name: str) -> list[MixkernWarning]:
+    """Return a note if -1 is among labels: it is a class, or marks unlabelled rows."""
+    column = f"of column {name!r}"
+    found = next((label for label in counts if is_minus_one(label)), None)
+    if found is not None:
+        n, mark = counts[found], str(text(found))
+        what = f"{counted(n, 'row')} {column} {'holds' if n == 1 else 'hold'} {mark}, which is a class."
+        step = "If it marks unlabelled rows"
+        cli = f"{step}: --unlabelled {shlex.quote(mark)}"
+        return [ColumnChoiceWarning(what, hint=hint(python=f"{step}: unlabelled=[{mark!r}].", cli=cli))]
+    n = sum(isinstance(cell, (int, float)) and cell == -1 for cell in nw.from_native(y, series_only=True).to_list())
+    if not n:
+        return []
+    what = f"{counted(n, 'row')} {column} {'holds' if n == 1 else 'hold'} -1, which means unlabelled."
+    step = "If -1 is a class"
+    cli = f"{step}: --categorical {shlex.quote(name)}"
+    python = f"{step}, recode it, for example as 0, or make the labels categories: categorical=[{name!r}]."
+    return [ColumnChoiceWarning(what, hint=hint(python=python, cli=cli))]
+
+
+def _spelling_notes(groups: list[list[str]], counts: Mapping[str, int], name: str) -> list[MixkernWarning]:
+    """Return a note about labels that differ in capital letters or spaces only."""
+    if not groups:
+        return []
+    shown = "; ".join(" and ".join(f"{shortened(label)!r} ({counts[label]})" for label in group) for group in groups)
+    step = "If they are one class, write them in the same way"
+    return [
+        ColumnChoiceWarning(
+            f"Labels of column {name!r} differ in capital letters or spaces only: {shown}. They are different classes.",
+            hint=hint(python=f"{step}: y.str.lower().str.split().str.join(' ').", cli=f"{step} in all rows."),
+        )
+    ]
+
+
+def _gap_like_notes(found: list[str], counts: Mapping[str, int], name: str) -> list[MixkernWarning]:
+    """Return a note about labels that read like a gap."""
+    if not found:
+        return []
+    shown = ", ".join(f"{label!r} ({counts[label]})" for label in found)
+    step = "If they mark unlabelled rows"
+    return [
+        ColumnChoiceWarning(
+            f"Labels of column {name!r} that read like gaps are classes: {shown}.",
+            hint=hint(python=f"{step}: unlabelled={found}.", cli=f"{step}: {_options('--unlabelled', found)}"),
+        )
+    ]
+
+
+def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) -> list[MixkernWarning]:
+    """Return a note about classes with one label, where other classes have many."""
+    rare = [label for label, n in counts.items() if n == 1 and label not in noted]
+    if not rare or np.median(list(counts.values())) < MANY_LABELS:
+        return []
+    what = "This class has" if len(rare) == 1 else "These classes have"
+    step = "If it is a slip, correct it; if it marks unlabelled rows"
+    return [
+        ColumnChoiceWarning(
+            f"{what} one label, of {sum(counts.values())} in column {name!r}: {listing(rare)}.",
+            hint=hint(python=f"{step}: unlabelled={rare[:1]}.", cli=f"{step}: {_options('--unlabelled', rare[:1])}"),
+        )
+    ]
+
+
+def _options(option: str, labels: Sequence[Any]) -> str:
+    """Return an option of a command, once for each label."""
+    return " ".join(f"{option} {shlex.quote(str(label))}" for label in labels)
