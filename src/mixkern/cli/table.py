@@ -139,12 +139,15 @@ class ModelTable:
         Name of the column of labels, whether or not this table has it.
     unlabelled : tuple of str
         Texts that mark an unlabelled row.
+    classes : tuple of str
+        The classes of the model.
     """
 
     file: TableFile
     columns: dict[str, Column]
     target: str
     unlabelled: tuple[str, ...]
+    classes: tuple[str, ...]
 
     def blocks(self, on_progress: Callable[[int, int | None], None] | None = None) -> Iterator[tuple[Any, Any]]:
         """Iterate over blocks of rows: the columns of the model, and all columns as the file has them."""
@@ -170,7 +173,7 @@ class ModelTable:
         with byte_progress(f"Reading {self.file.name}") as on_progress:
             frame = self.file.frame(text=(self.target,), kinds=self.columns, on_progress=on_progress)
         try:
-            return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled)
+            return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled, classes=self.classes)
         except LabelError as error:  # its hint names options of other commands
             step = hint(cli="Give the table that the model was fitted on.")
             raise type(error)(error.args[0], hint=step) from error
@@ -198,7 +201,8 @@ def model_table(
             f"{file.name} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
             f"{nearest(missing[0], set(file.columns) - set(columns)) or step}"
         )
-    return ModelTable(file, columns, str(at_fit.get("target", "label")), _texts(at_fit.get("unlabelled")))
+    target, classes = str(at_fit.get("target", "label")), tuple(model.classes_.tolist())
+    return ModelTable(file, columns, target, _texts(at_fit.get("unlabelled")), classes)
 
 
 # A model file may come from anywhere: its notes are checked before they are used.

@@ -194,7 +194,7 @@ class MixtureSVC(MixtureClassifier):
         X : frame or array-like of shape (n, n_columns)
             The table: numbers, categories, gaps.
         y : array-like of shape (n,)
-            Labels; ``None``, NaN, ``pandas.NA``, ``"?"`` or, if ``y`` has no such gap, the number -1 where there is none.
+            Labels; ``None``, NaN, ``pandas.NA`` or ``"?"`` where there is none; without such gaps, the number -1.
         sample_weight : array-like of shape (n,), default=None
             Weight of each label. A row with weight 0 is an unlabelled row.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
