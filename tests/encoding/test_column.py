@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.frame import Kind, RawColumn, raw_columns
+from mixkern.encoding.frame import RawColumn, raw_columns
 from mixkern.errors import CellTypeError, InfiniteValueError, NotNumericError, TooLargeError
 
 NAN = np.nan
@@ -274,6 +276,6 @@ def test_categories_come_back_as_text():
 
 @pytest.mark.parametrize("column_type", [ContinuousColumn, CategoricalColumn])
 def test_columns_are_values(column_type):
-    raw = RawColumn("a", Kind.INTEGER, [1, 2, 3])
+    raw = RawColumn("a", Kind.INTEGER, Coded.of_cells([1, 2, 3]))
     assert pickle.loads(pickle.dumps(column_type.fit(raw))) == column_type.fit(raw)
     assert hash(column_type.fit(raw)) == hash(column_type.fit(raw))

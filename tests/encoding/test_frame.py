@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from mixkern.encoding.frame import Kind, RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.coded import Coded
+from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -337,7 +339,7 @@ def test_column_names_of_several_types():
 
 
 def test_text_that_is_not_a_number():
-    column = RawColumn("a", Kind.TEXT, ["1", "one", None, "two"], "X['a']")
+    column = RawColumn("a", Kind.TEXT, Coded.of_cells(["1", "one", None, "two"]), "X['a']")
     message = (
         r"'a' is a column of numbers, but row 2 .* holds 'one' \(and 1 more row like it\)\. Correct these cells, or "
         r"make gaps of them: X\['a'\] = pd\.to_numeric\(X\['a'\], errors='coerce'\)\. Or read .*categorical=\['a'\]"
@@ -347,7 +349,7 @@ def test_text_that_is_not_a_number():
 
 
 def test_dates_where_numbers_should_be():
-    column = RawColumn("a", Kind.TEXT, ["2024-05-01", None, "2024-05-02"], "X['a']")
+    column = RawColumn("a", Kind.TEXT, Coded.of_cells(["2024-05-01", None, "2024-05-02"]), "X['a']")
     message = (
         r"row 1 .* holds '2024-05-01' .* look like dates: X\['a'\] = pd\.to_datetime\(X\['a'\]\)\. Or read .*categor"
     )
@@ -357,7 +359,7 @@ def test_dates_where_numbers_should_be():
 
 def test_long_cells_are_cut_in_messages():
     with pytest.raises(NotNumericError, match=r"holds 'a{39}…'"):
-        RawColumn("a", Kind.TEXT, ["a" * 1000]).numbers()
+        RawColumn("a", Kind.TEXT, Coded.of_cells(["a" * 1000])).numbers()
 
 
 def test_the_python_expression_of_a_column():
@@ -394,9 +396,9 @@ def test_an_opened_table_is_a_frame_or_an_array():
 @pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.CATEGORY, Kind.TEXT])
 def test_integers_that_no_float_can_hold(kind):
     with pytest.raises(TooLargeError, match=r"Column 'a' holds a number beyond 1.8e308 in row 2 .*, too large"):
-        RawColumn("a", kind, [1, -(10**400)]).numbers()
+        RawColumn("a", kind, Coded.of_cells([1, -(10**400)])).numbers()
 
 
 def test_infinite_cells_are_not_taken_for_large_ones():
-    column = RawColumn("a", Kind.NUMBER, [1, float("inf"), decimal.Decimal("-Infinity")])
+    column = RawColumn("a", Kind.NUMBER, Coded.of_cells([1, float("inf"), decimal.Decimal("-Infinity")]))
     np.testing.assert_array_equal(column.numbers(), [1, np.inf, -np.inf])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import DAY, LAST_DAY, Kind
+from mixkern.encoding.coded import Coded
 from mixkern.encoding.frame import RawColumn
 from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, hint
 from mixkern.typing import Floats
@@ -82,7 +83,7 @@ class ContinuousColumn:
         """Return the number of values that are read as gaps, because the column was empty at fit time."""
         if self.n_values or raw.kind is Kind.EMPTY:
             return 0
-        return sum(text is not None for text in raw.texts())
+        return len(raw.cells) - raw.coded().n_gaps()
 
     def decode(self, scores: Floats) -> Any:  # (n,)
         """Return numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
@@ -125,28 +126,29 @@ class CategoricalColumn:
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "CategoricalColumn":
         """Return the categories that occur, numbers by size and texts alphabetically."""
-        texts = raw.texts()
-        found = {text for text in texts if text is not None}
+        coded = raw.coded()
+        found = coded.distinct
         if raw.kind.is_numeric and raw.kind is not Kind.DATE:
             categories = sorted(found, key=lambda text: (_as_float(text), text))
         else:
             categories = sorted(found)
         if len(categories) == 1:
             remark = remark or "one category: the same in every row"
-        return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=texts.count(None))
+        return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=coded.n_gaps())
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
         """Return codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
         code = {text: float(i) for i, text in enumerate(self.categories)}
         other = float(len(self.categories))
-        codes = [np.nan if text is None else code.get(text, other) for text in self._texts(raw)]
-        return np.array(codes, dtype=float)
+        coded = self._coded(raw)
+        return coded.taken([code.get(text, other) for text in coded.distinct], np.nan, float)
 
     def unseen(self, raw: RawColumn) -> dict[str, int]:
         """Return the number of cells of each category that was absent at fit time, most frequent first."""
         known = set(self.categories)
-        counts = Counter(text for text in self._texts(raw) if text is not None and text not in known)
-        return dict(counts.most_common())
+        coded = self._coded(raw)
+        counts = zip(coded.distinct, coded.counts().tolist(), strict=True)
+        return dict(Counter({text: n for text, n in counts if text not in known}).most_common())
 
     def decode(self, codes: Floats) -> Any:  # (n,)
         """Return the categories as text, ``None`` for gaps."""
@@ -154,12 +156,12 @@ class CategoricalColumn:
         positions = np.where(np.isnan(codes), len(names) - 1, np.clip(np.rint(codes), 0, len(names) - 2))
         return names[positions.astype(int)]
 
-    def _texts(self, raw: RawColumn) -> list[str | None]:
+    def _coded(self, raw: RawColumn) -> Coded:
         """Return cells as text; in a boolean column, 1 and "TRUE" are booleans too."""
-        texts = raw.texts()
+        coded = raw.coded()
         if self.kind is not Kind.BOOLEAN or raw.kind is Kind.BOOLEAN:
-            return texts
-        return [None if text is None else _BOOLEANS.get(text.lower(), text) for text in texts]
+            return coded
+        return coded.mapped(lambda text: _BOOLEANS.get(text.lower(), text))
 
 
 Column = ContinuousColumn | CategoricalColumn

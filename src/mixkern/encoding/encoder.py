@@ -17,12 +17,12 @@ from mixkern.encoding.frame import (
     column_labels,
     floats,
     frame_kind,
-    make_frame,
     opened,
     raw_columns,
 )
 from mixkern.encoding.inference import infer_columns
 from mixkern.encoding.matching import check_columns, keep_columns
+from mixkern.encoding.output import make_frame
 from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,

@@ -1,10 +1,7 @@
-"""Read the named columns of any table, and make frames of the same kind.
+"""Read the named columns of any table.
 
 A table is a frame of pandas, polars or another library that narwhals supports, a NumPy array or a list of rows. A
 :class:`RawColumn` returns its cells as numbers or as text.
-
-Estimators, explanations and advice return frames: a frame in gives a frame of its library out, an array or a list gives
-a pandas frame. So polars is enough for those who use polars.
 """
 
 import datetime as dt
@@ -15,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import NoneType
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from mixkern.encoding.cell import Kind, are_dates, date_text, days, is_gap, number, parsed, text
+from mixkern.encoding.coded import Coded
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -32,7 +31,6 @@ from mixkern.errors import (
     TooLargeError,
     hint,
 )
-from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.wording import counted, listing, shortened
 
@@ -40,70 +38,69 @@ PANDAS = "pandas"
 FRAME_KINDS = (PANDAS, "polars", "pyarrow", "modin", "cudf")  # as narwhals names them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RawColumn:
     """A column before it is encoded: its name, its kind, its cells, and the Python expression for it."""
 
     name: str
     kind: Kind
-    cells: list[Any] | Floats  # floats where the kind is numeric and nothing is lost, else Python objects
+    cells: Floats | Coded  # floats where the kind is numeric and nothing is lost, else codes of Python objects
     place: str = "X"  # for hints: X['age'] in a frame, X[:, 3] in an array
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells are texts, which may be written numbers or dates."""
+        return self.kind in (Kind.TEXT, Kind.CATEGORY)
 
     def numbers(self) -> Floats:  # (n,)
         """Return the cells as floats, gaps as NaN; dates in days since 1970, durations in days."""
         cells = self.cells
         if isinstance(cells, np.ndarray):
             return cells
-        convert = parsed if self.kind in (Kind.TEXT, Kind.CATEGORY) else number
-        found = [np.nan if is_gap(cell) else convert(cell) for cell in cells]
+        found = [parsed(cell) if self.is_text else number(cell) for cell in cells.distinct]
         wrong = [i for i, value in enumerate(found) if value is None]
         if wrong:
             raise self._not_numeric(cells, wrong)
         values = np.array(found, dtype=float)
-        huge = [i for i in np.flatnonzero(np.isinf(values)).tolist() if _is_finite(cells[i])]
+        huge = [i for i in np.flatnonzero(np.isinf(values)).tolist() if _is_finite(cells.distinct[i])]
         if huge:
             raise TooLargeError(
                 f"Column {self.name!r} holds a number beyond 1.8e308 in {{row}}, too large for double "
                 "precision. Express the column in a larger unit, or take its logarithm.",
-                row=huge[0],
+                row=int(cells.rows_of(huge)[0]),
             )
-        return values
+        return cells.taken(values, np.nan, float)
 
-    def _not_numeric(self, cells: list[Any], wrong: list[int]) -> NotNumericError:
-        cell, place = cells[wrong[0]], self.place
-        if are_dates({str(cells[i]) for i in wrong}):
+    def _not_numeric(self, cells: Coded, wrong: list[int]) -> NotNumericError:
+        rows, place = cells.rows_of(wrong), self.place
+        cell = cells.distinct[wrong[0]]
+        if are_dates({str(cells.distinct[i]) for i in wrong}):
             step = f"Convert texts that look like dates: {place} = pd.to_datetime({place})."
         else:
             step = f"Correct these cells, or make gaps of them: {place} = pd.to_numeric({place}, errors='coerce')."
         return NotNumericError(
             f"Column {self.name!r} is a column of numbers, but {{row}} holds "
-            f"{shortened(cell) if isinstance(cell, str) else cell!r}{_and_others(len(wrong) - 1)}.",
+            f"{shortened(cell) if isinstance(cell, str) else cell!r}{_and_others(len(rows) - 1)}.",
             hint=hint(
                 python=f"{step} Or read the column as categories: TableEncoder(categorical=[{self.name!r}]).",
                 cli="Correct these cells, or make gaps of them: --gap TEXT. "
                 f"Or read the column as categories: --categorical {shlex.quote(self.name)}.",
             ),
-            row=wrong[0],
+            row=int(rows[0]),
         )
 
-    def texts(self) -> list[str | None]:
-        """Return the cells as text, gaps as ``None``; 3 and 3.0 have the same text."""
+    def coded(self) -> Coded:
+        """Return the codes of the cells as text; 3 and 3.0 have the same text."""
         if isinstance(self.cells, np.ndarray):
-            distinct, codes = np.unique(self.cells, return_inverse=True)
-            texts = [(date_text if self.kind is Kind.DATE else text)(value) for value in distinct.tolist()]
-            return [texts[i] for i in codes.tolist()]
-        converted: dict[Any, str | None] = {}  # columns have few distinct cells: each is converted once
-        return [cell if type(cell) is str else _converted_once(cell, converted) for cell in self.cells]
+            return Coded.of_array(self.cells).mapped(date_text if self.kind is Kind.DATE else text)
+        if all(type(cell) is str for cell in self.cells.distinct):
+            return self.cells
+        return self.cells.mapped(text)
 
-
-def _converted_once(cell: Any, converted: dict[Any, str | None]) -> str | None:
-    """Return a cell as text, taken from ``converted`` where an equal cell of its type is there already."""
-    if is_gap(cell):
-        return None
-    key = type(cell), cell
-    if key not in converted:
-        converted[key] = text(cell)
-    return converted[key]
+    def texts(self) -> list[str | None]:
+        """Return the cells as text, gaps as ``None``."""
+        coded = self.coded()
+        return coded.taken(coded.distinct, None, object).tolist()
 
 
 def raw_columns(X: Any) -> list[RawColumn]:
@@ -260,7 +257,8 @@ def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
                 columns.append(RawColumn(name, Kind.NUMBER, values.astype(float), place))
         elif kind in "iu":
             is_exact = _is_exact(values.min(), values.max())
-            columns.append(RawColumn(name, Kind.INTEGER, values.astype(float) if is_exact else values.tolist(), place))
+            cells = values.astype(float) if is_exact else Coded.of_cells(values.tolist())
+            columns.append(RawColumn(name, Kind.INTEGER, cells, place))
         elif kind in "mM":
             columns.append(_moment_column(name, place, values))
         else:
@@ -272,18 +270,27 @@ def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
     dtype = series.dtype
     if dtype.is_integer():
         is_exact = _is_exact(series.min(), series.max())
-        return RawColumn(name, Kind.INTEGER, floats(series) if is_exact else series.to_list(), place)
+        return RawColumn(name, Kind.INTEGER, floats(series) if is_exact else Coded.of_cells(series.to_list()), place)
     if dtype.is_float() or isinstance(dtype, nw.Decimal):
         return RawColumn(name, Kind.NUMBER, floats(series), place)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
-        cells = series.to_list()
-        return RawColumn(name, Kind.EMPTY if all(map(is_gap, cells)) else Kind.CATEGORY, cells, place)
+        cells = Coded.of_series(series)
+        return RawColumn(name, Kind.CATEGORY if cells.distinct else Kind.EMPTY, cells, place)
     if isinstance(dtype, (nw.Date, nw.Datetime, nw.Duration)):
         moments = series.to_numpy()  # in UTC where there was a time zone; Arrow dates in pandas stay objects
         if moments.dtype.kind in "mM":
             return _moment_column(name, place, moments)
         return _object_column(name, place, moments.tolist())
+    if isinstance(dtype, (nw.String, nw.Boolean)) and not _holds_objects(series):
+        cells = Coded.of_series(series)
+        kind = Kind.TEXT if isinstance(dtype, nw.String) else Kind.BOOLEAN
+        return RawColumn(name, kind if cells.distinct else Kind.EMPTY, cells, place)
     return _object_column(name, place, series.to_list())
+
+
+def _holds_objects(series: nw.Series[Any]) -> bool:
+    """Return whether a series of pandas holds Python objects, which may be of any type."""
+    return str(getattr(series.to_native(), "dtype", "")) == "object"
 
 
 def floats(series: nw.Series[Any]) -> Floats:  # (n,)
@@ -313,12 +320,10 @@ _KINDS: list[tuple[Kind, Callable[[type], bool]]] = [
 
 def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
     """Return a column of the narrowest kind that fits every cell; a mixture of kinds is text."""
-    types = {type(cell) for cell in cells if not is_gap(cell)}
-    if not types:
-        return RawColumn(name, Kind.EMPTY, cells, place)
-    unknown = {t for t in types if not any(fits(t) for _, fits in _KINDS)}
-    if unknown:
-        row = next(i for i, cell in enumerate(cells) if type(cell) in unknown)
+    unknown = {t for t in set(map(type, cells)) if not any(fits(t) for _, fits in _KINDS)} - {NoneType}
+    strange = (i for i, cell in enumerate(cells) if type(cell) in unknown and not is_gap(cell))
+    row = next(strange, None) if unknown else None
+    if row is not None:
         raise CellTypeError(
             f"Column {name!r} holds {_cell_name(cells[row])} in {{row}}. "
             "Expected numbers, texts, booleans, categories or dates.",
@@ -328,8 +333,12 @@ def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
             ),
             row=row,
         )
+    coded = Coded.of_cells(cells)
+    types = set(map(type, coded.distinct))
+    if not types:
+        return RawColumn(name, Kind.EMPTY, coded, place)
     kind = next((kind for kind, fits in _KINDS if all(map(fits, types))), Kind.TEXT)
-    return RawColumn(name, kind, cells, place)
+    return RawColumn(name, kind, coded, place)
 
 
 def _cell_name(cell: Any) -> str:
@@ -350,9 +359,6 @@ def _and_others(n: int) -> str:
     return f" (and {counted(n, 'more row')} like it)" if n else ""
 
 
-# ---------------------------------------------------------------- frames out
-
-
 def frame_kind(X: Any) -> str:
     """Return the library of a frame; "pandas" for arrays and lists.
 
@@ -361,78 +367,3 @@ def frame_kind(X: Any) -> str:
     """
     frame = nw.from_native(nw.to_native(X, pass_through=True), eager_only=True, pass_through=True)
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else PANDAS
-
-
-def make_frame(
-    columns: Mapping[str, Any], kind: str, *, index: Any = None, index_name: str | None = None, purpose: str
-) -> Any:
-    """Make a frame of columns.
-
-    Parameters
-    ----------
-    columns : dict
-        Arrays or lists by name; a masked array holds whole numbers or labels of which some are missing.
-    kind : str
-        Library of the frame, as :func:`frame_kind` returns it.
-    index : sequence, default=None
-        Index of a pandas frame.
-    index_name : str, default=None
-        Name of the index; in frames without an index, that of its column, the first. Without a name, only pandas
-        frames have it.
-    purpose : str
-        What the frame is for, for the error where pandas is needed and missing.
-
-    Examples
-    --------
-    >>> make_frame({"size": np.ma.array([3, 0], mask=[False, True])}, "pandas", index=["a", "b"], purpose="this")
-       size
-    a     3
-    b  <NA>
-    """
-    if kind == PANDAS:
-        return _pandas_frame(columns, index, index_name, purpose)
-    named = {} if index_name is None else {index_name: index}
-    cells = {name: _plain(values) for name, values in {**named, **columns}.items()}
-    return nw.from_dict(cells, backend=kind).to_native()  # type: ignore[arg-type]
-
-
-def _pandas_frame(columns: Mapping[str, Any], index: Any, index_name: str | None, purpose: str) -> Any:
-    pandas = optional("pandas", purpose=purpose)
-    if index_name is not None:
-        index = pandas.Index(index, name=index_name)
-    given = {name: _pandas_column(pandas, values, index) for name, values in columns.items()}
-    try:
-        return pandas.DataFrame(given, index=index)
-    except UnicodeEncodeError:  # texts with lone surrogates, which the text type of pandas cannot hold
-        return pandas.DataFrame(given, index=index, dtype=object)
-
-
-def _pandas_column(pandas: Any, values: Any, index: Any) -> Any:
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    if values.dtype.kind == "O":  # otherwise pandas would make texts of labels, and NaN of None
-        return pandas.Series(values.tolist(), index=index, dtype=object)
-    return pandas.array(values.tolist(), dtype="Int64")
-
-
-def _plain(values: Any) -> Any:
-    """Return a column as an array of numbers or dates, or as a list of cells of one type, ``None`` for gaps."""
-    if not isinstance(values, np.ma.MaskedArray):
-        values = np.asarray(values) if hasattr(values, "dtype") else values
-        if isinstance(values, np.ndarray) and values.dtype.kind in "biumM":
-            return values
-        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isnan(values).any():
-            return values
-    cells = [None if is_gap(cell) else cell for cell in (values.tolist() if hasattr(values, "tolist") else values)]
-    types = {type(cell) for cell in cells if cell is not None}
-    if types <= {int, float} and len(types) == 2:
-        return [cell if cell is None else float(cell) for cell in cells]
-    if len(types) > 1 or types == {dict}:  # such columns hold one type
-        return [_text(cell) for cell in cells]
-    return cells
-
-
-def _text(cell: Any) -> str | None:
-    if isinstance(cell, dict):
-        return ", ".join(f"{key}: {value}" for key, value in cell.items())
-    return text(cell)

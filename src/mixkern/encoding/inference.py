@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, is_gap, not_numbers
+from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
+from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import RawColumn, raw_columns
 from mixkern.errors import NotNumericError, hint
@@ -108,19 +109,18 @@ def _distinct(raw: RawColumn) -> tuple[Sequence[Any], int]:
         values = raw.numbers()
         there = values[~np.isnan(values)]
         return np.unique(there).tolist(), len(there)
-    cells = [int(cell) for cell in raw.cells if not is_gap(cell)]  # large integers may become equal as floats
-    return sorted(set(cells)), len(cells)
+    cells = raw.cells.mapped(int)  # large integers may become equal as floats
+    return sorted(cells.distinct), len(cells) - cells.n_gaps()
 
 
 def _infer_text(raw: RawColumn) -> Inference:
     """Find numbers and dates stored as text, and identifiers."""
-    texts = raw.texts()
-    cells = [text for text in texts if text is not None]
-    distinct = list(dict.fromkeys(cells))  # in order of appearance
+    coded = raw.coded()
+    distinct = coded.distinct
     others = not_numbers(distinct)
+    is_key = len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(coded) - coded.n_gaps())
     if len(distinct) > 1 and 2 * len(others) < len(distinct):
-        return _infer_numeric_text(raw, texts, len(distinct), others)
-    is_key = len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(cells))
+        return _infer_numeric_text(raw, coded, others, is_key)
     if _have_decimal_commas(distinct):
         reason = "texts that look like numbers with decimal commas, read as categories"
         conversion = f"{raw.place} = pd.to_numeric({raw.place}.str.replace(',', '.'), errors='coerce')"
@@ -147,16 +147,17 @@ def _have_decimal_commas(texts: Sequence[str]) -> bool:
     return len(texts) > 1 and 2 * len(others) < len(texts)
 
 
-def _infer_numeric_text(raw: RawColumn, texts: list[str | None], n_distinct: int, others: list[str]) -> Inference:
+def _infer_numeric_text(raw: RawColumn, coded: Coded, others: list[str], is_key: bool) -> Inference:
     """Read texts that are mostly numbers; few distinct ones may be codes, many with exceptions must be corrected."""
+    n_distinct = len(coded.distinct)
     if others and n_distinct > FEW_VALUES:
+        row = coded.rows_of([coded.distinct.index(others[0])])[0]
         refusal = (
             f"{raw.name!r}: {n_distinct - len(others)} of {n_distinct} distinct values are numbers. Not a number: "
-            f"{listing(map(shortened, others))}, first in row {texts.index(others[0]) + 1}."
+            f"{listing(map(shortened, others))}, first in row {row + 1}."
         )
         return Inference(CategoricalColumn, refusal=refusal)
     reason = f"texts that are {'mostly' if others else 'all'} numbers, read as categories"
-    is_key = n_distinct > FEW_VALUES and are_identifiers(n_distinct, len(texts) - texts.count(None))
     return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=_to_numeric(raw), is_identifier=is_key)
 
 

@@ -262,7 +262,7 @@ def _is_constant(raw: RawColumn) -> bool:
     if isinstance(raw.cells, np.ndarray):
         there = raw.cells[~np.isnan(raw.cells)]
         return there.size == 0 or bool(there.min() == there.max())
-    return len({each for each in raw.texts() if each is not None}) <= 1
+    return len(raw.coded().distinct) <= 1
 
 
 def _prediction_names(names: Sequence[str]) -> list[str]:
@@ -289,7 +289,7 @@ def _may_be_key(raw: RawColumn) -> bool:
         return False
     if isinstance(cells, np.ndarray):
         return not np.isnan(cells).any() and bool((np.diff(np.sort(cells)) > 0).all())
-    return len(set(cells)) == len(cells) and not any(map(is_gap, cells))
+    return len(cells.distinct) == len(cells)
 
 
 def _nothing_left(unused: Sequence[Any]) -> TableError:
