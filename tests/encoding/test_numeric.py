@@ -57,7 +57,7 @@ def test_columns_are_compared():
         named.score_samples(frame.to_numpy())
     with pytest.warns(ColumnNamesWarning, match="X has feature names, but VBMixture was fitted without feature names"):
         plain.score_samples(frame)
-    with pytest.raises(ColumnMismatchError, match=r"Put the columns in order: X\[estimator\.feature_names_in_\]\.$"):
+    with pytest.raises(ColumnMismatchError, match=r"Put the columns in order: X\[\['a', 'b'\]\]\.$"):
         named.score_samples(frame[["b", "a"]])
     with pytest.raises(ColumnMismatchError, match="X has 1 features, but VBMixture is expecting 2 features as input"):
         named.score_samples([[1.0]])

@@ -8,6 +8,8 @@ from mixkern.encoding.frame import column_labels
 from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, hint, warn
 from mixkern.wording import nearest
 
+MOST_NAMED = 12  # columns that are listed in a message
+
 
 def keep_columns(estimator: Any, table: Any) -> None:
     """Set ``n_features_in_`` and, where the columns have names, ``feature_names_in_``."""
@@ -37,22 +39,37 @@ def check_columns(estimator: Any, table: Any, known: list[str] | None = None) ->
         validate_data(estimator, table, skip_check_array=True, reset=False)
     except ValueError as error:
         new, missing = [name for name in given if name not in known], [name for name in known if name not in given]
-        hints = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, missing))]
-        message = "\n".join([str(error).rstrip(), *hints])
-        raise ColumnMismatchError(message, hint=hint(python=_next_step(given, known))) from error
+        lines = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, missing))]
+        if not (new or missing):
+            lines.append(_first_difference(given, known))
+        message = "\n".join([str(error).rstrip(), *lines])
+        raise ColumnMismatchError(message, hint=hint(python=_next_step(table, given, known))) from error
     if given != known and sorted(given) == sorted(known):  # scikit-learn checks only names that are texts
         ordered = sorted(labels, key=lambda label: known.index(str(label)))
         raise ColumnMismatchError(
-            "Columns must be in the same order as in fit.", hint=hint(python=f"Put them in order: X[{ordered}].")
+            f"Columns must be in the same order as in fit. {_first_difference(given, known)}",
+            hint=hint(python=f"Put them in order: {_selection(table, ordered)}."),
         )
 
 
-def _next_step(given: list[str], known: list[str]) -> str:
+def _first_difference(given: list[str], known: list[str]) -> str:
+    """Name the first column that is not at its place."""
+    i = next(i for i, (name, other) in enumerate(zip(given, known, strict=True)) if name != other)
+    return f"Column {i + 1} of X is {given[i]!r}, and was {known[i]!r} in fit."
+
+
+def _next_step(table: Any, given: list[str], known: list[str]) -> str:
     """Return what to do about other names than in ``fit``."""
     if set(given) >= set(known):
         verb = "Select" if len(given) > len(known) else "Put"
-        return f"\n{verb} the columns in order: X[estimator.feature_names_in_]."
+        return f"\n{verb} the columns in order: {_selection(table, known)}."
     return "\nGive all columns of fit: rename or add the missing ones." if given else ""
+
+
+def _selection(table: Any, columns: list[Any]) -> str:
+    """Return the Python expression that selects columns; a long list of names is left to the fitted model."""
+    names = str(columns) if len(columns) <= MOST_NAMED else "list(model.feature_names_in_)"
+    return f"X.select({names})" if type(table).__module__.startswith("pyarrow") else f"X[{names}]"
 
 
 def _are_texts(labels: list[Any]) -> bool:
