@@ -85,6 +85,23 @@ def shown(value: object, width: int = 80) -> str:
     return f"of type {type(value).__name__}" if "\n" in text else shortened(text, width)
 
 
+def brief(value: object) -> str:
+    """Return a value of a table as people write it: four digits of a number, no time of a date that is midnight.
+
+    >>> brief(51.715414), brief(20.0), brief(123456.7), brief(0.00001234), brief("Ulm"), brief(None)
+    ('51.72', '20', '123457', '1.234e-05', 'Ulm', '')
+    >>> import datetime as dt
+    >>> brief(dt.datetime(2024, 5, 31)), brief(dt.datetime(2024, 5, 31, 12))
+    ('2024-05-31', '2024-05-31 12:00:00')
+    """
+    if value is None or value != value:  # NaN and NaT
+        return ""
+    if isinstance(value, float):
+        is_plain = 1e3 <= abs(value) < 1e10 or (value.is_integer() and abs(value) < 1e10)
+        return f"{value:.0f}" if is_plain else f"{value:.4g}"
+    return str(value).removesuffix(" 00:00:00")
+
+
 def shortened(text: str, width: int = 40) -> str:
     """Return a text cut to a width, with an ellipsis.
 

@@ -15,7 +15,7 @@ from mixkern.errors import KernelError, TableError
 from mixkern.explain.column_contrast import Beside
 from mixkern.explain.contributions import By, Source
 from mixkern.explain.table import explanation_columns
-from mixkern.wording import counted, percent, shortened
+from mixkern.wording import brief, counted, percent, shortened
 
 WIDTH = 80
 N_NEIGHBOURS, N_COMPONENTS, N_COLUMNS = 6, 5, 6  # listed for a row
@@ -242,8 +242,7 @@ def _text(value: Any) -> str:
     if value is None or value != value:
         return "(gap)"
     if isinstance(value, Real):
-        number = float(value)
-        return f"{number:.0f}" if 1e3 <= abs(number) < 1e10 or number.is_integer() else f"{number:.4g}"
+        return brief(float(value))
     return shortened(value.strftime("%Y-%m-%d") if hasattr(value, "strftime") else str(value), 10)
 
 
