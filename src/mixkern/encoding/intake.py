@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from mixkern.encoding.cell import Kind, is_gap
+from mixkern.encoding.cell import Kind
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
 from mixkern.encoding.inference import infer_column
