@@ -2,9 +2,10 @@
 
 import datetime as dt
 
+import numpy as np
 import pytest
 
-from mixkern.encoding.grammar import boolean, is_gap_word, moment, number, unit_of
+from mixkern.encoding.grammar import boolean, is_gap_word, moment, number, plain_dates, plain_numbers, unit_of
 
 
 @pytest.mark.parametrize(
@@ -186,3 +187,43 @@ def test_dates_that_are_read_in_one_way(cell, found):
 def test_dates_in_either_order(cell, day_first, month_first):
     assert moment(cell, day_first=True) == day_first
     assert moment(cell, day_first=False) == month_first
+
+
+@pytest.mark.parametrize("cells", [["1 "], ["+01"], ["1_0"], ["x"], ["1", ""], ["1.2.3"], ["\u0663"], [], ["inf"]])
+def test_numbers_that_are_not_plain(cells):
+    assert plain_numbers(cells) is None
+
+
+def test_plain_numbers():
+    np.testing.assert_array_equal(plain_numbers(["1", "0", "0.5", "-1e5", ".5"]), [1, 0, 0.5, -1e5, 0.5])
+    np.testing.assert_array_equal(plain_numbers(["1,5", "2"], ","), [1.5, 2])
+    assert plain_numbers(["1.5"], ",") is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["2024-05-01"], ["2024-05-01", "1999-12-31T23:59:59.123456"], ["2024-02-29 12:30", "0001-01-01"]],
+)
+def test_plain_dates_are_those_of_single_cells(cells):
+    assert plain_dates(cells).tolist() == [moment(cell) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [],
+        ["2024-05"],
+        ["2024-02-30"],
+        ["0000-01-01"],
+        ["2024-05-01", "now"],
+        ["2024-05-01T12:00Z"],
+        ["2024-05-01T12"],
+        ["2024-05-01T24:00"],
+        ["2024-05-01T12:00:00.1234567"],
+        ["20240501"],
+        ["2024-05-01 "],
+        ["NaT"],
+    ],
+)
+def test_dates_that_are_not_plain(cells):
+    assert plain_dates(cells) is None

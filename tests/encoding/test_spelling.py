@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import numpy as np
 import pytest
 
 from mixkern.encoding.cell import Kind
@@ -10,7 +9,6 @@ from mixkern.encoding.spelling import (
     Spelling,
     date_orders,
     decimal_signs,
-    plain_numbers,
     spelling_notes,
     spelling_of,
 )
@@ -86,17 +84,6 @@ def test_one_date_decides_the_order_of_all():
 )
 def test_decimal_signs(columns, delimiter, signs):
     assert decimal_signs(columns, delimiter) == signs
-
-
-@pytest.mark.parametrize("cells", [["1 "], ["+01"], ["1_0"], ["x"], ["1", ""], ["1.2.3"], ["\u0663"], [], ["inf"]])
-def test_numbers_that_are_not_plain(cells):
-    assert plain_numbers(cells) is None
-
-
-def test_plain_numbers():
-    np.testing.assert_array_equal(plain_numbers(["1", "0", "0.5", "-1e5", ".5"]), [1, 0, 0.5, -1e5, 0.5])
-    np.testing.assert_array_equal(plain_numbers(["1,5", "2"], ","), [1.5, 2])
-    assert plain_numbers(["1.5"], ",") is None
 
 
 def test_one_note_for_each_kind_of_spelling():

@@ -9,11 +9,13 @@ import math
 import numbers
 from collections.abc import Collection, Mapping
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.encoding import grammar
 from mixkern.errors import CellTypeError
 from mixkern.typing import Floats
 
@@ -23,6 +25,8 @@ LAST_DAY = 1e8  # about the year 275,000: microseconds beyond do not fit into 64
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EXCEPTIONS = 10  # one text in this many may differ from the others, because real columns have errors
 
+_LOOKED_AT = 10_000  # distinct texts that are compared with dates
+_NAN = ("nan", "+nan", "-nan")
 _DATES = (dt.date, np.datetime64)
 _NO_GAPS = frozenset({str, int, bool})  # types without a missing value
 _DURATIONS = (dt.timedelta, dt.time, np.timedelta64)
@@ -82,17 +86,19 @@ def number(cell: Any) -> float:
 
 
 def parsed(cell: Any) -> float | None:
-    """Return the number in a text, ``None`` where there is none.
+    """Return the number in a text, ``None`` where there is none; NaN for the text "nan".
 
-    >>> [parsed(text) for text in ("3", "-1e5", "3 cm", "1_000", "")]
-    [3.0, -100000.0, None, None, None]
+    >>> [parsed(text) for text in ("3", "-1e5", "1,234", "3 cm", "1_000", "")]
+    [3.0, -100000.0, 1234.0, None, None, None]
     """
-    if isinstance(cell, str) and "_" in cell:  # a number in Python's syntax, but not in tables
+    if isinstance(cell, (numbers.Real, decimal.Decimal)):
+        return number(cell)
+    if not isinstance(cell, str):
         return None
-    try:
-        return number(cell) if isinstance(cell, (numbers.Real, decimal.Decimal)) else float(cell)
-    except (TypeError, ValueError):
-        return None
+    found = grammar.number(cell)
+    if found is None:
+        return math.nan if cell.strip().lower() in _NAN else None
+    return found.value
 
 
 def text(cell: Any) -> str | None:
@@ -143,24 +149,28 @@ def days(moments: NDArray[Any]) -> Floats:  # (n,)
     return counted
 
 
-def not_numbers(texts: Collection[str]) -> list[str]:
-    """Return the texts that are not numbers.
+def not_numbers(texts: Collection[Any]) -> list[Any]:
+    """Return the texts that are not numbers; other cells are numbers by their type.
 
     >>> not_numbers(["1", "2.5", "high"])
     ['high']
     """
+    if all(isinstance(text, str) for text in texts) and grammar.plain_numbers(texts) is not None:
+        return []
     return [text for text in texts if parsed(text) is None]
 
 
 def are_dates(texts: Collection[str]) -> bool:
-    """Return whether at least nine in ten texts are ISO 8601 dates; digits alone are numbers.
+    """Return whether at least nine in ten of the first ten thousand texts are dates; digits alone are numbers.
 
     >>> are_dates(["2024-05-01", "2024-05-02T12:00"]), are_dates(["20240501"]), are_dates(["May", "June"])
     (True, False, False)
+    >>> are_dates(["31.12.2020", "1.2.2021"]), are_dates(["12/31/2024", "01/02/2024"])
+    (True, True)
     """
-    n_exceptions = len(texts) // EXCEPTIONS
-    for text in texts:
-        n_exceptions -= not _is_date(text)
+    n_exceptions = min(len(texts), _LOOKED_AT) // EXCEPTIONS
+    for text in islice(texts, _LOOKED_AT):
+        n_exceptions -= not grammar.is_date(text)
         if n_exceptions < 0:
             return False
     return bool(texts)
@@ -197,14 +207,6 @@ def _timedelta(cell: Any) -> dt.timedelta:
         cell = dt.datetime(cell.year, cell.month, cell.day, tzinfo=dt.UTC)
     elapsed: dt.timedelta = (cell if cell.tzinfo else cell.replace(tzinfo=dt.UTC)) - EPOCH
     return elapsed
-
-
-def _is_date(text: str) -> bool:
-    try:
-        dt.datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return not text.isdecimal()
 
 
 def python_cells(values: Any) -> list[Any]:

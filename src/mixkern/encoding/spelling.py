@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.grammar import (
     COMMA,
@@ -15,16 +13,13 @@ from mixkern.encoding.grammar import (
     is_two_way_date,
     moment,
     number,
+    plain_numbers,
     unit_of,
 )
 from mixkern.errors import Hint, hint
-from mixkern.typing import Floats
 from mixkern.wording import listing
 
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
-_PLAIN = b"0123456789eE+-.\0"  # characters of plain numbers, joined by NUL
-_SHAPE = bytes.maketrans(b"23456789-", b"11111111+")
-_PADDED = (b"\x0000", b"\x0001", b"\0+00", b"\0+01")  # shapes of numbers with leading zeros
 
 
 @dataclass(frozen=True)
@@ -132,31 +127,6 @@ def decimal_signs(columns: Sequence[Sequence[str]], delimiter: str = "") -> tupl
     # Files are delimited by semicolons where the comma is the decimal sign.
     common = COMMA if total > 0 or (has_groups and delimiter == ";") else POINT
     return tuple(_sign(balance) or common for balance in balances)
-
-
-def plain_numbers(cells: Collection[str], decimal: str = POINT) -> Floats | None:  # (n,)
-    """Return cells that are all plain numbers as floats; ``None`` where a cell must be parsed on its own.
-
-    A quick way for the usual columns: without gaps, blanks, thousands marks, units and leading zeros.
-
-    >>> plain_numbers(["1", "-2.5e3"]), plain_numbers(["1", "01"]), plain_numbers(["1,234"])
-    (array([ 1.0e+00, -2.5e+03]), None, None)
-    """
-    joined = "\0".join(cells)
-    if decimal == COMMA:
-        if POINT in joined:
-            return None
-        joined = joined.replace(COMMA, POINT)
-    if not cells or not joined.isascii():
-        return None
-    characters = joined.encode("ascii")
-    shape = b"\0" + characters.translate(_SHAPE)
-    if characters.translate(None, _PLAIN) or any(start in shape for start in _PADDED):
-        return None
-    try:
-        return np.array(list(map(float, joined.split("\0"))))
-    except ValueError:
-        return None
 
 
 def spelling_notes(columns: Mapping[str, tuple[Spelling, str]]) -> list[tuple[str, Hint]]:
