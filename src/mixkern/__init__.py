@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         TransductiveSVC,
     )
     from mixkern.explain import Explanation
+    from mixkern.io import load, save
     from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
     from mixkern.search import SemiSupervisedSplit, SVCSearch
-    from mixkern.storage import load, save
 
     __version__: str
 
@@ -45,12 +45,11 @@ _NAMES = {
         "TransductiveSVC",
     ),
     "explain": ("Explanation",),
-    "io": (),
+    "io": ("load", "save"),
     "kernels": ("BlendKernel", "GMMKernel", "LaplacianKernel", "RBFKernel", "RWMKernel"),
     "plot": (),
     "report": (),
     "search": ("SVCSearch", "SemiSupervisedSplit"),
-    "storage": ("load", "save"),
     "svm": (),
 }
 __all__ = [

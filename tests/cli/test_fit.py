@@ -8,7 +8,7 @@ import pytest
 
 from mixkern import MixtureSVC, load
 from mixkern.errors import MixkernWarning
-from mixkern.storage import read_model
+from mixkern.io import read_model
 
 KEYS = [
     "table",

@@ -159,7 +159,7 @@ SOME_OR_ALL = pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.
 @pytest.mark.slow
 def test_damaged_models_are_refused_or_work(step, run, damage, model, table, tmp_path, in_time):
     n_refused = 0
-    files = damage("storage").damaged(model.read_bytes())[::step]
+    files = damage("io/models").damaged(model.read_bytes())[::step]
     with in_time():
         for each in files:
             path, output = tmp_path / "damaged.mixkern", tmp_path / "out.csv"

@@ -10,7 +10,7 @@ import pytest
 from mixkern import MixtureSVC, prepare_table, save
 from mixkern.cli.table import model_table, training_table
 from mixkern.errors import ColumnMismatchError, ModelFileError, TableError, UnknownColumnError
-from mixkern.storage import read_model
+from mixkern.io import read_model
 
 
 @pytest.fixture

@@ -240,7 +240,7 @@ def test_through_pipes(installed, run, model, table):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(5))
 def test_damaged_models(first, installed, damage, model, table, tmp_path):
-    each = damage("storage").damaged(model.read_bytes())[41 * first]
+    each = damage("io/models").damaged(model.read_bytes())[41 * first]
     path, output = tmp_path / "damaged.mixkern", tmp_path / "out.csv"
     path.write_bytes(each.content)
     done = installed("predict", path, table, "-o", output, code=None)
@@ -288,7 +288,7 @@ def hostile(marker, sealed, content):
 
 @pytest.fixture
 def traps(damage, model, tmp_path):
-    found = hostile(tmp_path / "ran", damage("storage").sealed, model.read_bytes())
+    found = hostile(tmp_path / "ran", damage("io/models").sealed, model.read_bytes())
     for name, content in found.items():
         (tmp_path / f"{name}.mixkern").write_bytes(content)
     return [tmp_path / f"{name}.mixkern" for name in found]

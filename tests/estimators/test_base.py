@@ -39,7 +39,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators.base import default_density, default_prior, limited
 from mixkern.kernels import BlendKernel, RWMKernel
-from mixkern.storage import save
+from mixkern.io import save
 
 MACHINES = {
     "rwm": MixtureSVC(random_state=0),

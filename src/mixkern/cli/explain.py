@@ -8,7 +8,7 @@ from mixkern.cli.option import json_option, reading_options
 from mixkern.cli.output import Notes, print_result, printable, warnings_as_notes
 from mixkern.cli.table import add_file_notes, model_table
 from mixkern.explain import Explanation
-from mixkern.storage import read_model
+from mixkern.io import read_model
 
 
 @click.command("explain")

@@ -24,7 +24,7 @@ from mixkern.encoding.grammar import COMMA
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.storage import save
+from mixkern.io import save
 from mixkern.wording import counted
 
 SUFFIX = ".mixkern"

@@ -14,7 +14,7 @@ from mixkern.estimators import MixtureSVC
 from mixkern.imports import optional
 from mixkern.io import table_writer
 from mixkern.io.writer import STANDARD_OUTPUT
-from mixkern.storage import read_model
+from mixkern.io import read_model
 from mixkern.wording import counted
 
 ROW = "row"

@@ -10,7 +10,7 @@ from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import add_file_notes, label_counts, model_table
 from mixkern.errors import MixkernError
 from mixkern.report import write_model_report
-from mixkern.storage import read_model
+from mixkern.io import read_model
 
 
 @click.command("report")

@@ -20,7 +20,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators import MixtureSVC
 from mixkern.io import TableFile, table_file
-from mixkern.storage import ModelFile
+from mixkern.io import ModelFile
 from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
 from mixkern.errors import MixtureError
+from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
 from mixkern.validation import as_floats, at_least, one_of
@@ -23,6 +24,7 @@ MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
 KEPT_BYTES = 1 << 24  # of factors for rows with gaps
 
 
+@model_part("Mixture", is_shared=True)
 @dataclass(frozen=True, eq=False)
 class Mixture:
     r"""A mixture density of numbers and categories: each component is a Gaussian times categorical distributions.

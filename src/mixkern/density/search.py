@@ -20,6 +20,7 @@ from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint, ignored_warnings
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, all_or_nothing, quiet
 from mixkern.notebook import NotebookMixin, search_facts
+from mixkern.parts import EstimatorParts, model_part
 from mixkern.sampling import check_random_state
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks, trial_line
 from mixkern.typing import Floats, Ints
@@ -60,7 +61,8 @@ class _Trial:
         return len(self.split_scores) * (self.fit_time + self.score_time)
 
 
-class DensitySearch(ProgressMixin, NotebookMixin, BaseEstimator):
+@model_part("DensitySearch")
+class DensitySearch(EstimatorParts, ProgressMixin, NotebookMixin, BaseEstimator):
     """Fit every combination of priors, and keep the density with the best score.
 
     It needs no labels. An estimator takes it as its density: ``MixtureSVC(density=DensitySearch())``.

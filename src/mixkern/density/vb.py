@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +23,23 @@ from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.notebook import NotebookMixin, column_counts
+from mixkern.parts import (
+    CLASSES,
+    NAMES,
+    NUMBER,
+    WHOLE,
+    EstimatorParts,
+    Parts,
+    agree,
+    array,
+    check_width,
+    instance,
+    model_part,
+)
 from mixkern.sampling import check_random_state
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
-from mixkern.validation import COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, at_least, check_parameters, one_of
+from mixkern.validation import COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, Rule, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
 MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
@@ -53,7 +66,8 @@ SLOW = hint(
 )
 
 
-class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
+@model_part("VBMixture")
+class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
     r"""A Gaussian mixture with an automatic number of components, by variational Bayesian inference.
 
     It starts with many components and removes those that explain less than about one row, so iterations become
@@ -146,6 +160,20 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
     >>> density.mixture_
     Mixture(2 full components in 2 columns)
     """
+
+    _fitted_parts: ClassVar[dict[str, Rule]] = {
+        "mixture_": instance(Mixture),
+        "n_components_": WHOLE,
+        "bound_trace_": array(1, finite=False),
+        "lower_bound_": NUMBER,
+        "converged_": FLAG,
+        "n_iter_": WHOLE,
+        "n_samples_seen_": WHOLE,
+        "classes_": CLASSES,
+        "class_table_": array(2),
+        "n_features_in_": WHOLE,
+        "feature_names_in_": NAMES,
+    }
 
     def __init__(
         self,
@@ -468,6 +496,18 @@ class VBMixture(ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
             "Iterations": f"{self.n_iter_:,}, {'converged' if self.converged_ else 'not converged'}",
         }
         return {title: text for title, text in facts.items() if text}
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """Make a density of its parts, which must fit together."""
+        density = super().from_parts(parts)
+        if "mixture_" in parts:
+            check_width(density, density.mixture_.n_features)
+        if "classes_" in parts:
+            density.classes_.flags.writeable = False
+            shape = len(density.classes_), density.mixture_.n_components
+            agree(density.class_table_.T.shape == shape, "classes and components")
+        return density
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

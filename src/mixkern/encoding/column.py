@@ -13,7 +13,8 @@ import numpy as np
 from mixkern.encoding.cell import DAY, LAST_DAY, Kind
 from mixkern.encoding.coded import Coded
 from mixkern.encoding.frame import RawColumn
-from mixkern.errors import CellTypeError, InfiniteValueError, TooLargeError, hint
+from mixkern.errors import CellTypeError, InfiniteValueError, TableError, TooLargeError, hint
+from mixkern.parts import model_part
 from mixkern.typing import Floats
 from mixkern.wording import counted
 
@@ -25,6 +26,7 @@ _CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
 _BOOLEANS = {"1": "True", "1.0": "True", "true": "True", "0": "False", "0.0": "False", "false": "False"}
 
 
+@model_part("ContinuousColumn")
 @dataclass(frozen=True)
 class ContinuousColumn:
     """Mean and standard deviation of a column of numbers, dates or durations.
@@ -41,6 +43,10 @@ class ContinuousColumn:
     deviation: float  # population standard deviation; 1 where all values are equal
     remark: str = ""
     n_gaps: int = 0
+
+    def __post_init__(self) -> None:
+        if not (self.deviation > 0 and self.n_values >= 0 and self.n_gaps >= 0):
+            raise TableError(f"The deviation and the numbers of values and gaps of column {self.name!r} are not valid.")
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
@@ -113,6 +119,7 @@ class ContinuousColumn:
             )
 
 
+@model_part("CategoricalColumn")
 @dataclass(frozen=True)
 class CategoricalColumn:
     """The categories of a column, in the order of their codes; the code after the last one means "other"."""
@@ -122,6 +129,10 @@ class CategoricalColumn:
     categories: tuple[str, ...]
     remark: str = ""
     n_gaps: int = 0
+
+    def __post_init__(self) -> None:
+        if len(set(self.categories)) < len(self.categories) or self.n_gaps < 0:
+            raise TableError(f"The categories and the number of gaps of column {self.name!r} are not valid.")
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "CategoricalColumn":

@@ -1,7 +1,7 @@
 """Encode a table as an array of floats."""
 
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import (
+    FRAME_KINDS,
     PANDAS,
     RawColumn,
     check_names,
@@ -42,8 +43,9 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
+from mixkern.parts import NAMES, WHOLE, EstimatorParts, Parts, agree, check_width, model_part
 from mixkern.typing import Floats
-from mixkern.validation import as_floats
+from mixkern.validation import Rule, as_floats
 from mixkern.wording import listing
 
 
@@ -58,7 +60,8 @@ class TableInput:
         return tags
 
 
-class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
+@model_part("TableEncoder")
+class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     """Encode a table as an array of floats: z-scores of continuous columns, codes of categorical ones.
 
     Densities and kernels need continuous columns on a common scale, categories as codes, and gaps kept as gaps. The
@@ -128,6 +131,13 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
     0  30.5  Passau
     """
 
+    _fitted_parts: ClassVar[dict[str, Rule]] = {
+        "columns_": Rule("columns", lambda value: isinstance(value, tuple) and value and _are_columns(value)),
+        "_fitted_kind": Rule("a library", lambda value: type(value) is str and value in FRAME_KINDS),
+        "n_features_in_": WHOLE,
+        "feature_names_in_": NAMES,
+    }
+
     def __init__(self, *, continuous: ColumnNames = None, categorical: ColumnNames = None) -> None:
         self.continuous = continuous
         self.categorical = categorical
@@ -155,10 +165,7 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
         keep_columns(self, X)
         self.columns_: tuple[Column, ...] = columns
         self._fitted_kind = frame_kind(X)
-        self._order = [
-            *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
-            *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
-        ]
+        self._order = _order(columns)
         message, step = ambiguity_text([raw.name for raw in raws], found)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
@@ -306,6 +313,30 @@ class TableEncoder(TableInput, TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """Make an encoder of its parts, which must fit together."""
+        encoder = super().from_parts(parts)
+        if "columns_" in parts:
+            names = [column.name for column in encoder.columns_]
+            check_width(encoder, len(names))
+            agree(list(getattr(encoder, "feature_names_in_", names)) == names, "names of columns")
+            agree(len(set(names)) == len(names), "names of columns")
+            encoder._order = _order(encoder.columns_)
+        return encoder
+
+
+def _are_columns(values: Any) -> bool:
+    return all(isinstance(each, Column) for each in values)
+
+
+def _order(columns: tuple[Column, ...]) -> list[int]:
+    """Return the positions of columns in the order of the encoded array."""
+    return [
+        *(i for i, column in enumerate(columns) if isinstance(column, ContinuousColumn)),
+        *(i for i, column in enumerate(columns) if isinstance(column, CategoricalColumn)),
+    ]
 
 
 def _summary(column: Column) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import numbers
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -37,6 +37,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.imports import optional
+from mixkern.parts import CLASSES, Parts, model_part, require
 from mixkern.typing import Bools, Floats, Ints
 from mixkern.wording import counted, listing
 
@@ -45,9 +46,12 @@ _FOLD = "If this is a training fold of a cross-validation, use cv=SemiSupervised
 LARGEST_TARGET = 1e150  # its square is still a number
 
 _NO_DATE = "NaT"  # the text of a gap among dates, which files do not have
+# Types of pandas categories that model files keep.
+_CATEGORY_TYPES = ("object", "str", "string", "bool", "int8", "int16", "int32", "int64", "float32", "float64")
 _NO_COLUMN = (str, bytes, Mapping, MappingView, Set, Iterator)
 
 
+@model_part("Labels", names=("classes", "categories", "ordered", "category_type"))
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Class codes of rows, and their classes. The arrays are read-only.
@@ -112,6 +116,29 @@ class Labels:
         if self.dtype is None:
             return values
         return optional("pandas", purpose="Categorical labels").Categorical(values, dtype=self.dtype)
+
+    def to_parts(self) -> Parts:
+        """Return the classes and the type of ``y``, without the codes, for a model file."""
+        if self.dtype is None:
+            return {"classes": self.classes}
+        known = self.dtype.categories
+        kind = {"categories": known.tolist(), "ordered": bool(self.dtype.ordered), "category_type": str(known.dtype)}
+        return {"classes": self.classes, **kind}
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """Make labels without rows; pandas categories need pandas."""
+        no_codes, classes = np.empty(0, dtype=np.intp), parts.get("classes")
+        require(CLASSES.accepts(classes), "classes")
+        assert isinstance(classes, np.ndarray)  # by the rule
+        if set(parts) == {"classes"}:
+            return cls(no_codes, classes)
+        known, ordered = parts.get("categories"), parts.get("ordered")
+        is_plain = type(known) is list and all(isinstance(each, (bool, int, float, str)) for each in known)
+        require(is_plain and type(ordered) is bool and set(classes.tolist()) <= set(known or ()), "type of labels")
+        pandas, of = optional("pandas", purpose="A model of categorical labels"), parts.get("category_type")
+        index = pandas.Index(known, dtype=of if of in _CATEGORY_TYPES else None)
+        return cls(no_codes, classes, pandas.CategoricalDtype(index, ordered=ordered))
 
 
 def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, classes: Iterable[Any] = ()) -> Labels:

@@ -1,10 +1,12 @@
 """Base class of the estimators: encoder, density, kernel, and the evaluation of decision functions."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
@@ -25,9 +27,11 @@ from mixkern.errors import (
 )
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
+from mixkern.estimators.restore import check_parts, set_dual
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.notebook import NotebookMixin, column_counts
+from mixkern.parts import COUNTS, NAMES, NUMBER, WHOLE, EstimatorParts, Parts, instance
 from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import values_for
@@ -71,7 +75,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
+class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     """Encode a table, fit a density to all rows, and make a kernel from the density.
 
     Attributes
@@ -94,6 +98,19 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     encoder: Any
     random_state: Any
     _rules: ClassVar[Mapping[str, Rule]] = {}  # override RULES
+    _fitted_parts: ClassVar[Mapping[str, Rule]] = {
+        "encoder_": NONE | instance(TableEncoder),
+        "density_": NONE | instance(VBMixture),
+        "mixture_": instance(Mixture),
+        "kernel_": instance(Kernel),
+        "_decision": instance(DecisionFunction),
+        "_novelty": instance(Novelty),
+        "support_": COUNTS,
+        "n_iter_": WHOLE,
+        "repair_change_": NUMBER,
+        "n_features_in_": WHOLE,
+        "feature_names_in_": NAMES,
+    }
 
     # ---------------------------------------------------------------- density and kernel
 
@@ -243,6 +260,34 @@ class MixtureEstimator(ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
         """Return the name and the value of the regularization parameter in use."""
         names = [name for name in ("C_", "C", "nu") if hasattr(self, name)]
         return {name.rstrip("_"): f"{getattr(self, name):.4g}" for name in names[:1]}
+
+    # ---------------------------------------------------------------- model files
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_decision")
+
+    def to_parts(self) -> Parts:
+        """Return parameters and fitted attributes, for a model file; those of the dual follow from ``decision``."""
+        parts = super().to_parts()
+        return {**parts, "decision": replace(self._decision, kernel=None)}  # its kernel is kernel_
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """Make a fitted estimator of its parts, which must fit together; a few rows are predicted."""
+        model = super().from_parts(parts)
+        model._restore()
+        check_parts(model, model._decision, model._novelty, model._n_functions())
+        return model
+
+    def _restore(self) -> None:
+        """Set the attributes that follow from others."""
+        kernel = self.kernel_.base if isinstance(self.kernel_, LaplacianKernel) else self.kernel_
+        self._decision = replace(self._decision, kernel=kernel)
+        set_dual(self, self._decision, self._dual_sign())
+
+    def _n_functions(self) -> int:
+        """Return the number of decision functions."""
+        return 1
 
     def _dual_sign(self) -> float:
         """Return the factor of the solver's coefficients in ``dual_coef_`` and ``intercept_``."""

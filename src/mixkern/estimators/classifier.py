@@ -1,6 +1,6 @@
 """What all classifiers share: labels, predictions and scores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -19,9 +19,10 @@ from mixkern.estimators.score import accuracy, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
 from mixkern.notebook import class_counts
+from mixkern.parts import COUNTS, NUMBER_OR_NONE, agree, instance
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints
-from mixkern.validation import POSITIVE
+from mixkern.validation import POSITIVE, Rule
 from mixkern.wording import listing, shown
 
 CELLS = 2**24  # decision values held at a time
@@ -32,6 +33,9 @@ TOO_MANY_CLASSES = hint(
 
 class Scheme(Protocol):
     """Conversion of decision values, (n, q), of pairs of classes or of each class against the others."""
+
+    def n_functions(self, n_classes: int) -> int:
+        """Return the number of decision functions."""
 
     def class_scores(self, values: Floats, n_classes: int) -> Floats:  # (n,) or (n, c)
         """Return the scores of the classes."""
@@ -47,6 +51,11 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     probability: bool = False
     slope_: float | None
     _scheme: ClassVar[Scheme]
+    _fitted_parts: ClassVar[Mapping[str, Rule]] = {
+        "_labels": instance(Labels),
+        "n_labels_": COUNTS,
+        "slope_": NUMBER_OR_NONE,
+    }
 
     @all_or_nothing
     def read_labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ints, Floats | None]:
@@ -75,6 +84,16 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         self.classes_ = np.array(labels.classes)
         self.n_labels_ = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         return codes, weights
+
+    def _restore(self) -> None:
+        self.classes_ = np.array(self._labels.classes)
+        c = len(self.classes_)
+        agree(len(getattr(self, "n_labels_", range(c))) == c, "labels and classes")
+        agree(len(getattr(self, "n_support_", range(c))) == c, "support vectors and classes")
+        super()._restore()
+
+    def _n_functions(self) -> int:
+        return self._scheme.n_functions(len(self.classes_))
 
     def _class_weights(self) -> dict[int, float] | str | None:
         """Return ``class_weight`` with class codes in place of labels, or raise an error."""

@@ -8,10 +8,12 @@ from mixkern.estimators.base import MAX_GRAPH_ROWS, limited
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.kernels import LaplacianKernel
+from mixkern.parts import model_part
 from mixkern.svm.decision import values_for
 from mixkern.typing import RandomState
 
 
+@model_part("LaplacianSVC")
 class LaplacianSVC(MixtureSVC):
     """Laplacian SVM: a classifier for few labels that uses the neighbour graph of all rows.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mixkern.density import Mixture, Rows
 from mixkern.density.block import gap_patterns
+from mixkern.parts import model_part
 from mixkern.typing import Floats, Positions, RandomState
 
 MAX_ROWS = 2_000  # training rows that novelty is measured by: it is accurate to about one in a thousand
@@ -15,6 +16,7 @@ MAX_PATTERNS = 1_000  # patterns of gaps whose densities are kept, 16 kB each
 MIN_ROWS = 200  # with fewer training rows that have all columns of a row with gaps, sampled rows are used
 
 
+@model_part("Novelty")
 @dataclass(frozen=True, eq=False)
 class Novelty:
     """Some of the training rows, whose densities others are compared with.

@@ -20,7 +20,7 @@ from mixkern.svm.calibration import OwnValues, slope
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
 from mixkern.typing import Floats, Ints, RandomState
-from mixkern.validation import POSITIVE
+from mixkern.validation import FLAG, POSITIVE, Rule
 from mixkern.wording import listing
 
 MAX_CLASSES = 300  # with 600 labelled rows they take a minute or two
@@ -70,6 +70,7 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
     max_rows: int
     n_levels: int  # steps of one binary problem, for progress
     _scheme: ClassVar[Scheme] = one_vs_rest
+    _fitted_parts: ClassVar[dict[str, Rule]] = {"fell_back_": FLAG}
 
     @abstractmethod
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:

@@ -1,6 +1,6 @@
 """One-class SVM: outlier detection without labels."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -8,11 +8,14 @@ from sklearn.base import OutlierMixin
 from mixkern.encoding.lengths import checked_weights, n_rows_of
 from mixkern.estimators.base import MixtureEstimator
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.parts import NUMBER, model_part
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats, Ints
+from mixkern.validation import Rule
 
 
+@model_part("MixtureOneClassSVM")
 class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     """One-class SVM for tables, with a kernel from the density of all rows.
 
@@ -43,6 +46,8 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     >>> model.predict([[0.0, 0.95], [4.0, 4.0]])  # on a moon, and far away
     array([ 1, -1])
     """
+
+    _fitted_parts: ClassVar[dict[str, Rule]] = {"offset_": NUMBER}
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import numpy as np
 
 from mixkern.density import Rows
 from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassifier
+from mixkern.parts import model_part
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, LandmarkFeatures, quasi_newton
@@ -16,6 +17,7 @@ from mixkern.validation import COUNT, POSITIVE, Rule
 UP_TO_1E100 = Rule("a positive number, 1e100 at most", lambda value: POSITIVE.accepts(value) and value <= 1e100)
 
 
+@model_part("QuasiNewtonS3VC")
 class QuasiNewtonS3VC(OneVsRestMixtureClassifier):
     """Semi-supervised SVM with a smooth loss that pushes the boundary away from unlabelled rows.
 

@@ -13,6 +13,7 @@ from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
 from mixkern.kernels.blend import SHARE, BlendKernel
+from mixkern.parts import COUNTS, NUMBER, model_part
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
 from mixkern.svm.calibration import cross_fitted, slope
 from mixkern.svm.decision import kernel_matrix
@@ -24,6 +25,7 @@ from mixkern.validation import AUTO, POSITIVE, Rule
 MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
 
+@model_part("MixtureSVC")
 class MixtureSVC(MixtureClassifier):
     """C-SVM classifier for tables with few labels, with a kernel from the density of all rows.
 
@@ -125,6 +127,8 @@ class MixtureSVC(MixtureClassifier):
 
     _rules: ClassVar[Mapping[str, Rule]] = {"C": POSITIVE | AUTO}
     _scheme: ClassVar[Scheme] = one_vs_one
+
+    _fitted_parts: ClassVar[dict[str, Rule]] = {"C_": NUMBER, "n_support_": COUNTS}
 
     def __init__(
         self,

@@ -12,11 +12,13 @@ from mixkern.errors import NoLabelsError
 from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import FEWEST_TARGETS, scored_rows
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.parts import model_part
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats
 
 
+@model_part("MixtureSVR")
 class MixtureSVR(RegressorMixin, MixtureEstimator):
     """Epsilon-SVR for tables with few targets, with a kernel from the density of all rows.
 

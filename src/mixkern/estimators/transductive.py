@@ -6,12 +6,14 @@ import numpy as np
 
 from mixkern.density import Rows
 from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassifier
+from mixkern.parts import model_part
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.transductive import TRANSDUCTIVE_LEVELS, transductive
 from mixkern.typing import Floats, Ints, RandomState
 
 
+@model_part("TransductiveSVC")
 class TransductiveSVC(OneVsRestMixtureClassifier):
     """Transductive SVM: the widest margin between labelled and unlabelled rows.
 

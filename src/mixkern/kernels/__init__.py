@@ -7,6 +7,8 @@ from mixkern.kernels.laplacian import LaplacianKernel
 from mixkern.kernels.mixture import GMMKernel, RWMKernel
 from mixkern.kernels.rbf import RBFKernel
 
+from mixkern.kernels import scikit_learn as _scikit_learn  # registers them for model files  # isort: skip
+
 __all__ = [
     "BlendKernel",
     "BlendTerms",

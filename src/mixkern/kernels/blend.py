@@ -17,6 +17,7 @@ from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts
+from mixkern.parts import model_part
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import FRACTION
 
@@ -83,6 +84,7 @@ class BlendParts(Parts):
     euclidean: Floats
 
 
+@model_part("BlendKernel")
 class BlendKernel(MixtureKernel):
     r"""A mean of the RBF kernel and of two kernels of a mixture.
 

@@ -34,13 +34,15 @@ from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
+from mixkern.parts import ROWS, Parts, model_part, require
 from mixkern.threads import available_threads
 from mixkern.typing import Bounds, Floats, Ints
-from mixkern.validation import as_floats
+from mixkern.validation import COUNT, as_floats
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
 FAITHFUL = 1e-12  # largest difference between a definite matrix and its factor's square, as the same share
 BLOCK = 256  # rows or columns at a time
+MOST_ROWS, MOST_NEIGHBORS, MOST_DEGREE = 50_000, 1_000, 16  # of a graph in a model file: larger ones take hours
 
 
 def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
@@ -224,6 +226,7 @@ def _energy(power: csr_array, F: Floats) -> Floats:
     return energy
 
 
+@model_part("LaplacianKernel")
 class LaplacianKernel(Kernel):
     """A kernel deformed along the graph of all rows, labelled or not.
 
@@ -433,6 +436,21 @@ class LaplacianKernel(Kernel):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.get_params(deep=False)  # without what was computed
+
+    def to_parts(self) -> Parts:
+        """Return the parameters, for a model file."""
+        rows = None if self.rows is None else np.asarray(self.rows, dtype=float)
+        return {**self.get_params(deep=False), "rows": rows}
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Self:
+        """Make a kernel of its parameters; a graph that is too large to compute is an error."""
+        kernel = cls(**parts)
+        rows: Any = kernel.rows
+        require(rows is None or (ROWS.accepts(rows) and len(rows) <= MOST_ROWS), "graph")
+        require(COUNT.accepts(kernel.n_neighbors) and kernel.n_neighbors <= MOST_NEIGHBORS, "number of neighbours")
+        require(COUNT.accepts(kernel.degree) and kernel.degree <= MOST_DEGREE, "degree of the graph")
+        return kernel
 
     def __repr__(self) -> str:
         return f"LaplacianKernel({self.base!r}, ratio={self.ratio:.3g})"

@@ -2,9 +2,11 @@
 
 from mixkern.density.rows import Rows
 from mixkern.kernels.base import MixtureKernel
+from mixkern.parts import model_part
 from mixkern.typing import Floats
 
 
+@model_part("RWMKernel")
 class RWMKernel(MixtureKernel):
     r"""Similarity in the units of the components that are responsible for both rows.
 
@@ -47,6 +49,7 @@ class RWMKernel(MixtureKernel):
     """
 
 
+@model_part("GMMKernel")
 class GMMKernel(MixtureKernel):
     r"""Similarity in the units of all components, each by its weight: the paper's comparison.
 

@@ -6,10 +6,12 @@ from numpy.typing import ArrayLike
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
+from mixkern.parts import model_part
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import as_floats
 
 
+@model_part("RBFKernel")
 class RBFKernel(DistanceKernel):
     r"""Gaussian of the Euclidean distance, for tables of numbers and categories.
 

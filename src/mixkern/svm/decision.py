@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from mixkern.density.rows import Rows
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
+from mixkern.parts import model_part
 from mixkern.typing import Floats, Ints
 
 ROWS = 2**16  # rows whose responsibilities are held at a time
@@ -59,6 +60,7 @@ class Dual:
         return K[:, at] @ self.coefficients + self.intercepts
 
 
+@model_part("DecisionFunction")
 @dataclass(frozen=True, eq=False)
 class DecisionFunction:
     r"""Decision functions as sums of a kernel over the same support vectors.

@@ -41,6 +41,11 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     return votes + margins / (3 * (np.abs(margins) + 1))
 
 
+def n_functions(n_classes: int) -> int:
+    """Return the number of decision functions: one for each pair of classes."""
+    return n_classes * (n_classes - 1) // 2
+
+
 def sklearn_sign(n_classes: int) -> float:
     """Return the sign of the coefficients of scikit-learn's ``SVC``: for two classes they are for the second.
 

@@ -11,6 +11,11 @@ from mixkern.svm.one_vs_one import chosen, with_largest
 from mixkern.typing import Floats, Ints
 
 
+def n_functions(n_classes: int) -> int:
+    """Return the number of decision functions: one for each class, and a single one for two classes."""
+    return 1 if n_classes == 2 else n_classes
+
+
 def class_scores(values: Floats, n_classes: int) -> Floats:
     """Return the decision values as scores: the highest is that of the predicted class.
 

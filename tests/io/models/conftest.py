@@ -2,17 +2,17 @@
 
 import pytest
 
-from mixkern.storage import save
+from mixkern.io import save
 
-from .example import machines
+from .example import estimators
 
 
 @pytest.fixture(scope="package")
 def models():
-    return machines()
+    return estimators()
 
 
 @pytest.fixture(scope="package")
 def content(models, tmp_path_factory):
-    """Give the bytes of a good file."""
+    """The bytes of a good file."""
     return save(models["svc"], tmp_path_factory.mktemp("good") / "svc.mixkern").read_bytes()

@@ -1,4 +1,4 @@
-"""A small table of numbers, categories and gaps, and machines that have learned from it."""
+"""A small table of numbers, categories and gaps, and estimators fitted on it."""
 
 import warnings
 
@@ -65,7 +65,7 @@ def fitted(estimator, X=None, y=None):
         return estimator.fit(table() if X is None else X, labels() if y is None else y)
 
 
-def machines():
+def estimators():
     """One of each type, on a mixed table."""
     targets = np.where(np.arange(90) % 9 < 4, np.arange(90.0), np.nan)
     return {

@@ -1,42 +1,42 @@
 """Save fitted models to files, and load them."""
 
+import io
 import json
 import platform
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density import DensitySearch
 from mixkern.errors import MissingExtraError, ModelFileError, hint
-from mixkern.estimators.base import MixtureEstimator
+from mixkern.io.archive import FIT, FORMAT, SAVE, ModelArchive, archive_bytes
+from mixkern.io.values import ValueReader, ValueWriter
 from mixkern.io.writer import write_whole
-from mixkern.search import SVCSearch
-from mixkern.storage.archive import (
-    FORMAT,
-    SAVE,
-    ArchiveHeader,
-    archive_bytes,
-    checksum,
-    file_bytes,
-    payload_of,
-    read_archive,
-    read_payload,
-)
-from mixkern.storage.restore import check_model, restore_model
-from mixkern.storage.state import state_of, type_name
-from mixkern.storage.trust import ESTIMATORS, MOVED_MODULES
+from mixkern.parts import type_of
 from mixkern.validation import as_path
 from mixkern.wording import shortened
 
-LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops")
+LIBRARIES = ("numpy", "scikit-learn", "scipy")
+MODELS = (  # public names of mixkern
+    "VBMixture",
+    "LaplacianSVC",
+    "MixtureOneClassSVM",
+    "QuasiNewtonS3VC",
+    "MixtureSVC",
+    "MixtureSVR",
+    "TransductiveSVC",
+    "TableEncoder",
+)
+SEARCHES = ("DensitySearch", "SVCSearch")
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,19 @@ class ModelFile:
     versions : dict of str
         Versions of Python and of the libraries with which it was written.
     checksum : str
-        SHA-256 of the model.
+        SHA-256 of the checksums of all members.
     n_bytes : int
         Size of the file.
 
     Examples
     --------
     >>> import tempfile
-    >>> from mixkern import TableEncoder, storage
+    >>> from mixkern import TableEncoder, io
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = storage.save(TableEncoder().fit([[1.5], [2.5]]), f"{folder}/encoder.mixkern", notes={"rows": 2})
-    ...     file = storage.read_model(path)
+    ...     path = io.save(TableEncoder().fit([[1.5], [2.5]]), f"{folder}/encoder.mixkern", notes={"rows": 2})
+    ...     file = io.read_model(path)
     >>> file.notes, file.format
-    ({'rows': 2}, 2)
+    ({'rows': 2}, 3)
     """
 
     model: Any
@@ -129,9 +129,8 @@ TableEncoder
     target = as_path(path, ModelFileError)
     _check_savable(model)
     try:
-        payload = payload_of(state_of(model))
-        content = archive_bytes(_header(model, payload, _plain_notes(notes)), payload)
-        _parsed(content)
+        content = _content(model, _plain_notes(notes))
+        _parsed(io.BytesIO(content))
     except ModelFileError as error:
         raise error.prefixed(f"This {type(model).__name__} cannot be saved: ") from error
     try:
@@ -162,7 +161,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     See Also
     --------
-    mixkern.storage.read_model : Load a model with its notes and versions.
+    mixkern.io.read_model : Load a model with its notes and versions.
 
     Examples
     --------
@@ -192,26 +191,44 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
     """
     source = as_path(path, ModelFileError)
     try:
-        return _parsed(file_bytes(source))
+        _check_place(source)
+        with source.open("rb") as file:
+            return _parsed(file)
+    except OSError as error:
+        raise ModelFileError(f"{source}: the file cannot be read: {error.strerror or error}.") from error
     except ModelFileError as error:
         raise error.prefixed(f"{source}: ") from error.__cause__
 
 
+def _check_place(path: Path) -> None:
+    if not path.exists():
+        step = hint(python="mixkern.save(model, path) writes one.", cli=f"This writes one: {FIT}")
+        raise ModelFileError("there is no such file.", hint=step)
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "no ordinary file"
+        step = hint(
+            python="Give the path of a file that mixkern.save has written.",
+            cli="Give the path of a file that mixkern fit has written.",
+        )
+        raise ModelFileError(f"it is {kind}.", hint=step)
+
+
 def _check_savable(model: Any) -> None:
     """Raise an error for anything but a fitted model of mixkern."""
-    kind = model.__name__ if isinstance(model, type) else type(model).__name__
-    if isinstance(model, (SVCSearch, DensitySearch)):
+    name = model.__name__ if isinstance(model, type) else type(model).__name__
+    if name in SEARCHES and not isinstance(model, type):
         step = hint(python="Save its best estimator: save(search.best_estimator_, path).")
         raise ModelFileError("A search cannot be saved.", hint=step)
-    if isinstance(model, type) or not isinstance(model, BaseEstimator) or type_name(model) not in ESTIMATORS:
-        known = ", ".join(name.rpartition(".")[2] for name in ESTIMATORS)
-        raise ModelFileError(f"Only a fitted estimator of mixkern ({known}) can be saved, but this is a {kind}.")
-    learned = ("_decision",) if isinstance(model, MixtureEstimator) else ("mixture_", "columns_")
-    if not any(hasattr(model, name) for name in learned):
+    kind = type_of(model)
+    if kind is None or kind.name not in MODELS:
         raise ModelFileError(
-            f"This {kind} is not fitted, so there is nothing to save.",
-            hint=hint(python="Fit it first: model.fit(...)."),
+            f"Only a fitted estimator of mixkern ({', '.join(MODELS)}) can be saved, but this is a {name}."
         )
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        step = hint(python="Fit it first: model.fit(...).")
+        raise ModelFileError(f"This {name} is not fitted, so there is nothing to save.", hint=step) from None
 
 
 def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -233,38 +250,53 @@ def _item(value: Any) -> Any:
     raise TypeError(f"they hold a {type(value).__name__}")
 
 
-def _header(model: Any, payload: bytes, notes: dict[str, Any]) -> ArchiveHeader:
-    return ArchiveHeader(
-        format=FORMAT,
-        version=version("mixkern"),
-        versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
-        type=type_name(model),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        notes=notes,
-        checksum=checksum(payload),
-        n_bytes=len(payload),
-    )
+def _content(model: Any, notes: dict[str, Any]) -> bytes:
+    """Return the bytes of a model's file."""
+    writer = ValueWriter()
+    node = writer.node(model)
+    facts = {
+        "format": FORMAT,
+        "mixkern": version("mixkern"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "notes": notes,
+        "shared": writer.shared,
+        "model": node,
+    }
+    return archive_bytes(facts, writer.arrays)
 
 
-def _parsed(content: bytes) -> ModelFile:
-    """Restore a model and its header from the bytes of a file.
+def public_class(name: str) -> Any:
+    """Import one of the models by its public name, which registers the classes of its parts."""
+    return getattr(import_module("mixkern"), name)
 
-    With a valid checksum, an error of skops, NumPy, json or a constructor means that mixkern has not written the file;
-    it is converted to a ModelFileError.
+
+def _parsed(file: BinaryIO) -> ModelFile:
+    """Restore a model and its notes from an open file.
+
+    With valid checksums, an error of NumPy or of a constructor means that mixkern has not written the file; it is
+    converted to a ModelFileError.
     """
-    header, payload = read_archive(content, version("mixkern"))
+    archive = ModelArchive(file, version("mixkern"))
+    facts = archive.description
+    name = facts["model"].get("class")
+    if name not in MODELS:
+        raise ModelFileError(f"it holds a {shortened(repr(name), 60)}, which is no estimator of mixkern.")
+    public_class(name)
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # check_model raises errors instead
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # errors are raised instead
             warnings.simplefilter("ignore")
-            model = restore_model(read_payload(payload, header.format))
-            check_model(model)
-    except (ModelFileError, MissingExtraError):
+            reader = ValueReader(archive.array, len(facts["arrays"]), facts["shared"])
+            model = reader.value(facts["model"])
+            check_is_fitted(model)
+    except MissingExtraError:
         raise
+    except ModelFileError as error:
+        raise error if error.hint else ModelFileError(error.args[0], hint=SAVE) from error
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}", 120)
         raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
-    module, _, name = header.type.rpartition(".")
-    if type_name(model) != f"{MOVED_MODULES.get(module, module)}.{name}":
-        raise ModelFileError(f"its header names a {shortened(header.type, 80)}, but it holds a {type_name(model)}.")
-    saved = {name: getattr(header, name) for name in ("notes", "version", "format", "created", "versions", "checksum")}
-    return ModelFile(model, n_bytes=len(content), **saved)
+    if reader.unread:
+        raise ModelFileError("it has arrays that no part of its model refers to.", hint=SAVE)
+    saved = {name: facts[name] for name in ("notes", "format", "created", "versions")}
+    return ModelFile(model, version=facts["mixkern"], checksum=archive.checksum, n_bytes=archive.n_bytes, **saved)

@@ -1,0 +1,110 @@
+"""Convert model files of formats 1 and 2, which were written with skops, to the present format."""
+
+import io
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from mixkern.errors import ModelFileError
+from mixkern.imports import optional
+from mixkern.io.model import MODELS, public_class, save
+from mixkern.parts import part_type, registered_classes, type_of
+from mixkern.validation import as_path
+from mixkern.wording import listing
+
+HEADER, PAYLOAD, SCHEMA = "mixkern.json", "model.skops", "schema.json"
+_PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # parameters that are dicts, saved as pairs
+
+
+def convert(old: str | PathLike[str], new: str | PathLike[str]) -> Path:
+    """Convert a model file that a development version of mixkern 0.1 has written with skops.
+
+    Convert only files from sources that you trust: skops restores objects of the classes that a file names, although
+    only of those that a model can have. :func:`mixkern.load` is safe for any file in the present format.
+
+    Parameters
+    ----------
+    old, new : str or Path
+        Paths of the old and of the new file.
+
+    Returns
+    -------
+    Path
+        Path of the new file.
+
+    Raises
+    ------
+    ModelFileError
+        If the old file is no model of format 1 or 2.
+    """
+    source = as_path(old, ModelFileError)
+    skops = optional("skops.io", purpose="Converting a model file")
+    for name in MODELS:
+        public_class(name)  # registers the classes of all parts
+    try:
+        with ZipFile(source) as archive:
+            notes = json.loads(archive.read(HEADER))["notes"]
+            payload, types = _with_present_modules(archive.read(PAYLOAD))
+        unknown = [name for name in skops.get_untrusted_types(data=payload) if name not in types]
+        if unknown:
+            raise ModelFileError(f"it holds {listing(unknown)}, which no model needs.")
+        model = _present(skops.loads(payload, trusted=types))
+    except ModelFileError as error:
+        raise error.prefixed(f"{source}: ") from error
+    except Exception as error:  # of zipfile, json and skops
+        raise ModelFileError(f"{source} is no model of an older format, or damaged: {error}.") from error
+    return save(model, new, notes=notes)
+
+
+def _with_present_modules(payload: bytes) -> tuple[bytes, list[str]]:
+    """Return a payload with the modules that classes are in now, and the names of these classes as skops has them."""
+    present = {cls.__qualname__: cls.__module__ for cls in registered_classes()}
+    with ZipFile(io.BytesIO(payload)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members[SCHEMA], object_hook=lambda node: _moved(node, present))
+    with ZipFile(buffer := io.BytesIO(), "w") as archive:
+        for name, content in {**members, SCHEMA: json.dumps(schema).encode()}.items():
+            archive.writestr(name, content)
+    return buffer.getvalue(), [f"{module}.{name}" for name, module in present.items()]
+
+
+def _moved(node: dict[str, Any], present: dict[str, str]) -> dict[str, Any]:
+    if str(node.get("__module__")).startswith("mixkern."):
+        node["__module__"] = present.get(node["__class__"], node["__module__"])
+    return node
+
+
+def _present(old: Any) -> Any:
+    """Return an object of skops as its class makes it now."""
+    if isinstance(old, (list, tuple)):
+        return type(old)(_present(each) for each in old)
+    kind = type_of(old)
+    if kind is None or kind.is_shared or not hasattr(old, "__dict__") or kind.name in ("DecisionFunction", "Labels"):
+        return old
+    given = dict(vars(old))
+    if "intercept_" in given:
+        given |= _decision_and_labels(given)
+    if "drawn" in given:  # of the novelty in format 1
+        given["sampled"] = given["drawn"]
+    parts = {name.lstrip("_"): _present(value) for name, value in given.items() if name.lstrip("_") in kind.names}
+    parts |= {name: dict(parts[name]) for name in _PAIRS if isinstance(parts.get(name), list)}
+    return kind.from_parts(parts)
+
+
+def _decision_and_labels(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the decision function and the labels of an estimator, whose arrays and type were saved in other places."""
+    sums = {"support": given.get("_sum_rows"), "coefficients": given.get("_sum_coefficients")}  # of format 1
+    sums = vars(given["_decision"]) if "_decision" in given else sums
+    decision, labels = part_type("DecisionFunction"), part_type("Labels")
+    assert decision is not None  # both are registered
+    assert labels is not None
+    found = {"_decision": decision.from_parts({"kernel": None, "intercepts": given["intercept_"], **sums})}
+    if "classes_" not in given:
+        return found
+    category = dict(given.get("_labels") or ())
+    category = {"category_type" if name == "of" else name: value for name, value in category.items()}
+    # Files of classifiers that did not have the parameter yet
+    found |= {"_labels": labels.from_parts({"classes": given["classes_"], **category})}
+    return {"probability": False, **given, **found}
