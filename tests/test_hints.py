@@ -15,7 +15,7 @@ from mixkern import TableEncoder, datasets, load
 from mixkern.errors import MixkernError
 
 SOURCE = Path(mixkern.__file__).parent
-ROOMS = ("datasets", "io", "report", "storage")  # whose texts the commands print, all of them
+ROOMS = ("datasets", "io", "report")  # whose texts the commands print, all of them
 CODE = re.compile(  # calls, attributes, keyword arguments, and names of Python, NumPy, pandas and scikit-learn
     r"\w\(\w|\w\(\)|\b(X|y|np|pd)[.\[]|\b(X|y)\b|\b\w+=|\bNone\b(?! of)|\bNaN\b|\bpandas\b|\bDataFrame\b|\bndarray\b"
     r"|\bdtype\b|\b[A-Z][a-z]+[A-Z]\w*\b(?<!OpenML)|\b\w+_\b"

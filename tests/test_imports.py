@@ -37,6 +37,8 @@ def test_other_names_are_attribute_errors(package):
 
 def test_a_missing_library_names_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "skops", None)
-    with pytest.raises(MissingExtraError, match=r"Saving needs skops, which is not installed\. .*'mixkern\[file\]'"):
-        optional("skops", purpose="Saving")
+    with pytest.raises(
+        MissingExtraError, match=r"Converting needs skops, which is not installed\. .*'mixkern\[convert\]'"
+    ):
+        optional("skops", purpose="Converting")
     assert optional("mixkern.wording", purpose="Nothing").counted(1, "row") == "1 row"

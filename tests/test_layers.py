@@ -13,7 +13,7 @@ PACKAGE = Path(mixkern.__file__).parent
 ORDER = [
     {"errors", "wording", "typing"},
     {"imports", "validation", "sampling", "threads", "whole_file"},
-    {"fitting", "notebook"},
+    {"fitting", "notebook", "parts"},
     {"trials"},
     {"engine", "encoding"},
     {"io"},
@@ -24,7 +24,7 @@ ORDER = [
     {"explain"},
     {"estimators"},
     {"search"},
-    {"advice", "storage"},
+    {"advice"},
     {"plot"},
     {"report"},
     {"cli"},

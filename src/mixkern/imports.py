@@ -14,7 +14,7 @@ EXTRA_OF = {
     "pyarrow": "parquet",
     "matplotlib": "plot",
     "PIL": "plot",  # comes with matplotlib
-    "skops": "file",
+    "skops": "convert",
     "jinja2": "report",
     "click": "cli",
     "rich": "cli",

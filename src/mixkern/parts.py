@@ -53,9 +53,7 @@ _BY_NAME: dict[str, PartType] = {}
 _BY_CLASS: dict[type, PartType] = {}
 
 
-def model_part(
-    name: str, *, names: Iterable[str] | None = None, is_shared: bool = False
-) -> Callable[[_Class], _Class]:
+def model_part(name: str, *, names: Iterable[str] | None = None, is_shared: bool = False) -> Callable[[_Class], _Class]:
     """Register a class under its public name, so that model files can hold its objects.
 
     The class has a method ``to_parts()``, which returns a dict, and a class method ``from_parts(parts)``, which checks
@@ -221,7 +219,11 @@ class EstimatorParts:
                 value = parts[name.lstrip("_")]
                 require(rule.accepts(value), name.strip("_") if name.startswith("_") else name)
                 setattr(model, name, value)
+        model.complete_parts()
         return model
+
+    def complete_parts(self) -> None:
+        """Set the attributes that follow from the parts, and check that these fit together."""
 
 
 def check_width(estimator: Any, n: int) -> None:

@@ -38,8 +38,8 @@ from mixkern.errors import (
     UnseenCategoryWarning,
 )
 from mixkern.estimators.base import default_density, default_prior, limited
-from mixkern.kernels import BlendKernel, RWMKernel
 from mixkern.io import save
+from mixkern.kernels import BlendKernel, RWMKernel
 
 MACHINES = {
     "rwm": MixtureSVC(random_state=0),

@@ -14,6 +14,7 @@ COMMANDS = {
     "predict": ("mixkern.cli.predict:predict_command", "Write a table with a label for every row."),
     "explain": ("mixkern.cli.explain:explain_command", "Explain the label of one row."),
     "report": ("mixkern.cli.report:report_command", "Write a page about a model and its table."),
+    "convert": ("mixkern.cli.convert:convert_command", "Convert a model file of an older format."),
     "datasets": ("mixkern.cli.datasets:datasets_command", "List the packaged data sets, or write one as a table."),
 }
 

@@ -12,9 +12,8 @@ from mixkern.cli.table import ModelTable, add_file_notes, model_table
 from mixkern.errors import TableError
 from mixkern.estimators import MixtureSVC
 from mixkern.imports import optional
-from mixkern.io import table_writer
+from mixkern.io import read_model, table_writer
 from mixkern.io.writer import STANDARD_OUTPUT
-from mixkern.io import read_model
 from mixkern.wording import counted
 
 ROW = "row"

@@ -9,8 +9,8 @@ from mixkern.cli.option import check_output, json_option, reading_options
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import add_file_notes, label_counts, model_table
 from mixkern.errors import MixkernError
-from mixkern.report import write_model_report
 from mixkern.io import read_model
+from mixkern.report import write_model_report
 
 
 @click.command("report")

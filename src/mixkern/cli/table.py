@@ -19,8 +19,7 @@ from mixkern.errors import (
     hint,
 )
 from mixkern.estimators import MixtureSVC
-from mixkern.io import TableFile, table_file
-from mixkern.io import ModelFile
+from mixkern.io import ModelFile, TableFile, table_file
 from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time

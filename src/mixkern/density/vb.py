@@ -29,7 +29,6 @@ from mixkern.parts import (
     NUMBER,
     WHOLE,
     EstimatorParts,
-    Parts,
     agree,
     array,
     check_width,
@@ -497,17 +496,14 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         }
         return {title: text for title, text in facts.items() if text}
 
-    @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
-        """Make a density of its parts, which must fit together."""
-        density = super().from_parts(parts)
-        if "mixture_" in parts:
-            check_width(density, density.mixture_.n_features)
-        if "classes_" in parts:
-            density.classes_.flags.writeable = False
-            shape = len(density.classes_), density.mixture_.n_components
-            agree(density.class_table_.T.shape == shape, "classes and components")
-        return density
+    def complete_parts(self) -> None:
+        """Check that the parts of a model file fit together."""
+        if hasattr(self, "mixture_"):
+            check_width(self, self.mixture_.n_features)
+        if hasattr(self, "classes_"):
+            self.classes_.flags.writeable = False
+            shape = self.mixture_.n_components, len(self.classes_)
+            agree(self.class_table_.shape == shape, "classes and components")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -43,7 +43,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
-from mixkern.parts import NAMES, WHOLE, EstimatorParts, Parts, agree, check_width, model_part
+from mixkern.parts import NAMES, WHOLE, EstimatorParts, agree, check_width, model_part
 from mixkern.typing import Floats
 from mixkern.validation import Rule, as_floats
 from mixkern.wording import listing
@@ -132,7 +132,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     """
 
     _fitted_parts: ClassVar[dict[str, Rule]] = {
-        "columns_": Rule("columns", lambda value: isinstance(value, tuple) and value and _are_columns(value)),
+        "columns_": Rule("columns", lambda value: _are_columns(value)),
         "_fitted_kind": Rule("a library", lambda value: type(value) is str and value in FRAME_KINDS),
         "n_features_in_": WHOLE,
         "feature_names_in_": NAMES,
@@ -314,21 +314,18 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
 
-    @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
-        """Make an encoder of its parts, which must fit together."""
-        encoder = super().from_parts(parts)
-        if "columns_" in parts:
-            names = [column.name for column in encoder.columns_]
-            check_width(encoder, len(names))
-            agree(list(getattr(encoder, "feature_names_in_", names)) == names, "names of columns")
+    def complete_parts(self) -> None:
+        """Set the order of columns, and check their names."""
+        if hasattr(self, "columns_"):
+            names = [column.name for column in self.columns_]
+            check_width(self, len(names))
+            agree(list(getattr(self, "feature_names_in_", names)) == names, "names of columns")
             agree(len(set(names)) == len(names), "names of columns")
-            encoder._order = _order(encoder.columns_)
-        return encoder
+            self._order = _order(self.columns_)
 
 
 def _are_columns(values: Any) -> bool:
-    return all(isinstance(each, Column) for each in values)
+    return isinstance(values, tuple) and bool(values) and all(isinstance(each, Column) for each in values)
 
 
 def _order(columns: tuple[Column, ...]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -271,19 +271,12 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
         parts = super().to_parts()
         return {**parts, "decision": replace(self._decision, kernel=None)}  # its kernel is kernel_
 
-    @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
-        """Make a fitted estimator of its parts, which must fit together; a few rows are predicted."""
-        model = super().from_parts(parts)
-        model._restore()
-        check_parts(model, model._decision, model._novelty, model._n_functions())
-        return model
-
-    def _restore(self) -> None:
-        """Set the attributes that follow from others."""
+    def complete_parts(self) -> None:
+        """Set the attributes of the dual, compare the shapes of all parts, and predict a few rows."""
         kernel = self.kernel_.base if isinstance(self.kernel_, LaplacianKernel) else self.kernel_
         self._decision = replace(self._decision, kernel=kernel)
         set_dual(self, self._decision, self._dual_sign())
+        check_parts(self, self._decision, self._novelty, self._n_functions())
 
     def _n_functions(self) -> int:
         """Return the number of decision functions."""

@@ -85,12 +85,13 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         self.n_labels_ = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
         return codes, weights
 
-    def _restore(self) -> None:
+    def complete_parts(self) -> None:
+        """Set the classes, then as in other estimators."""
         self.classes_ = np.array(self._labels.classes)
         c = len(self.classes_)
         agree(len(getattr(self, "n_labels_", range(c))) == c, "labels and classes")
         agree(len(getattr(self, "n_support_", range(c))) == c, "support vectors and classes")
-        super()._restore()
+        super().complete_parts()
 
     def _n_functions(self) -> int:
         return self._scheme.n_functions(len(self.classes_))

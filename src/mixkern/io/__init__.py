@@ -1,4 +1,4 @@
-"""Read tables from files, and write files that are complete or absent."""
+"""Files: tables in and out, models in and out."""
 
 from mixkern.io.convert import convert
 from mixkern.io.model import ModelFile, load, read_model, save

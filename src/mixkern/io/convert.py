@@ -12,7 +12,7 @@ from mixkern.imports import optional
 from mixkern.io.model import MODELS, public_class, save
 from mixkern.parts import part_type, registered_classes, type_of
 from mixkern.validation import as_path
-from mixkern.wording import listing
+from mixkern.wording import shortened
 
 HEADER, PAYLOAD, SCHEMA = "mixkern.json", "model.skops", "schema.json"
 _PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # parameters that are dicts, saved as pairs
@@ -47,14 +47,10 @@ def convert(old: str | PathLike[str], new: str | PathLike[str]) -> Path:
         with ZipFile(source) as archive:
             notes = json.loads(archive.read(HEADER))["notes"]
             payload, types = _with_present_modules(archive.read(PAYLOAD))
-        unknown = [name for name in skops.get_untrusted_types(data=payload) if name not in types]
-        if unknown:
-            raise ModelFileError(f"it holds {listing(unknown)}, which no model needs.")
         model = _present(skops.loads(payload, trusted=types))
-    except ModelFileError as error:
-        raise error.prefixed(f"{source}: ") from error
-    except Exception as error:  # of zipfile, json and skops
-        raise ModelFileError(f"{source} is no model of an older format, or damaged: {error}.") from error
+    except Exception as error:  # of zipfile, json and skops, which names types that are not trusted
+        reason = shortened(f"{type(error).__name__}: {error}", 200)
+        raise ModelFileError(f"{source} is no model of format 1 or 2, or damaged ({reason}).") from error
     return save(model, new, notes=notes)
 
 

@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.archive import FIT, FORMAT, SAVE, ModelArchive, archive_bytes
 from mixkern.io.values import ValueReader, ValueWriter
-from mixkern.io.writer import write_whole
 from mixkern.parts import type_of
 from mixkern.validation import as_path
+from mixkern.whole_file import write_whole
 from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy")

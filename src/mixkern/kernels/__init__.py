@@ -6,10 +6,10 @@ from mixkern.kernels.definite import Definiteness, Repair, Repaired, definitenes
 from mixkern.kernels.laplacian import LaplacianKernel
 from mixkern.kernels.mixture import GMMKernel, RWMKernel
 from mixkern.kernels.rbf import RBFKernel
-
-from mixkern.kernels import scikit_learn as _scikit_learn  # registers them for model files  # isort: skip
+from mixkern.kernels.scikit_learn import SAVED_KERNELS
 
 __all__ = [
+    "SAVED_KERNELS",
     "BlendKernel",
     "BlendTerms",
     "Definiteness",

@@ -10,12 +10,13 @@ from sklearn.gaussian_process.kernels import Kernel, PairwiseKernel
 
 from mixkern.parts import Parts, register_class, require
 
-_NAMES = (
+SAVED_KERNELS = (
     "ConstantKernel",
     "DotProduct",
     "ExpSineSquared",
     "Exponentiation",
     "Matern",
+    "PairwiseKernel",
     "Product",
     "RBF",
     "RationalQuadratic",
@@ -46,6 +47,5 @@ def _register(cls: type, from_parts: Callable[[Parts], Any]) -> None:
     register_class(f"sklearn.{cls.__name__}", cls, names, lambda kernel: kernel.get_params(deep=False), from_parts)
 
 
-for _cls in (getattr(kernels, name) for name in _NAMES):
-    _register(_cls, partial(_kernel, _cls))
-_register(PairwiseKernel, _pairwise_kernel)
+for _cls in (getattr(kernels, name) for name in SAVED_KERNELS):
+    _register(_cls, _pairwise_kernel if _cls is PairwiseKernel else partial(_kernel, _cls))

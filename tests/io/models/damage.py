@@ -83,11 +83,12 @@ def sums(parts):
     return "".join(lines).encode()
 
 
-def sealed(content, description=None, arrays=None, **facts):
+def sealed(content, description=None, arrays=None, facts=None):
     """Give a file with another description, other arrays or other facts, and right checksums."""
     parts = members(content)
-    if description is None or facts:
-        description = {**(description or json.loads(parts[MODEL])), **facts}
+    description = parts[MODEL] if description is None else description
+    if facts:
+        description = {**json.loads(description), **facts}
     text = description if isinstance(description, (str, bytes)) else json.dumps(description)
     parts[MODEL] = text.encode() if isinstance(text, str) else text
     parts.update(arrays or {})
@@ -219,12 +220,12 @@ def zip64(content, dice):
 
 def other_facts(content, dice):
     wrong = dice.choice(["1", 0, -1, None, [], {}, True, 1.5, 2**70, 2, 4])
-    return sealed(content, **{dice.choice(sorted(described(content))): wrong})
+    return sealed(content, facts={dice.choice(sorted(described(content))): wrong})
 
 
 def unknown_key(content, dice):
     if dice.random() < 0.5:
-        return sealed(content, **{dice.choice(["", "extra", "class", "__class__"]): 1})
+        return sealed(content, facts={dice.choice(["", "extra", "class", "__class__"]): 1})
     facts = described(content)
     found = dice.choice(objects(facts))
     dice.choice([found, found["parts"]])[dice.choice(["predict", "__class__", "__dict__", "", "extra"])] = 1
@@ -262,7 +263,8 @@ def lost_part(content, dice):
 def renamed_part(content, dice):
     facts = described(content)
     parts = dice.choice([each["parts"] for each in objects(facts) if each["parts"]])
-    parts[dice.choice(sorted(parts))] = parts.pop(dice.choice(sorted(parts)))
+    one, other = dice.choice(sorted(parts)), dice.choice([*sorted(parts), "predict", "__class__"])
+    parts[other] = parts.pop(one)
     return sealed(content, facts)
 
 

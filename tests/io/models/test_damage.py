@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from mixkern.errors import MixkernError, ModelFileError
-from mixkern.storage import load
+from mixkern.io import load
 
 from .damage import damaged
 from .example import answers, table
