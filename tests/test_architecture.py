@@ -27,6 +27,9 @@ SUPPORT = {
     "engine/check.py",
     "engine/plan.py",
     "errors.py",
+    "io/dialect.py",  # found from the first bytes
+    "io/records.py",
+    "io/table.py",
     "explain/contributions.py",  # the index of a frame
     "imports.py",
     "threads.py",

@@ -62,7 +62,7 @@ CALLS = {
     "save": lambda bad: mixkern.save(bad, "never_written.mixkern"),
     "save path": lambda bad: mixkern.save(bad, bad),
     "datasets.load": datasets.load,
-    "read_table": datasets.read_table,
+    "read_dataset": datasets.read_dataset,
     "make_two_moons n": lambda bad: datasets.make_two_moons(n=bad),
     "make_two_moons seed": lambda bad: datasets.make_two_moons(n=10, random_state=bad),
     "few_labels": datasets.load("iris").few_labels,

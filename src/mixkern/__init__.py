@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         TransductiveSVC,
     )
     from mixkern.explain import Explanation
-    from mixkern.io import load, save
+    from mixkern.io import Table, load, read_table, save
     from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
     from mixkern.search import SemiSupervisedSplit, SVCSearch
 
@@ -45,7 +45,7 @@ _NAMES = {
         "TransductiveSVC",
     ),
     "explain": ("Explanation",),
-    "io": ("load", "save"),
+    "io": ("Table", "load", "read_table", "save"),
     "kernels": ("BlendKernel", "GMMKernel", "LaplacianKernel", "RBFKernel", "RWMKernel"),
     "plot": (),
     "report": (),
@@ -68,6 +68,7 @@ __all__ = [
     "RWMKernel",
     "SVCSearch",
     "SemiSupervisedSplit",
+    "Table",
     "TableEncoder",
     "TransductiveSVC",
     "VBMixture",
@@ -84,6 +85,7 @@ __all__ = [
     "load",
     "plot",
     "prepare_table",
+    "read_table",
     "report",
     "save",
     "search",

@@ -11,7 +11,7 @@ from mixkern.errors import MissingExtraError
 
 EXTRA_OF = {
     "pandas": "data",
-    "pyarrow": "parquet",
+    "pyarrow": "file",
     "matplotlib": "plot",
     "PIL": "plot",  # comes with matplotlib
     "skops": "convert",
@@ -66,6 +66,22 @@ def optional(module: str, purpose: str) -> Any:
             f"{purpose} needs {library}, which is not installed. "
             f"Install it with: pip install 'mixkern[{EXTRA_OF[library]}]'"
         ) from error
+
+
+class OnDemand:
+    """An optional library that is imported when its first name is used.
+
+    >>> OnDemand("pandas", purpose="This table").DataFrame.__name__
+    'DataFrame'
+    """
+
+    def __init__(self, module: str, purpose: str) -> None:
+        self._module, self._purpose = module, purpose
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(optional(self._module, self._purpose), name)
+        setattr(self, name, value)
+        return value
 
 
 def exit_on_interrupt() -> None:

@@ -141,7 +141,7 @@ def test_tables_and_methods_of_your_own(tmp_path):
     datasets.load("iris").X.assign(kind=datasets.load("iris").y).to_csv(path, index=False)
     store = Store(tmp_path / "paper.sqlite", SMALL)
     baselines = {"bayes": labels_only(GaussianNB()), "all": all_rows(_Majority())}
-    own = datasets.read_table(path, "kind")
+    own = datasets.read_dataset(path, "kind")
     run(store, experiments=[1], data_sets=[own], kernels=[], baselines=baselines, folds=[1], n_jobs=1)
     assert store.done() == {CellKey(1, "flowers", 1, 0, "bayes"), CellKey(1, "flowers", 1, 0, "all")}
     assert store.results(method="bayes")[0].accuracy > 0.7

@@ -169,7 +169,7 @@ def test_damaged_models_are_refused_or_work(step, run, damage, model, table, tmp
             assert output.exists() == (done.exit_code == 0), each.name
             n_refused += done.exit_code
             if output.exists():
-                assert len(table_file(output).frame()) == 90, each.name
+                assert len(table_file(output).table()) == 90, each.name
                 output.unlink()
             assert [file.name for file in tmp_path.iterdir()] == ["damaged.mixkern"], each.name
     assert 0.5 * len(files) <= n_refused < len(files)
@@ -188,7 +188,7 @@ def test_damaged_tables_are_refused_or_read(step, run, damage, people, model, tm
             assert output.exists() == (done.exit_code == 0), name
             n_refused += done.exit_code
             if output.exists():
-                assert len(table_file(output).frame()) == len(table_file(path).frame()), name
+                assert len(table_file(output).table()) == len(table_file(path).table()), name
                 output.unlink()
             learner = LEARNERS[i % 3]
             options = ["-o", tmp_path / "out.mixkern", "--no-estimate"] if learner == "fit" else []

@@ -25,7 +25,7 @@ MIXED = "age,colour,kind\n1,red,a\n2,,b\n,blue,a\n4,red,\n5,blue,b\n"
 
 
 def test_kinds_of_columns_gaps_and_rows_without_a_label(tmp_path):
-    data = datasets.read_table(write(tmp_path, MIXED), "kind")
+    data = datasets.read_dataset(write(tmp_path, MIXED), "kind")
     assert (data.name, data.title, data.continuous, data.categorical) == ("mine", "mine", ("age",), ("colour",))
     assert data.X.shape == (5, 2)
     assert data.y.fillna("").tolist() == ["a", "b", "a", "", "b"]
@@ -40,16 +40,16 @@ def test_kinds_of_columns_gaps_and_rows_without_a_label(tmp_path):
 
 
 def test_booleans_are_categories_as_for_estimators(tmp_path):
-    data = datasets.read_table(write(tmp_path, "age,member,kind\n1.5,True,a\n2.5,False,b\n3.5,True,a\n"))
+    data = datasets.read_dataset(write(tmp_path, "age,member,kind\n1.5,True,a\n2.5,False,b\n3.5,True,a\n"))
     assert (data.continuous, data.categorical) == (("age",), ("member",))
 
 
 def test_the_last_column_is_the_target(tmp_path):
-    assert datasets.read_table(write(tmp_path, MIXED)).y.name == "kind"
+    assert datasets.read_dataset(write(tmp_path, MIXED)).y.name == "kind"
 
 
 def test_any_column_may_be_the_target(tmp_path):
-    data = datasets.read_table(write(tmp_path, MIXED), "colour")
+    data = datasets.read_dataset(write(tmp_path, MIXED), "colour")
     assert data.classes == ("blue", "red")
     assert data.continuous == ("age",)
 
@@ -69,11 +69,11 @@ def test_any_column_may_be_the_target(tmp_path):
 )
 def test_what_cannot_be_read(tmp_path, text, target, why):
     with pytest.raises((TableError, LabelError), match=why.replace("?", r"\?")):
-        datasets.read_table(write(tmp_path, text), target)
+        datasets.read_dataset(write(tmp_path, text), target)
 
 
 def test_row_numbers_and_whole_numbers_with_gaps(tmp_path):
-    data = datasets.read_table(write(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
+    data = datasets.read_dataset(write(tmp_path, ",age,kind\n0,1,1\n1,2,\n2,3,2\n3,4,2\n4,5,3\n"))
     assert list(data.X) == ["age"]
     assert data.classes == (1.0, 2.0, 3.0)
 
@@ -82,28 +82,28 @@ def test_columns_are_chosen_as_by_the_commands(tmp_path):
     rows = [f"{i},{i % 3},{i % 4},DE,{'xab'[i % 3]}" for i in range(30)]
     path = write(tmp_path, "\n".join(["id,code,size,country,kind", *rows]))
     with pytest.warns(UnusedColumnWarning) as caught:
-        data = datasets.read_table(path, unlabelled="x", categorical="code")
+        data = datasets.read_dataset(path, unlabelled="x", categorical="code")
     assert [str(each.message).partition(": ")[2] for each in caught] == [
         "'id'. To use a column all the same: keep=['id'].",
         "'country'. To use a column all the same: keep=['country'].",
     ]
     assert (data.continuous, data.categorical) == (("size",), ("code",))
     assert (data.classes, data.y.isna().sum()) == (("a", "b"), 10)
-    kept = datasets.read_table(path, drop=["size"], keep=["id", "country"])
+    kept = datasets.read_dataset(path, drop=["size"], keep=["id", "country"])
     assert (kept.continuous, kept.categorical, kept.classes) == (("id", "code"), ("country",), ("a", "b", "x"))
 
 
 def test_texts_as_numbers(tmp_path):
     path = write(tmp_path, "zip,age,kind\n0123,1,a\n0456,2,b\n,3,b\n")
-    assert datasets.read_table(path).categorical == ("zip",)
-    data = datasets.read_table(path, continuous="zip")
+    assert datasets.read_dataset(path).categorical == ("zip",)
+    data = datasets.read_dataset(path, continuous="zip")
     assert (data.continuous, data.X["zip"].tolist()[:2]) == (("zip", "age"), [123, 456])
     with pytest.raises(NotNumericError, match="Column 'colour' is a column of numbers, but row 1"):
-        datasets.read_table(write(tmp_path, MIXED), continuous="colour")
+        datasets.read_dataset(write(tmp_path, MIXED), continuous="colour")
 
 
 def test_dates_are_categories_and_other_delimiters_are_found(tmp_path):
-    data = datasets.read_table(write(tmp_path, "since;size;kind\n2024-05-01;1,5;a\n;2,5;b\n2024-05-02;3;a\n"))
+    data = datasets.read_dataset(write(tmp_path, "since;size;kind\n2024-05-01;1,5;a\n;2,5;b\n2024-05-02;3;a\n"))
     assert (data.continuous, data.categorical) == (("size",), ("since",))
     assert data.X["since"].tolist()[0] == "2024-05-01"
     assert data.X["size"].tolist() == [1.5, 2.5, 3.0]
@@ -111,7 +111,7 @@ def test_dates_are_categories_and_other_delimiters_are_found(tmp_path):
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(TableError, match=r"no\.csv cannot be read"):
-        datasets.read_table(tmp_path / "no.csv")
+        datasets.read_dataset(tmp_path / "no.csv")
 
 
 # ---------------------------------------------------------------- OpenML

@@ -7,12 +7,16 @@ import pytest
 from mixkern.encoding import TableEncoder
 from mixkern.errors import MixkernError
 from mixkern.io import table_file
+from mixkern.io.table import pandas_frame
 
 
 def outcome(path, kinds):
     """Read a file whole and in blocks; return the messages of errors."""
     messages = []
-    for read in (lambda file: file.frame(text=["approved"]), lambda file: list(file.blocks(kinds, n_rows=100))):
+    for read in (
+        lambda file: pandas_frame(file.table(text=["approved"])),
+        lambda file: list(file.blocks(kinds, n_rows=100)),
+    ):
         try:
             file = table_file(path)
             read(file)

@@ -14,6 +14,7 @@ from pyarrow import feather
 
 from mixkern.errors import TableFileError
 from mixkern.io import table_file, table_writer
+from mixkern.io.table import pandas_frame
 
 FRAME = pd.DataFrame(
     {
@@ -38,7 +39,7 @@ def dialect(**changes):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tab", "a.txt", "a.csv.gz", "a.tsv.bz2", "a.csv.xz", "A.CSV"])
 def test_text_is_read_again_as_it_was(tmp_path, name):
-    found = table_file(write(tmp_path / name, [FRAME[:3], FRAME[3:]])).frame()
+    found = pandas_frame(table_file(write(tmp_path / name, [FRAME[:3], FRAME[3:]])).table())
     assert found["x"].to_numpy().tobytes() == FRAME["x"].to_numpy().tobytes()
     assert found["n"].tolist() == FRAME["n"].tolist()
     assert found["text"].tolist() == ["a,b", 'say "no"', None, "line\nbreak"]
@@ -54,7 +55,7 @@ def test_numbers_have_all_their_digits(tmp_path):
 @pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "\r", '"\r,'])
 def test_every_line_break_is_quoted(tmp_path, text):
     frame = pd.DataFrame({"a": [text, "c"], "b": [1.5, 2.5], "c": [None, "d"]})
-    found = table_file(write(tmp_path / "a.csv", [frame])).frame()
+    found = pandas_frame(table_file(write(tmp_path / "a.csv", [frame])).table())
     assert len(found) == 2
     assert found["a"].iloc[0] in (text, None)
     assert found["b"].tolist() == [1.5, 2.5]

@@ -108,7 +108,9 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
         "columns": list(data.X.columns),
         "ignored": list(data.ignored),
         "gaps": list(data.gaps),
-        "decimals": {name: sign for name, sign in data.file.decimals.items() if name in data.X and sign == COMMA},
+        "decimals": {
+            name: sign for name, sign in data.file.dialect.decimals.items() if name in data.X and sign == COMMA
+        },
         "unlabelled": list(data.unlabelled),
         "kernel": str(model.kernel),
         "components": model.mixture_.n_components,

@@ -20,6 +20,7 @@ from mixkern.errors import (
 )
 from mixkern.estimators import MixtureSVC
 from mixkern.io import ModelFile, TableFile, table_file
+from mixkern.io.table import pandas_frame
 from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time
@@ -112,7 +113,7 @@ def training_table(
     choices = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     column_positions(file.columns, {"target": targets, **choices}, table=file.name)  # before the rows are read
     with byte_progress(f"Reading {file.name}") as on_progress:
-        frame = file.frame(text=targets, on_progress=on_progress)
+        frame = pandas_frame(file.table(text=targets, on_progress=on_progress))
     add_file_notes(file, notes)
     try:
         with warnings.catch_warnings(action="ignore", category=MixkernWarning):  # the notes have them
@@ -150,8 +151,9 @@ class ModelTable:
 
     def blocks(self, on_progress: Callable[[int, int | None], None] | None = None) -> Iterator[tuple[Any, Any]]:
         """Iterate over blocks of rows: the columns of the model, and all columns as the file has them."""
-        for typed, cells in self.file.blocks(self.columns, BLOCK, on_progress=on_progress, with_texts=True):
-            yield typed[list(self.columns)], cells
+        for block in self.file.blocks(self.columns, BLOCK, on_progress=on_progress):
+            typed = pandas_frame(block.typed, block.start)
+            yield typed[list(self.columns)], pandas_frame(block.cells, block.start).replace("", None)
 
     def row(self, position: int) -> Any:
         """Return one row as a frame."""
@@ -159,18 +161,19 @@ class ModelTable:
         for block in self.file.blocks(self.columns, BLOCK):
             n += len(block)
             if position < n:
-                return block.loc[[position], list(self.columns)]
+                return pandas_frame(block.typed, block.start).loc[[position], list(self.columns)]
         raise TableError(f"{self.file.name} has {counted(n, 'row')}, and no row {position + 1}.")
 
     def labelled(self) -> tuple[Any, Any]:
         """Return all rows and their labels."""
-        if self.target not in self.file.columns:
+        if self.target not in self.file.names:
             raise UnknownColumnError(
                 f"{self.file.name} has no column {self.target!r}, which the labels were learned from."
                 f"{nearest(self.target, self.file.columns)} Give the table with the labels."
             )
         with byte_progress(f"Reading {self.file.name}") as on_progress:
-            frame = self.file.frame(text=(self.target,), kinds=self.columns, on_progress=on_progress)
+            table = self.file.table(text=(self.target,), kinds=self.columns, on_progress=on_progress)
+            frame = pandas_frame(table)
         try:
             return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled, classes=self.classes)
         except LabelError as error:  # its hint names options of other commands
@@ -193,7 +196,7 @@ def model_table(
         reading["decimal"] = _decimal_signs(at_fit.get("decimals"))
     file = open_table(path, {**reading, "gaps": (*gaps, *_texts(at_fit.get("gaps")))}, notes)
     columns = {column.name: column for column in model.encoder_.columns_}
-    missing = [name for name in columns if name not in file.columns]
+    missing = [name for name in columns if name not in file.names]
     if missing:
         step = f" Add {'it' if len(missing) == 1 else 'them'}; cells of unknown values can be empty."
         raise ColumnMismatchError(

@@ -1,7 +1,7 @@
 """The twenty data sets of the paper, generators of artificial ones, tables from files and from OpenML."""
 
 from mixkern.datasets.dataset import Dataset
-from mixkern.datasets.external import read_table
+from mixkern.datasets.external import read_dataset
 from mixkern.datasets.generators import (
     make_adidas,
     make_clouds,
@@ -28,5 +28,5 @@ __all__ = [
     "make_two_moons",
     "make_two_rings",
     "names",
-    "read_table",
+    "read_dataset",
 ]

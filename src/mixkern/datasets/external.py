@@ -11,7 +11,7 @@ from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.overrides import ColumnNames, column_positions
 from mixkern.errors import DownloadError, NoTargetError, TableError, TableFileError, hint
 from mixkern.imports import optional
-from mixkern.io import table_file
+from mixkern.io.table import pandas_frame, table_file
 from mixkern.validation import as_path
 
 OPENML = "openml:"  # prefix of a name
@@ -19,7 +19,7 @@ FEWEST = 2  # rows of the largest class
 OTHER_TARGET = hint(python="Name another target.", cli="Name another --target.")
 
 
-def read_table(
+def read_dataset(
     path: str | Path,
     target: str | None = None,
     *,
@@ -57,7 +57,7 @@ def read_table(
     >>> iris = datasets.load("iris")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     iris.X.assign(kind=iris.y).to_csv(f"{folder}/flowers.csv", index=False)
-    ...     flowers = datasets.read_table(f"{folder}/flowers.csv", "kind")
+    ...     flowers = datasets.read_dataset(f"{folder}/flowers.csv", "kind")
     >>> flowers.name, flowers.X.shape, flowers.classes
     ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
     """
@@ -71,7 +71,7 @@ def read_table(
     target = file.columns[-1] if target is None else target
     column_positions(file.columns, {"target": target, **choices}, table=path.name)  # before the rows are read
     try:
-        table = prepare_table(file.frame(), target, **choices, unlabelled=unlabelled)
+        table = prepare_table(pandas_frame(file.table()), target, **choices, unlabelled=unlabelled)
     except TableError as error:
         raise error.prefixed(f"{path.name}: ") from error
     _check_classes(table.y)

@@ -94,10 +94,10 @@ def prepare_table(
 ) -> PreparedTable:
     """Split a table into columns to learn from and labels, without the columns that cannot help to predict a label.
 
-    The commands ``mixkern look``, ``fit`` and ``suggest`` and :func:`mixkern.datasets.read_table` prepare their tables
-    by this function. Three kinds of columns are left out: identifiers, whose values differ in nearly every row; columns
-    with one value, or none; and predictions that an earlier ``mixkern predict`` has written. A warning names them. All
-    rows stay in, with a label or without. The table that is passed is not changed.
+    The commands ``mixkern look``, ``fit`` and ``suggest`` and :func:`mixkern.datasets.read_dataset` prepare their
+    tables by this function. Three kinds of columns are left out: identifiers, whose values differ in nearly every
+    row; columns with one value, or none; and predictions that an earlier ``mixkern predict`` has written. A warning
+    names them. All rows stay in, with a label or without. The table that is passed is not changed.
 
     Parameters
     ----------

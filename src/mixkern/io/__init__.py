@@ -1,8 +1,23 @@
 """Files: tables in and out, models in and out."""
 
+from mixkern.io.blocks import Block, TableFile
 from mixkern.io.convert import convert
+from mixkern.io.dialect import Dialect
 from mixkern.io.model import ModelFile, load, read_model, save
-from mixkern.io.table_file import TableFile, table_file
+from mixkern.io.table import Table, read_table, table_file
 from mixkern.io.writer import table_writer
 
-__all__ = ["ModelFile", "TableFile", "convert", "load", "read_model", "save", "table_file", "table_writer"]
+__all__ = [
+    "Block",
+    "Dialect",
+    "ModelFile",
+    "Table",
+    "TableFile",
+    "convert",
+    "load",
+    "read_model",
+    "read_table",
+    "save",
+    "table_file",
+    "table_writer",
+]

@@ -23,8 +23,7 @@ from mixkern.imports import optional
 from mixkern.validation import as_path
 from mixkern.wording import counted, nearest
 
-PARQUET = b"PAR1"
-ZIP = b"PK"
+MAGIC = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of a file
 _NOT_TABLES = (
     (b"\xd0\xcf\x11\xe0", "an Excel file: save it as CSV"),
     (b"\x89PNG", "a picture"),
@@ -36,7 +35,6 @@ _NOT_TABLES = (
     (b"\x93NUMPY", "a NumPy array: save it as CSV, with a line of column names"),
     (b"\x80\x04\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
     (b"\x80\x05\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
-    (b"ARROW1", "a Feather file: save it as Parquet"),
     (b"ORC", "an ORC file: save it as Parquet"),
     (b"Obj\x01", "an Avro file: save it as Parquet"),
     (b"\x7fELF", "a program"),

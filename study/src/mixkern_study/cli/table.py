@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mixkern.cli.output import print_notes, print_wide
-from mixkern.datasets import Dataset, read_table
+from mixkern.datasets import Dataset, read_dataset
 from mixkern.errors import MixkernWarning
 from mixkern.wording import counted
 from mixkern_study.data_sets import DatasetComparison, compare_data_sets
@@ -42,7 +42,7 @@ def own_table(path: Path, target: str | None) -> Dataset:
     """Read a table of the user, without rows that have no label; print what was left out."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MixkernWarning)
-        table = read_table(path, target)
+        table = read_dataset(path, target)
     # Without the hints, which name options that these commands do not have.
     print_notes([f"{path.name}: {each.message.args[0]}" for each in caught if isinstance(each.message, MixkernWarning)])
     complete = table.labelled()

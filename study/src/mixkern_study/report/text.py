@@ -103,10 +103,10 @@ SETTINGS: tuple[Block, ...] = (
 )
 
 OWN_DATA = """\
-from mixkern.datasets import read_table
+from mixkern.datasets import read_dataset
 from mixkern_study import Store, run
 
-run(Store("paper.sqlite"), data_sets=[read_table("mine.csv", target="class").labelled(), "openml:61"])
+run(Store("paper.sqlite"), data_sets=[read_dataset("mine.csv", target="class").labelled(), "openml:61"])
 """
 
 OWN_METHOD = """\

@@ -2,18 +2,27 @@
 
 import datetime as dt
 import re
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.frame import Kind
 from mixkern.errors import TableFileError
-from mixkern.io.parsing import converted, inferred, texts
+from mixkern.io.columns import Spelling, converted, inferred, texts
+from mixkern.io.table import pandas_frame
 
 
 def typed(cells, sign="."):
-    return inferred("a", cells, sign, lambda row: row + 2)
+    found = inferred("a", pa.chunked_array([cells], pa.string()), sign, lambda row: row + 2)
+    note = found.note.note(["a"]) if isinstance(found.note, Spelling) else found.note
+    return SimpleNamespace(values=array(found.values), note=note)
+
+
+def array(values):
+    return pandas_frame(pa.table({"a": values}))["a"].to_numpy()
 
 
 def continuous(kind=Kind.NUMBER, n_values=5):
@@ -21,7 +30,7 @@ def continuous(kind=Kind.NUMBER, n_values=5):
 
 
 def as_column(cells, column, sign="."):
-    return converted("a", cells, column, sign, lambda row: row + 2)
+    return array(converted("a", pa.chunked_array([cells], pa.string()), column, sign, lambda row: row + 2))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +100,7 @@ def test_plain_columns_have_no_note(cells):
 
 
 def test_equal_texts_are_one_object():
-    found = texts(["".join(["a", "b"]), "", "".join(["a", "b"])])
+    found = array(texts(pa.chunked_array([["ab", "", "ab"]])))
     assert found[0] is found[2]
     assert found[1] is None
 

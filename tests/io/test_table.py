@@ -2,35 +2,32 @@
 
 import zipfile
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from mixkern.errors import OptionError, TableFileError
 from mixkern.io import TableFile, table_file
-from mixkern.io.parsing import texts
-from mixkern.io.table_file import checked_rows, frame_of, no_rows
+from mixkern.io.table import pandas_frame
 
 
 def test_frames_keep_types_and_count_on():
-    frame = frame_of({"a": texts(["x", ""]), "b": np.array([1, 2])}, 5, 2)
+    frame = pandas_frame(pa.table({"a": ["x", None], "b": [1, 2]}), 5)
     assert frame["a"].tolist() == ["x", None]
     assert frame.dtypes.tolist() == [object, "int64"]
     assert frame.index.equals(pd.RangeIndex(5, 7))
 
 
-def test_checks():
-    assert checked_rows(1) == 1
+def test_blocks_have_rows(written):
     with pytest.raises(OptionError, match="at least 1 row, but n_rows is 0"):
-        checked_rows(0)
-    assert isinstance(no_rows("a.csv"), TableFileError)
+        next(table_file(written("a,b\n1,2\n")).blocks({}, n_rows=0))
 
 
 def test_formats(written):
     assert table_file(written("a\tb,c\n1\t2\n"), format="tsv").columns == ("a", "b,c")
     assert table_file(written("a,b\n1,2\n"), format="csv").columns == ("a", "b")
     assert isinstance(table_file(str(written("a,b\n1,2\n"))), TableFile)
-    with pytest.raises(OptionError, match="format must be one of 'csv', 'tsv', 'parquet', but it is 'xls'"):
+    with pytest.raises(OptionError, match="format must be one of 'csv', 'tsv', 'parquet', 'arrow', but it is 'xls'"):
         table_file(written("a\n1\n"), format="xls")
 
 

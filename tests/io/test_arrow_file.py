@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import subprocess
 import sys
 import warnings
 from contextlib import suppress
@@ -14,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mixkern.encoding import TableEncoder
-from mixkern.errors import MissingExtraError, MixkernError, TableFileError
+from mixkern.errors import MixkernError, TableFileError
 from mixkern.io import table_file
+from mixkern.io.table import pandas_frame
 
 LARGE = 2**53 + 1
 TABLE = pa.table(
@@ -48,7 +50,7 @@ def fitted(frame):
 
 def test_the_whole_table(path):
     file = table_file(path)
-    frame = file.frame(text=["churn"])
+    frame = pandas_frame(file.table(text=["churn"]))
     assert file.columns == tuple(TABLE.column_names)
     assert frame["age"].dtype == frame["rooms"].dtype == float
     assert frame["id"].tolist() == [LARGE, 2, None, 4, 5]
@@ -62,10 +64,11 @@ def test_the_whole_table(path):
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 5, 7])
 def test_blocks_are_encoded_as_the_whole(path, n_rows):
     file = table_file(path)
-    frame = file.frame(text=["churn"])
+    frame = pandas_frame(file.table(text=["churn"]))
     encoder, kinds = fitted(frame)
     calls = []
-    blocks = list(file.blocks(kinds, n_rows=n_rows, text=["churn"], on_progress=lambda *done: calls.append(done)))
+    found = file.blocks(kinds, n_rows=n_rows, text=["churn"], on_progress=lambda *done: calls.append(done))
+    blocks = [pandas_frame(block.typed, block.start) for block in found]
     assert [len(block) for block in blocks[:-1]] == [n_rows] * (len(blocks) - 1)
     encoded = np.vstack([encoder.transform(block) for block in blocks])
     np.testing.assert_array_equal(encoded, encoder.transform(frame))
@@ -78,23 +81,24 @@ def test_standard_input(path, monkeypatch):
     file = table_file("-")
     assert file.name == "standard input"
     assert [len(block) for block in file.blocks({}, n_rows=4)] == [4, 1]
-    assert len(file.frame()) == 5
+    assert len(pandas_frame(file.table())) == 5
 
 
 def test_words_for_gaps_and_cells_as_they_are(path):
     file = table_file(path, gaps=["20", "red", "True", "2"])
-    frame = file.frame()
+    frame = pandas_frame(file.table())
     assert frame[["age", "id", "colour", "member"]].isna().sum().tolist() == [2, 2, 4, 3]
-    ((typed, cells),) = file.blocks({}, with_texts=True)
-    assert typed.isna().equals(frame.isna())
-    assert cells.isna().equals(table_file(path).frame().isna())
+    _, kinds = fitted(frame)
+    (block,) = file.blocks(kinds)
+    assert pandas_frame(block.typed).isna().equals(frame.isna())
+    assert block.cells.equals(TABLE)  # integers with a null, too
 
 
 def test_texts_where_numbers_were_learned(tmp_path):
     pq.write_table(pa.table({"age": ["1", None, "2.5"]}), tmp_path / "a.parquet")
     file = table_file(tmp_path / "a.parquet")
     _, kinds = fitted(pd.DataFrame({"age": [1.5, 2.5, 3.0]}))
-    np.testing.assert_array_equal(file.frame(kinds=kinds)["age"], [1.0, np.nan, 2.5])
+    np.testing.assert_array_equal(pandas_frame(file.table(kinds=kinds))["age"], [1.0, np.nan, 2.5])
     pq.write_table(pa.table({"age": ["1", None, "2.5", "old"]}), tmp_path / "a.parquet")
     message = r"a\.parquet: column 'age' was fitted as numbers, but holds 'old' in row 4 \(counted from 1\)\."
     with pytest.raises(TableFileError, match=message):
@@ -104,8 +108,10 @@ def test_texts_where_numbers_were_learned(tmp_path):
 def test_row_numbers_of_pandas_are_left_out(tmp_path):
     pd.DataFrame({"a": [1, 2]}, index=["x", "y"]).to_parquet(tmp_path / "a.parquet")
     file = table_file(tmp_path / "a.parquet")
-    assert file.columns == tuple(file.frame()) == ("a",)
+    assert file.columns == tuple(pandas_frame(file.table())) == ("a",)
     assert "row numbers" in str(file.notes[0])
+    (block,) = file.blocks({})
+    assert block.cells["__index_level_0__"].to_pylist() == ["x", "y"]
 
 
 def test_what_is_refused(tmp_path, written):
@@ -129,11 +135,11 @@ def test_damaged_files_are_refused_or_read(path, tmp_path):
             harmed[i] ^= int(draw.integers(1, 256))
         (tmp_path / "harmed").write_bytes(harmed[: int(draw.integers(4, len(content)))] if seed % 3 == 0 else harmed)
         with suppress(MixkernError):
-            table_file(tmp_path / "harmed").frame()
+            pandas_frame(table_file(tmp_path / "harmed").table())
 
 
-def test_without_pyarrow(path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'mixkern\[parquet\]'"):
-        table_file(path)
+def test_without_pyarrow(path):
+    code = f"import sys; sys.modules['pyarrow'] = None; import mixkern.datasets; mixkern.read_table({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "A table in a file needs pyarrow, which is not installed." in done.stderr
+    assert "pip install 'mixkern[file]'" in done.stderr

@@ -1,0 +1,126 @@
+"""Read tables in Parquet and Arrow IPC (Feather) files, whose columns have types."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.cell import text as cell_text
+from mixkern.encoding.column import CategoricalColumn, Column
+from mixkern.encoding.grammar import POINT
+from mixkern.errors import MixkernError, TableFileError
+from mixkern.imports import OnDemand, optional
+from mixkern.io.blocks import TableFile, no_rows
+from mixkern.io.columns import LARGEST, converted
+from mixkern.io.dialect import Dialect
+from mixkern.io.source import Progress, TableSource
+from mixkern.wording import listing
+
+pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
+
+ROW_NUMBERS = "__index_level_0__"  # name of an index without a name, written by pandas
+N_ROWS = 1 << 16  # read at a time
+_WORDS = (Kind.TEXT, Kind.CATEGORY, Kind.BOOLEAN)
+# Errors of pyarrow for damaged files, besides its own classes.
+_DAMAGES = (OSError, ValueError, TypeError, KeyError, IndexError, OverflowError, UnicodeError)
+
+
+class ArrowFile(TableFile):
+    """A table in a Parquet or Arrow IPC file."""
+
+    def __init__(self, source: TableSource, format: str, gaps: Collection[str] = ()) -> None:  # noqa: A002
+        self._source, self._format = source, format
+        with self._batches() as (names, n_bytes, batches):
+            self._n_bytes = n_bytes
+            is_empty = not any(batch.num_rows for batch in batches)
+        double = [name for name, count in Counter(names).items() if count > 1]
+        if double or not set(names) - {ROW_NUMBERS}:
+            raise TableFileError(
+                f"{source.name} has more than one column called {listing(double)}. Give each its own name."
+                if double
+                else f"{source.name} has no columns."
+            )
+        if is_empty:
+            raise no_rows(source.name)
+        super().__init__(source, Dialect(format), names, gaps, ROW_NUMBERS if ROW_NUMBERS in names else None)
+
+    def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
+        n_read = 0
+        with self._batches() as (_, n_bytes, batches):
+            for batch in batches:
+                if batch.num_rows:
+                    yield pa.Table.from_batches([batch])
+                n_read += batch.get_total_buffer_size()
+                if on_progress is not None:
+                    on_progress(min(n_read, n_bytes), n_bytes)
+        if on_progress is not None:
+            on_progress(n_bytes, n_bytes)
+
+    def _labels(self, name: str, cells: Any) -> Any:  # noqa: ARG002
+        return _mapped(cells, lambda cell: cell_text(cell) or None, pa.string())
+
+    def _inferred(self, name: str, cells: Any) -> Any:  # noqa: ARG002
+        cells = self._without_gaps(cells)
+        if not pa.types.is_integer(cells.type) or not cells.null_count:
+            return cells
+        extremes = pc.min_max(cells).as_py().values()
+        is_exact = all(abs(extreme) < LARGEST for extreme in extremes if extreme is not None)
+        return cells.cast(pa.float64()) if is_exact else cells
+
+    def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
+        is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+        if not is_text or (isinstance(column, CategoricalColumn) and column.kind in _WORDS):
+            return self._inferred(name, cells)
+        try:
+            return converted(name, self._without_gaps(cells).cast(pa.string()), column, POINT, lambda _: None)
+        except TableFileError as error:
+            raise error.below(start).prefixed(f"{self.name}: ") from error
+
+    def _without_gaps(self, cells: Any) -> Any:
+        """Empty the cells with a text that was named as a gap."""
+        if not self._gaps:
+            return cells
+        return _mapped(cells, lambda cell: None if cell_text(cell) in self._gaps else cell, cells.type)
+
+    @contextmanager
+    def _batches(self) -> Iterator[tuple[list[str], int, Iterator[Any]]]:
+        """Open the file: column names, size in bytes, batches of rows; errors of pyarrow become a TableFileError."""
+        try:
+            with self._source.seekable() as raw:
+                if self._format == "parquet":
+                    with optional("pyarrow.parquet", purpose="A table in a file").ParquetFile(raw) as file:
+                        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+                        n_bytes = sum(group.total_byte_size for group in groups)
+                        yield list(file.schema_arrow.names), n_bytes, file.iter_batches(batch_size=N_ROWS)
+                else:
+                    file = pa.ipc.open_file(raw)
+                    yield list(file.schema.names), raw.seek(0, 2), _checked_batches(file)
+        except MixkernError:
+            raise
+        except (pa.ArrowException, *_DAMAGES) as error:
+            message = (str(error) or type(error).__name__).splitlines()[0]
+            kind = "a Parquet" if self._format == "parquet" else "an Arrow"
+            raise TableFileError(
+                f"{self._source.name} is not {kind} file, or damaged: {message.rstrip('.')}. Write it again."
+            ) from error
+
+
+def _checked_batches(file: Any) -> Iterator[Any]:
+    """Yield the batches of an Arrow file, whose buffers may be damaged: reading them unchecked could crash."""
+    for i in range(file.num_record_batches):
+        batch = file.get_batch(i)
+        batch.validate(full=True)
+        yield batch
+
+
+def _mapped(cells: Any, convert: Callable[[Any], Any], kind: Any) -> Any:
+    """Return a column with each cell replaced; distinct cells are converted once where Arrow can compare them."""
+    try:
+        encoded = cells.dictionary_encode().unify_dictionaries()
+    except pa.ArrowNotImplementedError:
+        return pa.chunked_array([pa.array([convert(cell) for cell in cells.to_pylist()], kind)])
+    chunks = encoded.chunks
+    values = pa.array([convert(word) for word in chunks[0].dictionary.to_pylist()] if chunks else [], kind)
+    return pa.chunked_array([values.take(chunk.indices) for chunk in chunks], kind)

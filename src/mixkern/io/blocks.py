@@ -1,0 +1,233 @@
+"""A table in a file: its column names at once, its rows whole or block by block."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixkern.encoding.column import Column
+from mixkern.errors import FileFormatWarning, OptionError, TableFileError
+from mixkern.imports import OnDemand
+from mixkern.io.columns import Spelling
+from mixkern.io.dialect import Dialect
+from mixkern.io.source import Progress, TableSource
+
+pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+
+N_ROWS = 50_000  # of a block
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a table file.
+
+    Attributes
+    ----------
+    start : int
+        Position of the first row, from 0.
+    typed : pyarrow.Table
+        The columns that were asked for, in the types of the fitted columns.
+    cells : pyarrow.Table
+        All columns as they are in the file: texts of a text file, any type of a Parquet file.
+    """
+
+    start: int
+    typed: Any
+    cells: Any
+
+    def __len__(self) -> int:
+        return int(self.cells.num_rows)
+
+
+class TableFile(ABC):
+    r"""A table in a file, opened by :func:`mixkern.io.table_file`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file in messages.
+    names : tuple of str
+        Names of all columns, in the order of the file.
+    columns : tuple of str
+        Those to learn from: without a first column that has no name and holds row numbers. It is detected from the
+        first rows, and again from all rows by :meth:`table`.
+    dialect : Dialect
+        How the file is written.
+    notes : tuple of FileFormatWarning
+        Signs, encodings and columns that could have been read in another way. Some are found only while rows are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mixkern.encoding import TableEncoder
+    >>> from mixkern.io import table_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "people.csv"
+    ...     _ = path.write_text("age;town;churn\n20,5;Kassel;no\n40,5;Passau;\n;Kassel;yes\n")
+    ...     file = table_file(path)
+    ...     table = file.table(text=["churn"])
+    ...     encoder = TableEncoder().fit(table.select(["age", "town"]))
+    ...     kinds = {column.name: column for column in encoder.columns_}
+    ...     blocks = [block for block in file.blocks(kinds, n_rows=2, text=["churn"])]
+    >>> file.columns, file.line_of(2)
+    (('age', 'town', 'churn'), 4)
+    >>> table.to_pydict()
+    {'age': [20.5, 40.5, None], 'town': ['Kassel', 'Passau', 'Kassel'], 'churn': ['no', None, 'yes']}
+    >>> [block.cells["age"].to_pylist() for block in blocks]
+    [['20,5', '40,5'], ['']]
+    """
+
+    def __init__(
+        self,
+        source: TableSource,
+        dialect: Dialect,
+        names: Sequence[str],
+        gaps: Collection[str] = (),
+        numbered: str | None = None,
+    ) -> None:
+        self.name, self.names, self.dialect = source.name, tuple(names), dialect
+        self._source, self._gaps = source, frozenset(gaps)
+        self._numbered = numbered  # a column without a name
+        self._is_numbered = numbered is not None
+        self._notes: list[FileFormatWarning] = []
+        self._spellings: dict[str, tuple[Spelling, dict[str, None]]] = {}  # the columns with each spelling
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns to learn from."""
+        return tuple(name for name in self.names if name != self._numbered or not self._is_numbered)
+
+    @property
+    def notes(self) -> tuple[FileFormatWarning, ...]:
+        """Signs, encodings and columns that could have been read in another way."""
+        start = "The first column has no name"
+        end = ": it was taken for row numbers, and left out." if self._is_numbered else ", and was called 'column 1'."
+        first = [] if self._numbered is None else [FileFormatWarning(start + end)]
+        spellings = [spelling.note(list(names)) for spelling, names in self._spellings.values()]
+        return (*first, *self._notes, *spellings)
+
+    def table(
+        self,
+        text: Collection[str] = (),
+        kinds: Mapping[str, Column] | None = None,
+        on_progress: Progress | None = None,
+    ) -> Any:
+        """Read all rows.
+
+        Parameters
+        ----------
+        text : collection of str, default=()
+            Columns of labels: their cells stay texts, null where they are empty.
+        kinds : mapping from str to Column, default=None
+            Fitted columns, as in :meth:`blocks`; without it, each column gets the narrowest type that fits its cells.
+        on_progress : callable, default=None
+            Called with the number of bytes read and the number in all, which is ``None`` for a pipe.
+
+        Returns
+        -------
+        pyarrow.Table
+            With the columns ``columns``, or those in ``kinds`` and ``text``.
+        """
+        return self._typed(pa.concat_tables(list(self._parts(on_progress))), kinds, text, 0)
+
+    def blocks(
+        self,
+        kinds: Mapping[str, Column],
+        n_rows: int = N_ROWS,
+        text: Collection[str] = (),
+        on_progress: Progress | None = None,
+    ) -> Iterator[Block]:
+        """Read rows block by block, without holding all of them in memory.
+
+        A row is read in the same way in any block, because ``kinds`` determines the type of each column.
+
+        Parameters
+        ----------
+        kinds : mapping from str to ContinuousColumn or CategoricalColumn
+            The fitted columns of an encoder (``TableEncoder.columns_``) by their names.
+        n_rows : int, default=50_000
+            Rows of a block; the last may have fewer.
+        text : collection of str, default=()
+            Columns that stay texts, even if they are in ``kinds``.
+        on_progress : callable, default=None
+            Called with the number of bytes read and the number in all, which is ``None`` for a pipe.
+
+        Yields
+        ------
+        Block
+        """
+        if n_rows < 1:
+            raise OptionError(f"A block must have at least 1 row, but n_rows is {n_rows}.")
+        start = 0
+        for cells in _sized(self._parts(on_progress), n_rows):
+            yield Block(start, self._typed(cells, kinds, text, start), cells)
+            start += cells.num_rows
+
+    def line_of(self, row: int) -> int | None:  # noqa: ARG002
+        """Return the line at which a row begins, ``None`` for files without lines and rows that were not read yet."""
+        return None
+
+    def _typed(self, cells: Any, kinds: Mapping[str, Column] | None, text: Collection[str], start: int) -> Any:
+        columns = dict(zip(self.names, cells.columns, strict=True))
+        if kinds is None and self._numbered is not None:
+            self._is_numbered = self._is_row_numbers(columns[self._numbered])
+        names = self.columns if kinds is None else [name for name in self.names if name in kinds or name in text]
+        found: dict[str, Any] = {}
+        for name in names:
+            if name in text:
+                found[name] = self._labels(name, columns.pop(name))
+            elif kinds is None:
+                found[name] = self._inferred(name, columns.pop(name))
+            else:
+                found[name] = self._converted(name, columns.pop(name), kinds[name], start)
+        return pa.table(found)
+
+    def _note(self, note: FileFormatWarning | Spelling | None, name: str = "") -> None:
+        """Add a note, once."""
+        if isinstance(note, Spelling):
+            self._spellings.setdefault(note.kind, (note, {}))[1][name] = None
+        elif note is not None and str(note) not in map(str, self._notes):
+            self._notes.append(note)
+
+    @abstractmethod
+    def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
+        """Yield tables of some rows each, with the cells of all columns as they are in the file."""
+
+    def _is_row_numbers(self, cells: Any) -> bool:  # noqa: ARG002
+        """Return whether a column without a name holds row numbers in all rows."""
+        return True
+
+    @abstractmethod
+    def _labels(self, name: str, cells: Any) -> Any:
+        """Return a column of labels as texts."""
+
+    @abstractmethod
+    def _inferred(self, name: str, cells: Any) -> Any:
+        """Return a whole column in the narrowest type that fits its cells."""
+
+    @abstractmethod
+    def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
+        """Return cells in the type of a fitted column; the first is in row ``start``."""
+
+
+def _sized(parts: Iterator[Any], n_rows: int) -> Iterator[Any]:
+    """Yield tables of ``n_rows`` rows each, and the rest."""
+    pending: list[Any] = []
+    n_pending = 0
+    for part in parts:
+        pending.append(part)
+        n_pending += part.num_rows
+        if n_pending >= n_rows:
+            table = pa.concat_tables(pending)
+            for start in range(0, n_pending - n_rows + 1, n_rows):
+                yield table.slice(start, n_rows)
+            pending = [table.slice(n_pending - n_pending % n_rows)]
+            n_pending %= n_rows
+    if n_pending:
+        yield pa.concat_tables(pending)
+
+
+def no_rows(name: str) -> TableFileError:
+    """Return the error about a file that has column names and no rows."""
+    return TableFileError(f"{name} has a line of column names, but no rows. Expected a line for each row.")

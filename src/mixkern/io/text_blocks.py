@@ -1,0 +1,248 @@
+"""Read a delimited text file block by block as tables of texts: by Arrow where its grammar is that of Python's ``csv``.
+
+A block ends at the end of a row. In a regular block each quote opens a cell directly after a delimiter or closes it
+directly before one. All other blocks, and those that Arrow refuses, are read by :class:`mixkern.io.records.Records`,
+which returns the same cells or raises an error with the line.
+"""
+
+import codecs
+import csv
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from mixkern.errors import TableFileError
+from mixkern.imports import OnDemand
+from mixkern.io.dialect import FALLBACK, Dialect, is_cp1252, not_in_encoding
+from mixkern.io.records import QUOTE, Records, decoded, not_text
+from mixkern.typing import Ints
+
+pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+pa_csv: Any = OnDemand("pyarrow.csv", purpose="A table in a file")
+pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
+
+BLOCK = 1 << 22  # bytes
+LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
+MOST_BLANK = 1 << 26  # bytes of blank lines without a row between them
+FIELD_SIZE = csv.field_size_limit()
+_NEWLINE, _RETURN = b"\n\r"
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class LineNumbers:
+    """The line at which each row begins, stored only where it does not follow the line of the previous row.
+
+    >>> numbers = LineNumbers()
+    >>> numbers.add(np.array([2, 3, 6, 7]))
+    >>> [numbers.of(row) for row in range(5)]
+    [2, 3, 6, 7, None]
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[int] = []
+        self._offsets: list[int] = []
+        self.n_rows = 0  # read so far
+
+    def add(self, lines: Ints) -> None:
+        """Store the lines of the next rows."""
+        offsets = lines - np.arange(self.n_rows, self.n_rows + len(lines))
+        before = self._offsets[-1] if self._offsets else None
+        jumps = [i for i in np.flatnonzero(np.diff(offsets, prepend=offsets[:1] - 1)).tolist() if offsets[i] != before]
+        self._rows += [self.n_rows + i for i in jumps]
+        self._offsets += offsets[jumps].tolist()
+        self.n_rows += len(lines)
+
+    def of(self, row: int) -> int | None:
+        """Return the line of a row, ``None`` if it has not been read."""
+        return row + self._offsets[bisect_right(self._rows, row) - 1] if 0 <= row < self.n_rows else None
+
+
+class TextBlocks:
+    r"""Iterate over the rows of a text file as tables of texts.
+
+    >>> blocks = TextBlocks([b'a,b\n1,"x\n', b'y"\n\n2,z\n'], Dialect("csv"), "a.csv", ["a", "b"])
+    >>> [block.to_pylist() for block in blocks]
+    [[{'a': '1', 'b': 'x\ny'}, {'a': '2', 'b': 'z'}]]
+    >>> [blocks.numbers.of(row) for row in range(2)]
+    [2, 5]
+    """
+
+    def __init__(self, chunks: Iterable[bytes], dialect: Dialect, name: str, names: Sequence[str]) -> None:
+        self.encoding = dialect.encoding  # changes where a text turns out to be in cp1252
+        self.numbers = LineNumbers()
+        self._dialect, self._name, self._names = dialect, name, names
+        self._pieces = self._in_utf8(chunks)
+        self._is_last = False
+        self._line = 1  # of the next block
+        self._n_blank = 0  # bytes since the last row
+
+    def __iter__(self) -> Iterator[Any]:
+        data = self._without_header()
+        while data or not self._is_last:
+            lines, table, rest = self._fast(data) or self._slow(data)
+            n_bytes = len(data) - len(rest)
+            self._line += data.count(b"\n", 0, n_bytes)
+            self._n_blank = 0 if len(lines) else self._n_blank + n_bytes
+            if self._n_blank > MOST_BLANK:
+                raise TableFileError(
+                    f"{self._name}, line {self._line}: there is no row in the {MOST_BLANK >> 20} MB before this line, "
+                    "which are blank. Expected a line for each row; save the table again."
+                )
+            if len(lines):
+                self.numbers.add(lines)
+                yield table
+            data = self._filled(rest, BLOCK if n_bytes else len(rest) + BLOCK)
+
+    def _in_utf8(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the bytes in UTF-8; a text is in cp1252 if its first letter outside ASCII is none in UTF-8."""
+        mark = codecs.BOM_UTF8 if self.encoding == "utf-8-sig" else b""
+        is_open = self.encoding == "utf-8"
+        decoder = self._decoder()
+        n_breaks = 0
+        for chunk in chain(chunks, [b""]):
+            if is_open and not chunk.isascii():
+                is_open, self.encoding = False, FALLBACK if is_cp1252(chunk) else self.encoding
+                decoder = self._decoder()
+            piece = chunk if decoder is None else decoder(chunk, n_breaks + 1).encode()
+            piece, mark = piece.removeprefix(mark), b""
+            piece = piece.replace(b"\r", b"\n") if self._dialect.is_mac else piece
+            n_breaks += piece.count(b"\n")
+            yield piece
+
+    def _decoder(self) -> Callable[[bytes, int], str] | None:
+        """Return a function that decodes the next bytes, the last of which are empty; ``None`` for UTF-8."""
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+
+        def decode(chunk: bytes, line: int) -> str:
+            try:
+                return decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                raise not_text(error, self.encoding, self._name, line, is_mac=self._dialect.is_mac) from error
+            except UnicodeError as error:
+                raise not_in_encoding(self._name, self.encoding, error) from error
+
+        return None if self.encoding in ("utf-8", "utf-8-sig") else decode
+
+    def _filled(self, data: bytes, size: int) -> bytes:
+        """Return the bytes with more behind them, at least ``size`` in all while there are any."""
+        pieces, n_bytes = [data], len(data)
+        while n_bytes < size and not self._is_last:
+            piece = next(self._pieces, None)
+            self._is_last = piece is None
+            pieces.append(piece or b"")
+            n_bytes += len(pieces[-1])
+        data = b"".join(pieces)
+        if n_bytes > LONGEST_LINE and b"\n" not in data:
+            raise TableFileError(
+                f"{self._name}, line {self._line}: no end after {len(data.decode(errors='replace')):,} characters. "
+                "A table in text has a line for each row; save it again as CSV."
+            )
+        return data
+
+    def head(self, *, is_cut: bool) -> Records:
+        """Return the records of the first chunk, which is all of a file or its beginning."""
+        return self._records(self._filled(b"", 1 if is_cut else sys.maxsize))[0]
+
+    def _without_header(self) -> bytes:
+        """Return the first bytes after the line of column names."""
+        data, header = b"", None
+        while not header and not self._is_last:
+            data = self._filled(data, len(data) + 1)
+            records, tail = self._records(data)
+            header = records.header()
+        rest = records.rest.encode() + tail
+        self._line += data.count(b"\n", 0, len(data) - len(rest))
+        return self._filled(rest, 1)
+
+    def _records(self, data: bytes) -> tuple[Records, bytes]:
+        """Return the records of the whole lines, and the bytes after them."""
+        whole = data if self._is_last else data[: data.rfind(b"\n") + 1]
+        text = decoded(whole, self.encoding, self._name, self._line)
+        is_cut = not self._is_last and len(data) <= LONGEST_LINE
+        return Records(text, self._dialect, self._name, line=self._line, is_cut=is_cut), data[len(whole) :]
+
+    def _slow(self, data: bytes) -> tuple[Ints, Any, bytes]:
+        """Return the lines and the cells of the rows, and the bytes after them."""
+        records, tail = self._records(data)
+        rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
+        columns = list(zip(*rows, strict=True)) or [()] * len(self._names)
+        table = pa.table([pa.array(cells, pa.string()) for cells in columns], names=self._names)
+        return np.array(records.lines, dtype=np.int64), table, records.rest.encode() + tail
+
+    def _fast(self, data: bytes) -> tuple[Ints, Any, bytes] | None:
+        """Return the same as :meth:`_slow`; ``None`` where a block is not regular, or Arrow refuses it."""
+        delimiter = self._dialect.delimiter
+        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b"\0" in data:
+            return None
+        quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(QUOTE)) if b'"' in data else _NONE
+        end = len(data) if self._is_last else _last_end(data, quotes)
+        block = data[:end]
+        if (
+            not _is_regular(data, quotes, ord(delimiter))
+            or block.count(b"\r") != block.count(b"\r\n")
+            or (self._is_last and len(quotes) % 2)
+            or (len(data) > LONGEST_LINE and not end)
+        ):
+            return None
+        if not block.strip(b"\r\n"):
+            return _NONE, None, data[end:]
+        try:
+            table = pa_csv.read_csv(pa.py_buffer(block), self._reading(end), *self._options)
+        except pa.ArrowInvalid:
+            return None
+        if end > FIELD_SIZE and any(pc.max(pc.binary_length(cells)).as_py() > FIELD_SIZE for cells in table.columns):
+            return None  # refused by csv, if not only its bytes but its characters are as many
+        return _lines(block, quotes, table.num_rows) + self._line, table, data[end:]
+
+    def _reading(self, n_bytes: int) -> Any:
+        return pa_csv.ReadOptions(column_names=self._names, block_size=n_bytes + 1)
+
+    @cached_property
+    def _options(self) -> tuple[Any, Any]:
+        """How Arrow parses lines, and converts cells to text."""
+        return (
+            pa_csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True),
+            pa_csv.ConvertOptions(column_types=dict.fromkeys(self._names, pa.string()), strings_can_be_null=False),
+        )
+
+
+def _is_regular(data: bytes, quotes: Ints, delimiter: int) -> bool:
+    """Return whether each quote opens a cell after a delimiter or closes one before it, or is one of two in a cell."""
+    if not len(quotes):
+        return True
+    signs = np.frombuffer(data, np.uint8)
+    opening, closing = quotes[::2], quotes[1::2]
+    before = signs[opening - 1]
+    is_open = (opening == 0) | (before == delimiter) | (before == _NEWLINE)
+    is_open[1:] |= opening[1:] == closing[: len(opening) - 1] + 1
+    after = signs[np.minimum(closing + 1, len(data) - 1)]
+    is_closed = (closing == len(data) - 1) | np.isin(after, (delimiter, _NEWLINE, _RETURN, ord(QUOTE)))
+    return bool(is_open.all() and is_closed.all())
+
+
+def _last_end(data: bytes, quotes: Ints) -> int:
+    """Return the end of the last line that ends outside quotes, 0 where there is none."""
+    end = data.rfind(b"\n")
+    while end >= 0 and (n_before := int(np.searchsorted(quotes, end))) % 2:
+        end = data.rfind(b"\n", 0, quotes[n_before - 1])
+    return end + 1
+
+
+def _lines(block: bytes, quotes: Ints, n_rows: int) -> Ints:  # (n,)
+    """Return the number of lines before each row."""
+    n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+    if n_rows == n_lines:
+        return np.arange(n_rows)
+    signs = np.frombuffer(block, np.uint8)
+    breaks = np.flatnonzero(signs == _NEWLINE)
+    ends = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+    ends = ends if block.endswith(b"\n") else np.append(ends, len(block))
+    starts = np.append(0, ends[:-1] + 1)
+    is_row = ends - starts > (signs[starts] == _RETURN)
+    lines: Ints = np.searchsorted(breaks, starts[is_row])
+    return lines
