@@ -162,8 +162,8 @@ def test_moments_and_numbers_are_not_confused(fitted, came, message):
 @pytest.mark.parametrize(
     ("fitted", "came", "kind", "converter"),
     [
-        ([dt.date(2020, 1, 1)], ["2020-01-01"], "date", "to_datetime"),
-        ([dt.date(2020, 1, 1)], pd.Categorical(["2020-01-01"]), "date", "to_datetime"),
+        ([dt.date(2020, 1, 1)], ["01/02/2020"], "date", "to_datetime"),
+        ([dt.date(2020, 1, 1)], pd.Categorical(["soon"]), "date", "to_datetime"),
         ([dt.timedelta(1)], ["1"], "duration", "to_timedelta"),
     ],
 )
@@ -171,6 +171,12 @@ def test_moments_that_come_as_text(fitted, came, kind, converter):
     message = rf"was fitted as {kind}, but is .* that it had: X\['a'\] = pd\.{converter}\(X\['a'\]\)\.$"
     with pytest.raises(CellTypeError, match=message):
         ContinuousColumn.fit(column(fitted)).encode(column(came))
+
+
+@pytest.mark.parametrize("day", ["2020-01-02", "02.01.2020", "2020/01/02 00:00"])
+def test_dates_that_are_written_in_one_way_will_do(day):
+    learned = ContinuousColumn.fit(column([dt.date(2020, 1, 1), dt.date(2020, 1, 3)]))
+    np.testing.assert_array_equal(learned.encode(column([day, "?", None])), [0, NAN, NAN])
 
 
 def test_other_types_of_numbers_will_do():

@@ -498,12 +498,45 @@ def test_many_unseen_categories_are_counted(encoder, people):
         encoder.transform(later)
 
 
-@pytest.mark.parametrize("cell", [1.5, NOON, dt.time(1), True, 10**400, "", "nan"], ids=type)
+@pytest.mark.parametrize("cell", [1.5, NOON, dt.time(1), True, 10**400, "-", "none"], ids=type)
 def test_whatever_comes_instead_of_a_category_is_another_category(cell):
     encoder = TableEncoder().fit([["a"], ["b"]])
     with pytest.warns(UnseenCategoryWarning):
         assert encoder.transform([[cell]])[0, 0] == 2
     assert list(encoder.unseen([[cell]])["x0"].values()) == [1]
+
+
+@pytest.mark.parametrize("cell", ["?", "", " NA ", "nan"])
+def test_a_word_for_a_gap_is_a_gap_unless_it_was_a_category(cell):
+    encoder = TableEncoder().fit([["a"], ["b"]])
+    assert np.isnan(encoder.transform([[cell]])[0, 0])
+    assert encoder.unseen([[cell]]) == {}
+    encoder = TableEncoder().fit([["a"], [cell]])
+    assert sorted(encoder.transform([["a"], [cell]])[:, 0]) == [0, 1]
+
+
+def test_texts_in_a_column_that_is_named_continuous_are_read_by_the_grammar_of_files():
+    table = pd.DataFrame(
+        {
+            "rate": ["12,5 %", "?", "7 %", "1 %"],
+            "paid": ["$1,200.50", "$3", "", "-$1"],
+            "day": ["01/02/2024", "31/12/2024", None, "NA"],
+        }
+    )
+    encoder = TableEncoder(continuous=["rate", "paid", "day"]).fit(table)
+    assert encoder.describe()["kind"].tolist() == ["text", "text", "date"]
+    back = encoder.inverse_transform(encoder.transform(table))
+    np.testing.assert_allclose(back["rate"], [12.5, NAN, 7, 1])
+    np.testing.assert_allclose(back["paid"], [1200.5, 3, NAN, -1])
+    assert back["day"].tolist() == [pd.Timestamp("2024-02-01"), pd.Timestamp("2024-12-31"), pd.NaT, pd.NaT]
+    later = pd.DataFrame({"rate": ["1,234 %"], "paid": ["5"], "day": ["03/04/2024"]})  # each could be read otherwise
+    back = encoder.inverse_transform(encoder.transform(later))
+    np.testing.assert_allclose(back[["rate", "paid"]], [[1.234, 5]])
+    assert back["day"].astype(str).tolist() == ["2024-04-03"]
+    with pytest.raises(NotNumericError, match=r"'paid' is a column of numbers, but row 1 .* holds '5 EUR'"):
+        encoder.transform(later.assign(paid="5 EUR"))
+    with pytest.raises(CellTypeError, match=r"'day' is a column of dates, but row 1 .* holds '04/30/2024'"):
+        encoder.transform(later.assign(day="04/30/2024"))
 
 
 # Bad input at the door; the texts are tested where they are made

@@ -5,7 +5,7 @@ and comparable, and keep no rows.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from mixkern.encoding.cell import DAY, LAST_DAY, Kind
 from mixkern.encoding.coded import Coded
 from mixkern.encoding.frame import RawColumn
+from mixkern.encoding.grammar import is_gap_word
+from mixkern.encoding.spelling import Spelling
 from mixkern.errors import CellTypeError, InfiniteValueError, TableError, TooLargeError, hint
 from mixkern.parts import model_part
 from mixkern.typing import Floats
@@ -43,6 +45,7 @@ class ContinuousColumn:
     deviation: float  # population standard deviation; 1 where all values are equal
     remark: str = ""
     n_gaps: int = 0
+    spelling: Spelling | None = None  # of a column of texts: later ones are read in the same way
 
     def __post_init__(self) -> None:
         if not (self.deviation > 0 and self.n_values >= 0 and self.n_gaps >= 0):
@@ -51,7 +54,13 @@ class ContinuousColumn:
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
         """Return the mean and standard deviation of the cells that are not gaps."""
-        cells = _finite(raw)
+        spelling = raw.spelling()
+        fitted = cls._of_values(_as_dates(raw, spelling), spelling, remark)
+        return replace(fitted, spelling=spelling)
+
+    @classmethod
+    def _of_values(cls, raw: RawColumn, spelling: Spelling | None, remark: str) -> "ContinuousColumn":
+        cells = _finite(raw, spelling)
         values = cells[~np.isnan(cells)]
         n_gaps = len(cells) - len(values)
         if len(values) == 0:
@@ -76,8 +85,10 @@ class ContinuousColumn:
         """Return z-scores, gaps as NaN."""
         if self.n_values == 0:
             return np.full(len(raw.cells), np.nan)
+        if self.kind is Kind.DATE:
+            raw = _as_dates(raw, self.spelling or raw.spelling())
         self._check_kind(raw)
-        values = _finite(raw)
+        values = _finite(raw, self.spelling)
         with np.errstate(over="ignore"):
             scores: Floats = ((values - self.origin) - self.mean) / self.deviation
         is_too_far = np.abs(scores) > FARTHEST
@@ -148,18 +159,24 @@ class CategoricalColumn:
         return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=coded.n_gaps())
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
-        """Return codes, gaps as NaN, unseen categories as ``len(self.categories)``."""
+        """Return codes, gaps as NaN, unseen categories as ``len(self.categories)``.
+
+        A word for a gap, such as "?", is a gap unless it was a category at fit time.
+        """
         code = {text: float(i) for i, text in enumerate(self.categories)}
         other = float(len(self.categories))
         coded = self._coded(raw)
-        return coded.taken([code.get(text, other) for text in coded.distinct], np.nan, float)
+        codes = [code.get(text, np.nan if is_gap_word(text) else other) for text in coded.distinct]
+        return coded.taken(codes, np.nan, float)
 
     def unseen(self, raw: RawColumn) -> dict[str, int]:
         """Return the number of cells of each category that was absent at fit time, most frequent first."""
         known = set(self.categories)
         coded = self._coded(raw)
         counts = zip(coded.distinct, coded.counts().tolist(), strict=True)
-        return dict(Counter({text: n for text, n in counts if text not in known}).most_common())
+        return dict(
+            Counter({text: n for text, n in counts if text not in known and not is_gap_word(text)}).most_common()
+        )
 
     def decode(self, codes: Floats) -> Any:  # (n,)
         """Return the categories as text, ``None`` for gaps."""
@@ -178,8 +195,13 @@ class CategoricalColumn:
 Column = ContinuousColumn | CategoricalColumn
 
 
-def _finite(raw: RawColumn) -> Floats:
-    values = raw.numbers()
+def _as_dates(raw: RawColumn, spelling: Spelling | None) -> RawColumn:
+    """Return texts that are dates as dates, other columns as they are."""
+    return raw.dates(spelling) if raw.is_text and spelling and spelling.kind is Kind.DATE else raw
+
+
+def _finite(raw: RawColumn, spelling: Spelling | None) -> Floats:
+    values = raw.numbers(spelling if spelling and spelling.kind is Kind.NUMBER else None)
     rows = np.flatnonzero(np.isinf(values))
     if len(rows):
         raise InfiniteValueError(

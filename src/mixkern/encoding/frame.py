@@ -9,7 +9,7 @@ import decimal
 import numbers
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import NoneType
@@ -22,6 +22,8 @@ from scipy.sparse import issparse
 
 from mixkern.encoding.cell import Kind, are_dates, date_text, days, is_gap, number, parsed, text
 from mixkern.encoding.coded import Coded
+from mixkern.encoding.grammar import is_gap_word, plain_dates, plain_numbers, unit_of
+from mixkern.encoding.spelling import Spelling, decimal_signs, spelling_of
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -52,12 +54,25 @@ class RawColumn:
         """Whether the cells are texts, which may be written numbers or dates."""
         return self.kind in (Kind.TEXT, Kind.CATEGORY)
 
-    def numbers(self) -> Floats:  # (n,)
-        """Return the cells as floats, gaps as NaN; dates in days since 1970, durations in days."""
+    def spelling(self) -> Spelling | None:
+        """Return how texts are written; ``None`` where they are no numbers, booleans or dates, or no texts."""
+        if not self.is_text or not isinstance(self.cells, Coded):
+            return None
+        there = [cell for cell in self.cells.distinct if isinstance(cell, str) and not is_gap_word(cell)]
+        return spelling_of(there, decimal_signs([there])[0])
+
+    def numbers(self, spelling: Spelling | None = None) -> Floats:  # (n,)
+        """Return the cells as floats, gaps as NaN; dates in days since 1970, durations in days.
+
+        Parameters
+        ----------
+        spelling : Spelling, default=None
+            How texts are written; by default, the decimal sign and the unit are found.
+        """
         cells = self.cells
         if isinstance(cells, np.ndarray):
             return cells
-        found = [parsed(cell) if self.is_text else number(cell) for cell in cells.distinct]
+        found = self._written(cells.distinct, spelling) if self.is_text else [number(cell) for cell in cells.distinct]
         wrong = [i for i, value in enumerate(found) if value is None]
         if wrong:
             raise self._not_numeric(cells, wrong)
@@ -70,6 +85,40 @@ class RawColumn:
                 row=int(cells.rows_of(huge)[0]),
             )
         return cells.taken(values, np.nan, float)
+
+    def _written(self, distinct: list[Any], spelling: Spelling | None) -> Sequence[float | None]:
+        """Return the numbers in texts, NaN for words for gaps, ``None`` where there is none."""
+        there = [cell for cell in distinct if isinstance(cell, str) and not is_gap_word(cell)]
+        if spelling is None:
+            unit = unit_of(there[0]) if there else ""
+            spelling = Spelling(Kind.NUMBER, decimal_signs([there])[0], unit)
+        plain = plain_numbers(there, spelling.decimal) if len(there) == len(distinct) else None
+        if plain is not None:
+            return plain.tolist()
+        return [
+            parsed(cell) if not isinstance(cell, str) else np.nan if is_gap_word(cell) else spelling.value(cell)
+            for cell in distinct
+        ]
+
+    def dates(self, spelling: Spelling) -> "RawColumn":
+        """Return texts as dates, words for gaps as gaps."""
+        cells = self.coded().mapped(lambda cell: None if is_gap_word(cell) else cell)
+        plain = plain_dates(cells.distinct)
+        found = [spelling.value(cell) for cell in cells.distinct] if plain is None else plain
+        wrong = [i for i, value in enumerate(found) if value is None]
+        if wrong:
+            rows = cells.rows_of(wrong)
+            raise CellTypeError(
+                f"Column {self.name!r} is a column of dates, but {{row}} holds "
+                f"{shortened(cells.distinct[wrong[0]])!r}{_and_others(len(rows) - 1)}.",
+                hint=hint(
+                    python=f"Convert them: {self.place} = pd.to_datetime({self.place}, format=...).",
+                    cli="Write its cells as they were in the table that the model was fitted on.",
+                ),
+                row=int(rows[0]),
+            )
+        moments = np.array(found, dtype="datetime64[us]")
+        return RawColumn(self.name, Kind.DATE, cells.taken(days(moments), np.nan, float), self.place)
 
     def _not_numeric(self, cells: Coded, wrong: list[int]) -> NotNumericError:
         rows, place = cells.rows_of(wrong), self.place
