@@ -9,6 +9,7 @@ from mixkern.encoding.grammar import (
     COMMA,
     PERCENT,
     POINT,
+    SIGNS,
     boolean,
     is_two_way_date,
     moment,
@@ -16,12 +17,14 @@ from mixkern.encoding.grammar import (
     plain_numbers,
     unit_of,
 )
-from mixkern.errors import Hint, hint
+from mixkern.errors import Hint, TableError, hint
+from mixkern.parts import model_part
 from mixkern.wording import listing
 
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 
+@model_part("Spelling")
 @dataclass(frozen=True)
 class Spelling:
     """How the cells of a column are written. All cells of a column are read with one spelling, in later tables too.
@@ -47,6 +50,10 @@ class Spelling:
     decimal: str = POINT
     unit: str = ""
     day_first: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (Kind.NUMBER, Kind.BOOLEAN, Kind.DATE) or self.decimal not in SIGNS:
+            raise TableError(f"A column cannot be written as {self.kind} with the decimal sign {self.decimal!r}.")
 
     def value(self, cell: str) -> Any:
         """Return the float, boolean or date (UTC) in a cell; ``None`` where there is none.
