@@ -4,7 +4,6 @@ import codecs
 import gzip
 import io
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import pytest
 from pyarrow import feather
 
 from mixkern.errors import TableFileError
-from mixkern.io import table_file, table_writer
+from mixkern.io import Dialect, table_file, table_writer
 from mixkern.io.table import pandas_frame
 
 FRAME = pd.DataFrame(
@@ -33,13 +32,19 @@ def write(path, frames, dialect=None):
     return path
 
 
+def read(path):
+    return pandas_frame(table_file(path).table())
+
+
 def dialect(**changes):
-    return SimpleNamespace(**{"delimiter": ";", "encoding": "cp1252", "line_end": "\n", "decimal": ","} | changes)
+    return Dialect(
+        **{"format": "csv", "delimiter": ";", "encoding": "cp1252", "decimals": {"a": ",", "b": ","}} | changes
+    )
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.tab", "a.txt", "a.csv.gz", "a.tsv.bz2", "a.csv.xz", "A.CSV"])
 def test_text_is_read_again_as_it_was(tmp_path, name):
-    found = pandas_frame(table_file(write(tmp_path / name, [FRAME[:3], FRAME[3:]])).table())
+    found = read(write(tmp_path / name, [FRAME[:3], FRAME[3:]]))
     assert found["x"].to_numpy().tobytes() == FRAME["x"].to_numpy().tobytes()
     assert found["n"].tolist() == FRAME["n"].tolist()
     assert found["text"].tolist() == ["a,b", 'say "no"', None, "line\nbreak"]
@@ -55,7 +60,7 @@ def test_numbers_have_all_their_digits(tmp_path):
 @pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "\r", '"\r,'])
 def test_every_line_break_is_quoted(tmp_path, text):
     frame = pd.DataFrame({"a": [text, "c"], "b": [1.5, 2.5], "c": [None, "d"]})
-    found = pandas_frame(table_file(write(tmp_path / "a.csv", [frame])).table())
+    found = read(write(tmp_path / "a.csv", [frame]))
     assert len(found) == 2
     assert found["a"].iloc[0] in (text, None)
     assert found["b"].tolist() == [1.5, 2.5]
@@ -220,6 +225,23 @@ def test_a_german_table_stays_one(tmp_path):
     table = pa.table({"größe": ["12,0", "0,5 €", "a;b", None], "p": [0.8296, 1.0, np.nan, 1e-7]})
     path = write(tmp_path / "a.csv", [table], dialect(line_end="\r\n"))
     assert path.read_bytes() == 'größe;p\r\n12,0;0,8296\r\n0,5 €;1,0\r\n"a;b";\r\n;1e-07\r\n'.encode("cp1252")
+
+
+def test_a_space_after_each_delimiter_and_the_line_for_excel(tmp_path):
+    table = pa.table({"a": ["x", "y"], "b": [" 1", ""], "label": ["u", "v,w"], "p": [0.5, None]})
+    path = write(tmp_path / "a.csv", [table], dialect(delimiter=",", has_spaces=True, n_skipped=1, decimals={}))
+    assert path.read_text() == 'sep=,\na, b, label, p\nx, 1, u, 0.5\ny,," v,w",\n'
+
+
+def test_the_decimal_sign_is_that_of_most_columns(tmp_path):
+    for signs, text in (({"a": ",", "b": "."}, "0.5"), ({"a": ",", "b": ".", "c": ","}, "0,5"), ({}, "0.5")):
+        path = write(tmp_path / "a.csv", [pa.table({"p": [0.5]})], dialect(decimals=signs))
+        assert path.read_text() == f"p\n{text}\n"
+
+
+def test_a_table_that_was_not_text_has_no_dialect(tmp_path):
+    for name, text in (("a.csv", "a,b\n1,2.5\n"), ("a.tsv", "a\tb\n1\t2.5\n")):
+        assert write(tmp_path / name, [pa.table({"a": [1], "b": [2.5]})], Dialect("parquet")).read_text() == text
 
 
 def test_a_decimal_comma_between_commas_is_quoted(tmp_path):

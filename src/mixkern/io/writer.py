@@ -13,11 +13,16 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mixkern.encoding.grammar import COMMA, POINT
 from mixkern.errors import TableFileError, hint
 from mixkern.imports import optional
+from mixkern.io.dialect import Dialect
 from mixkern.whole_file import whole_file, write_whole
 
 __all__ = ["STANDARD_OUTPUT", "table_writer", "whole_file", "write_whole"]
+
+pa: Any = optional("pyarrow", purpose="Writing a table")
+pc: Any = optional("pyarrow.compute", purpose="Writing a table")
 
 STANDARD_OUTPUT = "-"
 TEXTS = {".csv": ",", ".txt": "\t", ".tsv": "\t", ".tab": "\t"}  # delimiter of a table that was not read from text
@@ -35,7 +40,7 @@ Write = Callable[[Any], None]
 
 
 @contextmanager
-def table_writer(path: str | Path, dialect: Any = None) -> Iterator[Write]:
+def table_writer(path: str | Path, dialect: Dialect | None = None) -> Iterator[Write]:
     """Open a table file to be written in blocks of rows; it appears at the end, and not after an error.
 
     Parameters
@@ -86,7 +91,7 @@ def table_writer(path: str | Path, dialect: Any = None) -> Iterator[Write]:
         raise TableFileError(f"{Path(path).name} cannot be written: {error.strerror or error}.") from error
 
 
-def _format(path: str | Path, dialect: Any) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
+def _format(path: str | Path, dialect: Dialect | None) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
     """Return the writer and the compression for the ending of a name."""
     suffixes = [".csv"] if str(path) == STANDARD_OUTPUT else [suffix.lower() for suffix in Path(path).suffixes]
     pack = PACKED.get(suffixes[-1]) if suffixes else None
@@ -98,16 +103,16 @@ def _format(path: str | Path, dialect: Any) -> tuple[Callable[[Any], Any], Calla
             f"{Path(path).name!r} does not end like a table: use .csv, .tsv, .parquet or .arrow; .csv and .tsv may "
             f"have {', '.join(PACKED)} behind them."
         )
-    delimiter = None if kind in TABS else getattr(dialect, "delimiter", None)
-    delimiter = delimiter or TEXTS[kind]
-    return lambda file: nullcontext(_Text(file, delimiter=delimiter, dialect=dialect)), pack
+    if dialect is None or dialect.format != "csv":
+        dialect = Dialect("csv", TEXTS[kind])
+    delimiter = TEXTS[kind] if kind in TABS else dialect.delimiter
+    return lambda file: nullcontext(_Text(file, delimiter, dialect)), pack
 
 
 @contextmanager
 def _typed(file: Any, *, is_parquet: bool) -> Iterator[Write]:
     """Write Parquet or Arrow IPC; the first block decides the types, where a column without values is text."""
-    arrow = optional("pyarrow", purpose="A Parquet or Arrow file")
-    new = optional("pyarrow.parquet", purpose="A Parquet file").ParquetWriter if is_parquet else arrow.ipc.new_file
+    new = optional("pyarrow.parquet", purpose="A Parquet file").ParquetWriter if is_parquet else pa.ipc.new_file
     writer: Any = None
     schema: Any = None
 
@@ -115,11 +120,11 @@ def _typed(file: Any, *, is_parquet: bool) -> Iterator[Write]:
         nonlocal writer, schema
         try:
             if writer is None:
-                types = [arrow.string() if arrow.types.is_null(each.type) else each.type for each in table.schema]
-                schema = arrow.schema(zip(table.column_names, types, strict=True))
+                types = [pa.string() if pa.types.is_null(each.type) else each.type for each in table.schema]
+                schema = pa.schema(zip(table.column_names, types, strict=True))
                 writer = new(file, schema)
             writer.write_table(table.cast(schema))
-        except arrow.ArrowException as error:
+        except pa.ArrowException as error:
             reason = str(error).splitlines()[0].rstrip(".")
             format_name = "Parquet" if is_parquet else "Arrow"
             raise TableFileError(
@@ -134,53 +139,57 @@ def _typed(file: Any, *, is_parquet: bool) -> Iterator[Write]:
 
 
 class _Text:
-    """Write tables as delimited text; the numbers of typed columns have the decimal sign of the dialect."""
+    """Write tables as delimited text; the numbers of typed columns have the decimal sign of most columns."""
 
-    def __init__(self, file: Any, *, delimiter: str, dialect: Any) -> None:
-        self._arrow = optional("pyarrow", purpose="Writing a table")
-        self._compute = optional("pyarrow.compute", purpose="Writing a table")
-        self._file, self._delimiter = file, delimiter
-        self._end, self._sign = getattr(dialect, "line_end", "\n"), getattr(dialect, "decimal", ".")
-        self._encoding = getattr(dialect, "encoding", "utf-8")
-        self._encoder = codecs.getincrementalencoder(self._encoding)()  # writes a byte order mark once
+    def __init__(self, file: Any, delimiter: str, dialect: Dialect) -> None:
+        self._file, self._delimiter, self._dialect = file, delimiter, dialect
+        signs = list(dialect.decimals.values())
+        self._sign = COMMA if 2 * signs.count(COMMA) > len(signs) else POINT
+        self._encoder = codecs.getincrementalencoder(dialect.encoding)()  # writes a byte order mark once
         self._is_first = True
 
     def __call__(self, table: Any) -> None:
         """Write a block of rows; before the first one, the names of the columns."""
         if self._is_first:
-            self._write([self._arrow.array([name]) for name in table.column_names])
+            self._write([f"sep={self._delimiter}"] * self._dialect.n_skipped)  # a line for Excel
+            self._write(self._lines([pa.array([name]) for name in table.column_names]))
         self._is_first = False
         n_rows = max(1, min(N_ROWS, N_BYTES * len(table) // max(1, table.nbytes)))
         for start in range(0, len(table), n_rows):
-            self._write([self._texts(column) for column in table.slice(start, n_rows).columns])
+            self._write(self._lines([self._texts(column) for column in table.slice(start, n_rows).columns]))
 
-    def _write(self, columns: list[Any]) -> None:
-        pa, pc = self._arrow, self._compute
-        fields = [self._quoted(texts) for texts in columns]
-        if len(fields) == 1:  # an empty line is no row
-            fields = [pc.if_else(pc.equal(pc.binary_length(fields[0].fill_null("")), 0), '""', fields[0])]
-        rows = pc.binary_join_element_wise(*fields, self._delimiter, null_handling="replace")
-        ended = pa.concat_arrays([rows, pa.array([""])])
-        joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(ended)], pa.int32()), ended), self._end)[0]
-        if self._encoding == "utf-8":
-            self._file.write(joined.as_buffer())
+    def _write(self, lines: Any) -> None:
+        """Write lines; each gets an end."""
+        ended = pa.concat_arrays([pa.array(lines, pa.string()), pa.array([""])])
+        text = pc.binary_join(
+            pa.ListArray.from_arrays(pa.array([0, len(ended)], pa.int32()), ended), self._dialect.line_end
+        )
+        if self._dialect.encoding == "utf-8":
+            self._file.write(text[0].as_buffer())
             return
         try:
-            self._file.write(self._encoder.encode(joined.as_py()))
+            self._file.write(self._encoder.encode(text[0].as_py()))
         except UnicodeEncodeError as error:
             raise TableFileError(
-                f"The table cannot be written in {self._encoding}, which has no {error.object[error.start]!r}.",
+                f"The table cannot be written in {self._dialect.encoding}, which has no {error.object[error.start]!r}.",
                 hint=hint(python="Give a dialect with encoding='utf-8'.", cli="Add: --output-encoding utf-8"),
             ) from error
 
+    def _lines(self, columns: list[Any]) -> Any:
+        """Join the fields of each row."""
+        if self._dialect.has_spaces:
+            columns = [*columns[:1], *map(_spaced, columns[1:])]
+        fields = [self._quoted(texts) for texts in columns]
+        if len(fields) == 1:  # an empty line is no row
+            fields = [pc.if_else(pc.equal(fields[0].fill_null(""), ""), '""', fields[0])]
+        return pc.binary_join_element_wise(*fields, self._delimiter, null_handling="replace")
+
     def _quoted(self, texts: Any) -> Any:
         """Put fields into quotes that hold a delimiter, a quote or a line end."""
-        pc, marks = self._compute, (self._delimiter, '"', "\n", "\r")
-        first, last = texts.offset, texts.offset + len(texts)
-        offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)
-        content = texts.buffers()[2]
-        raw = content.slice(offsets[first], offsets[last] - offsets[first]).to_pybytes() if content else b""
-        found = [mark for mark in marks if mark.encode() in raw]  # hardly any column holds one
+        _, offsets, content = texts.buffers()
+        first, last = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
+        raw = content.slice(first, last - first).to_pybytes() if content else b""
+        found = [mark for mark in (self._delimiter, '"', "\n", "\r") if mark.encode() in raw]  # mostly none
         if not found:
             return texts
         is_special = reduce(pc.or_, (pc.match_substring(texts, mark) for mark in found))
@@ -189,45 +198,50 @@ class _Text:
 
     def _texts(self, column: Any) -> Any:
         """Return a column as one array of texts, with nulls for gaps."""
-        pa, pc, types = self._arrow, self._compute, self._arrow.types
         cells = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        if types.is_floating(cells.type):
-            return self._numbers(cells)
-        if types.is_boolean(cells.type):
+        if pa.types.is_floating(cells.type):
+            texts = _numbers(cells)
+            return texts if self._sign == POINT else pc.replace_substring(texts, POINT, self._sign)
+        if pa.types.is_boolean(cells.type):
             return pc.if_else(cells, "True", "False")
-        if types.is_timestamp(cells.type):
-            return self._moments(cells)
+        if pa.types.is_timestamp(cells.type):
+            return _moments(cells)
         try:
-            if not types.is_duration(cells.type):  # Arrow's text has no unit
+            if not pa.types.is_duration(cells.type):  # Arrow's text has no unit
                 return pc.cast(cells, pa.string())
         except pa.ArrowException:  # lists, bytes that are no text
             pass
         return pa.array([None if cell is None else str(cell) for cell in cells.to_pylist()], pa.string())
 
-    def _numbers(self, cells: Any) -> Any:
-        """Return floats as Python writes them: Arrow has the same digits, and quickly, but other exponents."""
-        pa, pc = self._arrow, self._compute
-        texts = pc.cast(cells, pa.string())
-        if cells.type != pa.float64():
-            cells = pc.cast(texts, pa.float64())  # 0.1 in 32 bits is written as 0.1
-        values = cells.to_numpy(zero_copy_only=False)
-        is_gap, size = np.isnan(values), np.abs(values)
-        is_other = ~is_gap & ((size < 1e-4) | (size >= 1e10) | (values == np.trunc(values)))
-        if is_other.any():
-            spelled = pa.array([repr(value) for value in values[is_other].tolist()])
-            texts = pc.replace_with_mask(texts, pa.array(is_other), spelled)
-        texts = texts if self._sign == "." else pc.replace_substring(texts, ".", self._sign)
-        return pc.if_else(pa.array(is_gap), None, texts) if is_gap.any() else texts
 
-    def _moments(self, cells: Any) -> Any:
-        """Return dates without a time that is midnight everywhere, and without decimals of seconds that are zero."""
-        pc = self._compute
-        has_zone = cells.type.tz is not None
-        texts = pc.cast(pc.local_timestamp(cells) if has_zone else cells, self._arrow.string())
-        for end in (".000000000", ".000000", ".000", "000", "000", *[" 00:00:00"] * (not has_zone)):
-            if pc.all(pc.ends_with(texts, end)).as_py():
-                texts = pc.utf8_slice_codeunits(texts, 0, -len(end))
-        if not has_zone:
-            return texts
-        zones = pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(\d\d)$", r":\1")
-        return pc.binary_join_element_wise(texts, zones, "")
+def _spaced(texts: Any) -> Any:
+    """Put a space before each text that has none."""
+    is_spaced = pc.or_(pc.starts_with(texts, " "), pc.equal(texts, ""))
+    return pc.if_else(is_spaced, texts, pc.binary_join_element_wise(" ", texts, ""))
+
+
+def _numbers(cells: Any) -> Any:
+    """Return floats as Python writes them: Arrow has the same digits, and quickly, but other exponents."""
+    texts = pc.cast(cells, pa.string())
+    if cells.type != pa.float64():
+        cells = pc.cast(texts, pa.float64())  # 0.1 in 32 bits is written as 0.1
+    values = cells.to_numpy(zero_copy_only=False)
+    is_gap, size = np.isnan(values), np.abs(values)
+    is_other = ~is_gap & ((size < 1e-4) | (size >= 1e10) | (values == np.trunc(values)))
+    if is_other.any():
+        spelled = pa.array([repr(value) for value in values[is_other].tolist()])
+        texts = pc.replace_with_mask(texts, pa.array(is_other), spelled)
+    return pc.if_else(pa.array(is_gap), None, texts) if is_gap.any() else texts
+
+
+def _moments(cells: Any) -> Any:
+    """Return dates without a time that is midnight everywhere, and without decimals of seconds that are zero."""
+    has_zone = cells.type.tz is not None
+    texts = pc.cast(pc.local_timestamp(cells) if has_zone else cells, pa.string())
+    for end in (".000000000", ".000000", ".000", "000", "000", *[" 00:00:00"] * (not has_zone)):
+        if pc.all(pc.ends_with(texts, end)).as_py():
+            texts = pc.utf8_slice_codeunits(texts, 0, -len(end))
+    if not has_zone:
+        return texts
+    zones = pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(\d\d)$", r":\1")
+    return pc.binary_join_element_wise(texts, zones, "")
