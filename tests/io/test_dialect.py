@@ -4,6 +4,7 @@ import pytest
 
 from mixkern.errors import OptionError, TableFileError
 from mixkern.io.dialect import (
+    Dialect,
     decimal_signs,
     delimiter_named,
     delimiter_of,
@@ -112,3 +113,37 @@ def test_double_names():
 )
 def test_decimal_signs(columns, delimiter, signs):
     assert decimal_signs(columns, delimiter) == signs
+
+
+# ---------------------------------------------------------------- like another table
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "found"),
+    [
+        ("a;b\nž;1\n".encode("cp1250"), "cp1250", "cp1250"),
+        ("a;b\nž;1\n".encode(), "cp1250", "utf-8"),  # the file is UTF-8
+        ("a;b\nä;1\n".encode("utf-8-sig"), "cp1250", "utf-8-sig"),
+        (b"a;b\nx;1\n", "cp1250", "utf-8"),
+        ("a;b\nä;1\n".encode("utf-16-le"), "utf-16-le", "utf-16-le"),
+        (b"a;b\n\xe4;1\n", "ascii", "cp1252"),  # does not fit
+        (b"a;b\n\xe4;1\n", "utf-8", "cp1252"),
+    ],
+)
+def test_the_encoding_of_another_table_where_the_bytes_are_not_utf_8(content, encoding, found):
+    assert dialect_of(content, "a.csv", like=Dialect("csv", encoding=encoding)).encoding == found
+    given = dialect_of(content, "a.csv", encoding="latin-1", like=Dialect("csv", encoding=encoding))
+    assert given.encoding == "iso8859-1"
+
+
+def test_the_delimiter_of_another_table_is_tried_first():
+    text = b"a;b,c\n1;2,3\n4;5,6\n"
+    assert dialect_of(text, "a.csv").delimiter == ";"
+    assert dialect_of(text, "a.csv", like=Dialect("csv", delimiter=",")).delimiter == ","
+    assert dialect_of(text, "a.csv", like=Dialect("csv", delimiter="|")).delimiter == ";"
+    assert dialect_of(b"a:b\n1:2\n", "a.csv", like=Dialect("csv", delimiter=":")).delimiter == ":"
+
+
+def test_a_byte_order_mark_is_remembered():
+    assert dialect_of("a;b\n1;2\n".encode("utf-8-sig"), "a.csv", encoding="utf-8").has_mark
+    assert not dialect_of(b"a;b\n1;2\n", "a.csv", encoding="utf-8").has_mark

@@ -264,9 +264,14 @@ def test_the_ending_of_a_name_wins_over_the_delimiter(tmp_path, name, delimiter)
 )
 def test_a_byte_order_mark_is_written_once(tmp_path, encoding, mark):
     tables = [pa.table({"ä": ["€"]}), pa.table({"ä": ["b"]})]
-    found = write(tmp_path / "a.csv", tables, dialect(encoding=encoding)).read_bytes()
+    found = write(tmp_path / "a.csv", tables, dialect(encoding=encoding, has_mark=bool(mark))).read_bytes()
     assert found.startswith(mark)
     assert found.decode(encoding) == "ä\n€\nb\n"
+
+
+def test_no_byte_order_mark_where_the_file_had_none(tmp_path):
+    path = write(tmp_path / "a.csv", [pa.table({"ä": ["€"]})], dialect(encoding="utf-8-sig"))
+    assert path.read_bytes() == "ä\n€\n".encode()
 
 
 def test_a_character_that_the_encoding_lacks(tmp_path):

@@ -113,7 +113,16 @@ class TableFile(ABC):
         kinds: Mapping[str, Column] | None = None,
         on_progress: Progress | None = None,
     ) -> Any:
-        """Read all rows.
+        """Read all rows; see :meth:`whole`."""
+        return self.whole(text, kinds, on_progress).typed
+
+    def whole(
+        self,
+        text: Collection[str] = (),
+        kinds: Mapping[str, Column] | None = None,
+        on_progress: Progress | None = None,
+    ) -> Block:
+        """Read all rows as one block.
 
         Parameters
         ----------
@@ -126,10 +135,11 @@ class TableFile(ABC):
 
         Returns
         -------
-        pyarrow.Table
-            With the columns ``columns``, or those in ``kinds`` and ``text``.
+        Block
+            Typed columns are ``columns``, or those in ``kinds`` and ``text``.
         """
-        return self._typed(pa.concat_tables(list(self._parts(on_progress))), kinds, text, 0)
+        cells = pa.concat_tables(list(self._parts(on_progress)))
+        return Block(0, self._typed(cells, kinds, text, 0), cells)
 
     def blocks(
         self,

@@ -114,13 +114,14 @@ def delimited_file(
     decimal: str | Mapping[str, str] | None = None,
     encoding: str | None = None,
     gaps: Collection[str] = (),
+    like: Dialect | None = None,
 ) -> DelimitedFile:
     """Open a text file: detect its dialect, its column names and its decimal signs from its first bytes."""
     size = CHUNK
     head = source.peek(size)
     if not head.strip(_BLANK):
         raise TableFileError(f"{source.name} is empty. Expected a line of column names, and a line for each row.")
-    dialect = dialect_of(head, source.name, delimiter=delimiter, encoding=encoding)
+    dialect = dialect_of(head, source.name, delimiter=delimiter, encoding=encoding, like=like)
     header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
     while not rows and len(head) == size < LARGEST_HEAD:
         size *= 4

@@ -38,6 +38,7 @@ class Dialect:
     line_end: str = "\n"
     has_spaces: bool = False  # after every delimiter, as in "31, Kassel"
     n_skipped: int = 0  # lines before the header
+    has_mark: bool = False  # a byte order mark
     decimals: Mapping[str, str] = field(default_factory=dict)  # the decimal sign of each column
 
     @property
@@ -56,13 +57,15 @@ class Dialect:
         return self.line_end == "\r"
 
 
-def dialect_of(head: bytes, name: str, *, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
-    r"""Return the dialect of a file, detected from its first bytes where it is not given.
+def dialect_of(
+    head: bytes, name: str, *, delimiter: str | None = None, encoding: str | None = None, like: Dialect | None = None
+) -> Dialect:
+    r"""Return the dialect of a file, detected from its first bytes where it is not given; ``like`` is tried first.
 
     >>> dialect_of(b"age;town\n31,5;Kassel\n", "a.csv").delimiter
     ';'
     """
-    detected = encoding_of(head, encoding)
+    detected = encoding_of(head, encoding, like)
     try:
         text = codecs.getincrementaldecoder(detected)(errors="replace").decode(head)
     except UnicodeError as error:
@@ -76,11 +79,12 @@ def dialect_of(head: bytes, name: str, *, delimiter: str | None = None, encoding
     if delimiter is not None:
         found = delimiter_named(delimiter)
     else:
-        found = separator_line[1] if separator_line else delimiter_of(text)
-    return Dialect("csv", found, detected, line_end, _has_spaces(text, found), n_skipped=1 if separator_line else 0)
+        found = separator_line[1] if separator_line else delimiter_of(text, like)
+    has_mark = any(head.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS)
+    return Dialect("csv", found, detected, line_end, _has_spaces(text, found), 1 if separator_line else 0, has_mark)
 
 
-def encoding_of(head: bytes, given: str | None = None) -> str:
+def encoding_of(head: bytes, given: str | None = None, like: Dialect | None = None) -> str:
     r"""Return the given encoding, or the one of a byte order mark, or UTF-8, or cp1252 where the bytes are not UTF-8.
 
     >>> encoding_of(b"age"), encoding_of("age".encode("utf-16")), encoding_of(b"age", "cp1252"), encoding_of(b"gr\xf6")
@@ -88,6 +92,8 @@ def encoding_of(head: bytes, given: str | None = None) -> str:
     """
     if given is None:
         marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+        if marked is None and like is not None and not _is_text(head, "utf-8") and _is_text(head, like.encoding):
+            return like.encoding
         return marked or (FALLBACK if is_cp1252(head) else "utf-8")
     try:
         found = codecs.lookup(given).name
@@ -98,6 +104,13 @@ def encoding_of(head: bytes, given: str | None = None) -> str:
             f"There is no encoding {given!r}.{nearest(given, known)} Common ones are {', '.join(known)}."
         ) from error
     return "utf-8-sig" if found == "utf-8" else found
+
+
+def _is_text(head: bytes, encoding: str) -> bool:
+    try:
+        return "\0" not in codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeError:
+        return False
 
 
 def is_cp1252(piece: bytes) -> bool:
@@ -141,14 +154,14 @@ def delimiter_hint(sign: str) -> Hint:
     return hint(python=f"{start} delimiter={sign!r}.", cli=f"{start} --delimiter {sign!r}.")
 
 
-def delimiter_of(text: str) -> str:
+def delimiter_of(text: str, like: Dialect | None = None) -> str:
     r"""Return the delimiter that splits the rows and the header into the same number of fields.
 
     >>> delimiter_of("a,b\n1,2\n"), delimiter_of("a\tb\n1,5\t2,5\n"), delimiter_of("age\n31\n")
     (',', '\t', ',')
     """
     best = (0.0, 0, COMMA)
-    for delimiter in CANDIDATES:
+    for delimiter in CANDIDATES if like is None else (like.delimiter, *CANDIDATES):
         widths = [len(record) for record in _first_records(text, delimiter) if record]
         if not widths or widths[0] < 2:
             continue

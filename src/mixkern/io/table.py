@@ -39,6 +39,7 @@ def table_file(
     encoding: str | None = None,
     format: str | None = None,  # noqa: A002
     gaps: Collection[str] = (),
+    like: Dialect | None = None,
 ) -> TableFile:
     r"""Open a table in a file: delimited text such as CSV, compressed or not, Parquet or Arrow IPC.
 
@@ -62,6 +63,9 @@ def table_file(
         text.
     gaps : collection of str, default=()
         Texts of cells that are gaps, such as "-999", in addition to empty cells, NA, null and similar ones.
+    like : Dialect, default=None
+        How another table of the same kind is written: its delimiter is tried first, and its encoding where the bytes
+        are not UTF-8.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def table_file(
         raise TableFileError(f"{source.name} looks like {what}.")
     if how is Format.TSV and delimiter is None:
         delimiter = "tab"
-    return delimited_file(source, delimiter=delimiter, decimal=decimal, encoding=encoding, gaps=gaps)
+    return delimited_file(source, delimiter=delimiter, decimal=decimal, encoding=encoding, gaps=gaps, like=like)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -145,7 +145,8 @@ class _Text:
         self._file, self._delimiter, self._dialect = file, delimiter, dialect
         signs = list(dialect.decimals.values())
         self._sign = COMMA if 2 * signs.count(COMMA) > len(signs) else POINT
-        self._encoder = codecs.getincrementalencoder(dialect.encoding)()  # writes a byte order mark once
+        self._encoding = dialect.encoding if dialect.has_mark else dialect.encoding.removesuffix("-sig")
+        self._encoder = codecs.getincrementalencoder(self._encoding)()  # writes a byte order mark once
         self._is_first = True
 
     def __call__(self, table: Any) -> None:
@@ -164,14 +165,14 @@ class _Text:
         text = pc.binary_join(
             pa.ListArray.from_arrays(pa.array([0, len(ended)], pa.int32()), ended), self._dialect.line_end
         )
-        if self._dialect.encoding == "utf-8":
+        if self._encoding == "utf-8":
             self._file.write(text[0].as_buffer())
             return
         try:
             self._file.write(self._encoder.encode(text[0].as_py()))
         except UnicodeEncodeError as error:
             raise TableFileError(
-                f"The table cannot be written in {self._dialect.encoding}, which has no {error.object[error.start]!r}.",
+                f"The table cannot be written in {self._encoding}, which has no {error.object[error.start]!r}.",
                 hint=hint(python="Give a dialect with encoding='utf-8'.", cli="Add: --output-encoding utf-8"),
             ) from error
 
