@@ -110,14 +110,14 @@ def training_table(
     """
     file = open_table(path, reading, notes)
     targets = () if target is None else (target,)
-    choices = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
+    choices: dict[str, Any] = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     column_positions(file.columns, {"target": targets, **choices}, table=file.name)  # before the rows are read
     with byte_progress(f"Reading {file.name}") as on_progress:
         frame = pandas_frame(file.table(text=targets, on_progress=on_progress))
     add_file_notes(file, notes)
     try:
         with warnings.catch_warnings(action="ignore", category=MixkernWarning):  # the notes have them
-            table = prepare_table(frame, target, **choices, unlabelled=unlabelled)
+            table = prepare_table(frame, target, **choices, unlabelled=unlabelled, parse_texts=False)
     except TableError as error:
         raise error.prefixed(f"{file.name}: ") from error
     notes += [note.on("cli") for note in table.notes]

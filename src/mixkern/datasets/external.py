@@ -61,17 +61,15 @@ def read_dataset(
     >>> flowers.name, flowers.X.shape, flowers.classes
     ('flowers', (150, 4), ('setosa', 'versicolor', 'virginica'))
     """
-    path, choices = (
-        as_path(path, TableFileError),
-        {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical},
-    )
+    path = as_path(path, TableFileError)
+    choices: dict[str, Any] = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     file = table_file(path)
     if len(file.columns) < 2:
         raise TableError(f"{path.name} needs a column of labels and at least one other, but has {len(file.columns)}.")
     target = file.columns[-1] if target is None else target
     column_positions(file.columns, {"target": target, **choices}, table=path.name)  # before the rows are read
     try:
-        table = prepare_table(pandas_frame(file.table()), target, **choices, unlabelled=unlabelled)
+        table = prepare_table(pandas_frame(file.table()), target, **choices, unlabelled=unlabelled, parse_texts=False)
     except TableError as error:
         raise error.prefixed(f"{path.name}: ") from error
     _check_classes(table.y)

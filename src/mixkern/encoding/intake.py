@@ -13,10 +13,13 @@ import numpy as np
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.grammar import SIGNS
 from mixkern.encoding.inference import infer_column
 from mixkern.encoding.labels import encode_labels
 from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices
+from mixkern.encoding.spelling import Spelling
 from mixkern.encoding.target import FEW_NUMBERS, label_column, label_notes
+from mixkern.encoding.written import Written, written_columns
 from mixkern.errors import (
     ColumnChoiceWarning,
     MixkernWarning,
@@ -58,6 +61,8 @@ class PreparedTable:
         The warnings that were issued.
     encoder : TableEncoder
         Encoder with the chosen types of columns, to be given to an estimator as ``encoder``.
+    spellings : mapping
+        How the texts of columns were written that became numbers, booleans or dates in ``X``.
     """
 
     X: Any
@@ -66,6 +71,35 @@ class PreparedTable:
     unused: Mapping[Any, str]
     notes: tuple[MixkernWarning, ...]
     encoder: TableEncoder
+    spellings: Mapping[str, Spelling]
+
+    def select(self, frame: Any) -> Any:
+        """Return the columns to learn from of another table, such as later rows, read as in this one.
+
+        Parameters
+        ----------
+        frame : pandas, polars or other frame, or pyarrow.Table
+            A table with the columns of ``X``, and others.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import pandas as pd
+        >>> from mixkern import prepare_table
+        >>> table = pd.DataFrame({"day": ["01/02/2024", "31/12/2024"], "rate": ["1,5 %", "2,5 %"]})
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     prepared = prepare_table(table)
+        >>> prepared.select(pd.DataFrame({"rate": ["1,234 %"], "other": [0], "day": ["03/04/2024"]}))
+                 day   rate
+        0 2024-04-03  1.234
+        """
+        native, labels = _opened(frame)
+        wanted = column_labels(self.X) or []
+        positions = column_positions(labels, {"X": wanted})["X"]
+        native = _selected(native, positions)
+        written = written_columns(dict(enumerate(raw_columns(native))), known=self.spellings)
+        return written.put_into(native, wanted)
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.X.shape
@@ -91,6 +125,8 @@ def prepare_table(
     continuous: ColumnNames = (),
     categorical: ColumnNames = (),
     unlabelled: Any = (),
+    decimal: str | None = None,
+    parse_texts: bool = True,
 ) -> PreparedTable:
     """Split a table into columns to learn from and labels, without the columns that cannot help to predict a label.
 
@@ -114,6 +150,12 @@ def prepare_table(
         its values is a class, also -1, measurements, and more values than a column of classes has.
     unlabelled : object or list, default=()
         Labels that mark unlabelled rows, such as ``"?"``. They are compared as texts: 9 and ``"9"`` are the same.
+    decimal : {".", ","} or None, default=None
+        Decimal sign of numbers that are texts; by default, that of each column is found from its first cells.
+    parse_texts : bool, default=True
+        Whether columns of texts are read as numbers, booleans or dates where all their cells are, and words for gaps
+        such as ``"?"`` and ``"NA"`` as gaps: as in files, see :func:`mixkern.read_table`. Columns in ``categorical``
+        stay texts.
 
     Returns
     -------
@@ -133,9 +175,9 @@ def prepare_table(
     UnusedColumnWarning
         If columns are left out.
     ColumnChoiceWarning
-        If all values of a column of whole numbers differ, which may be keys. If -1 is among the labels; if labels
-        differ in capital letters or spaces only; if a label may mark unlabelled rows; if a class has one label, and
-        others have many.
+        If texts are read as numbers, booleans or dates, one for each kind. If all values of a column of whole numbers
+        differ, which may be keys. If -1 is among the labels; if labels differ in capital letters or spaces only; if a
+        label may mark unlabelled rows; if a class has one label, and others have many.
 
     Examples
     --------
@@ -153,6 +195,8 @@ def prepare_table(
       20 labels in 'churn'
       left out, because nearly all values differ: 'id'
     """
+    if decimal not in (None, *SIGNS):
+        raise OptionError(f"The decimal sign must be '.' or ',', but it is {shown(decimal)}.")
     native, labels = _opened(frame)
     options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     named = column_positions(labels, options)
@@ -161,9 +205,13 @@ def prepare_table(
     user_choices([str(label) for label in labels], continuous, categorical, labels)  # an error if one is named in both
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
-    raws = raw_columns(_selected(native, left)) if left else []
+    raws = dict(zip(left, raw_columns(_selected(native, left)), strict=True)) if left else {}
+    written = (
+        written_columns(raws, kept=named["categorical"], decimal=decimal) if parse_texts else Written(raws, {}, {})
+    )
     predictions = _prediction_names([str(label) for label in labels])
-    unused, notes = _unused_columns(dict(zip(left, raws, strict=True)), requested, predictions)
+    unused, notes = _unused_columns(written.raws, requested, predictions)
+    notes += written.notes
     used = [i for i in left if i not in unused]
     if not used:
         raise _nothing_left([labels[i] for i in unused])
@@ -177,12 +225,13 @@ def prepare_table(
         issue(note)
     choices = {option: [labels[i] for i in named[option] if i in used] for option in ("continuous", "categorical")}
     return PreparedTable(
-        X=_selected(native, used),
+        X=_selected(written.put_into(native, labels), used),
         y=y,
         target=name,
         unused=MappingProxyType({labels[i]: reason for i, reason in unused.items()}),
         notes=tuple(notes),
         encoder=TableEncoder(**{option: names or None for option, names in choices.items()}),
+        spellings=MappingProxyType({str(labels[i]): each for i, each in written.spellings.items() if i in used}),
     )
 
 

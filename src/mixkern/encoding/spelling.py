@@ -14,6 +14,7 @@ from mixkern.encoding.grammar import (
     is_two_way_date,
     moment,
     number,
+    plain_dates,
     plain_numbers,
     unit_of,
 )
@@ -96,6 +97,8 @@ def spelling_of(distinct: Collection[str], decimal: str = POINT) -> Spelling | N
         return Spelling(Kind.NUMBER, decimal, unit)
     if _fit(distinct, lambda cell: boolean(cell) is not None):
         return Spelling(Kind.BOOLEAN)
+    if moment(first) is not None and plain_dates(distinct) is not None:
+        return Spelling(Kind.DATE)
     orders = date_orders(distinct)
     return Spelling(Kind.DATE, day_first=orders[0]) if len(orders) == 1 else None
 
@@ -159,6 +162,22 @@ def spelling_notes(columns: Mapping[str, tuple[Spelling, str]]) -> list[tuple[st
         (f"{_NOTES[note][0]}: {listing(names)} ({next(iter(names.values()))}).", _NOTES[note][1])
         for note, names in sorted(found.items())
     ]
+
+
+def order_note(examples: Mapping[str, str]) -> tuple[str, Hint]:
+    """Return text and hint of a note on columns of dates that could have the day or the month first.
+
+    >>> order_note({"sold": "01/02/2024"})[0]
+    "Dates that could have the day or the month first are read as texts: 'sold' (01/02/2024)."
+    """
+    name, example = next(iter(examples.items()))
+    return (
+        f"Dates that could have the day or the month first are read as texts: {listing(examples)} ({example.strip()}).",
+        hint(
+            python=f"Convert them before: X[{name!r}] = pd.to_datetime(X[{name!r}], dayfirst=True), or dayfirst=False.",
+            cli="Write them in the form 2024-12-31.",
+        ),
+    )
 
 
 _ISO = hint(
