@@ -238,7 +238,9 @@ _WITH_OBJECTS = ("density", "encoder", "kernel")  # parameters that may hold an 
 def _is_setting(name: str, value: Any) -> bool:
     if name == "random_state":
         return value is None or type(value) in (int, np.random.RandomState)
-    return type_of(value) is None or name in _WITH_OBJECTS
+    if name in _WITH_OBJECTS:
+        return value is None or isinstance(value, str) or type_of(value) is not None
+    return type_of(value) is None
 
 
 def _parameters_of(thing: Any) -> Parts:
@@ -277,7 +279,7 @@ class _Checked:
 def _as_annotated(value: Any, hint: Any, name: str) -> Any:
     """Return the value of a field, a text as the member of an enum; an error if it is not of the annotated type."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        require(type(value) is str and value in tuple(hint), name)
+        require(isinstance(value, str) and value in tuple(hint), name)
         return hint(value)
     require(_has_type(value, hint), name)
     if hint is float:

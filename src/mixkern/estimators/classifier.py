@@ -91,6 +91,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         c = len(self.classes_)
         agree(len(getattr(self, "n_labels_", range(c))) == c, "labels and classes")
         agree(len(getattr(self, "n_support_", range(c))) == c, "support vectors and classes")
+        self._class_weights()
         super().complete_parts()
 
     def _n_functions(self) -> int:

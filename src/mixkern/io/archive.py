@@ -8,27 +8,34 @@ and shapes of all arrays before any of them is, and nothing is used before its c
 import hashlib
 import io
 import json
-import math
 import struct
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mixkern.errors import ModelFileError, hint
-from mixkern.io.values import DTYPES
+from mixkern.nodes import LONGEST_HEADER, array_bytes, declared_size, json_memory, parsed_json, read_array
 from mixkern.parts import require
 from mixkern.wording import shortened
 
 FORMAT = 3  # of the files that are written; one more whenever an older mixkern could not read them
 DESCRIPTION, CHECKSUMS = "model.json", "SHA256SUMS"
-KEYS = {"format", "mixkern", "created", "versions", "notes", "arrays", "shared", "model"}
+KEYS = {
+    "format": int,
+    "mixkern": str,
+    "created": str,
+    "versions": dict,
+    "notes": dict,
+    "arrays": list,
+    "shared": list,
+    "model": dict,
+}
 
 LARGEST = 2**31 - 2**20  # bytes of a file: larger ones have another structure (ZIP64)
 MOST_ARRAYS = 50_000
+SMALLEST_ARRAY = 300  # bytes that an array takes, with its name, header and checksum
 JSON_MEMORY = 2**26  # bytes that the description may take when it is parsed; or twice the file, if that is more
 
 SAVE_CODE, FIT = "mixkern.save(model, path)", "mixkern fit TABLE --target COLUMN -o MODEL"
@@ -44,12 +51,10 @@ def archive_bytes(description: dict[str, Any], arrays: Sequence[NDArray[Any]]) -
     declared = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
     text = json.dumps({**description, "arrays": declared}, allow_nan=False, separators=(",", ":")) + "\n"
     members = {DESCRIPTION: text.encode("ascii")}
-    for i, array in enumerate(arrays):
-        npy.write_array(buffer := io.BytesIO(), array, version=(1, 0), allow_pickle=False)
-        members[_array_name(i)] = buffer.getvalue()
+    members |= {_array_name(i): array_bytes(array) for i, array in enumerate(arrays)}
     members[CHECKSUMS] = checksums(members)
     total = sum(map(len, members.values())) + 2 * _ENTRY * len(members)
-    if total > LARGEST or len(arrays) > MOST_ARRAYS or _json_memory(members[DESCRIPTION]) > max(JSON_MEMORY, 2 * total):
+    if total > LARGEST or len(arrays) > MOST_ARRAYS or json_memory(members[DESCRIPTION]) > max(JSON_MEMORY, 2 * total):
         raise ModelFileError(
             f"it is too large: {total:,} bytes, {len(arrays):,} arrays, {len(text):,} bytes of names and categories. "
             "Leave out columns with many categories, or use fewer components or columns."
@@ -97,34 +102,20 @@ class ModelArchive:
         sums = self._read(CHECKSUMS)
         self._sums = dict(zip(self._members, sums.split(b"\n"), strict=False))
         self.checksum = hashlib.sha256(sums).hexdigest()
-        self.description = _parsed(self._checked(DESCRIPTION), self.n_bytes)
-        _check_version(self.description, own_version)
+        self.description = _parsed(self._checked(DESCRIPTION), self.n_bytes, own_version)
         self._check_arrays()
 
     def array(self, i: int) -> NDArray[Any]:
-        """Return an array, which can be written to."""
-        declared, name = self.description["arrays"][i], _array_name(i)
-        buffer = io.BytesIO(self._checked(name))
-        is_first_version = npy.read_magic(buffer) == (1, 0)
-        shape, is_fortran, dtype = npy.read_array_header_1_0(buffer) if is_first_version else (None, None, None)
-        size = math.prod(declared["shape"]) * np.dtype(declared["dtype"]).itemsize
-        is_whole = buffer.tell() + size == self._members[name].file_size
-        if not is_whole or dtype is None or [*(shape or ())] != declared["shape"] or dtype.str != declared["dtype"]:
-            raise ModelFileError(f"the header of {name} is not that of the declared array.")
-        flat = np.frombuffer(buffer.getbuffer(), dtype, offset=buffer.tell())
-        return flat.reshape(shape, order="F" if is_fortran else "C").astype(dtype.newbyteorder("="), order="K")
+        """Return an array."""
+        return read_array(self._checked(_array_name(i)), **self.description["arrays"][i])
 
     def _check_arrays(self) -> None:
         """Compare the declared types and shapes of all arrays with the sizes of their members."""
         arrays = self.description["arrays"]
-        require(isinstance(arrays, list) and len(arrays) == len(self._members) - 2, "number of arrays")
+        require(len(arrays) == len(self._members) - 2, "number of arrays")
         for i, declared in enumerate(arrays):
-            require(isinstance(declared, dict) and set(declared) == {"dtype", "shape"}, "list of arrays")
-            shape, dtype = declared["shape"], declared["dtype"]
-            is_shape = isinstance(shape, list) and all(type(n) is int and 0 <= n <= LARGEST for n in shape)
-            require(is_shape and len(shape) <= 8 and dtype in DTYPES, "list of arrays")
-            n_header = self._members[_array_name(i)].file_size - math.prod(shape) * np.dtype(dtype).itemsize
-            if not 0 < n_header <= 1024:
+            n_header = self._members[_array_name(i)].file_size - declared_size(declared)
+            if not 0 < n_header <= LONGEST_HEADER:
                 raise ModelFileError(f"{_array_name(i)} has another size than the declared array.")
 
     def _checked(self, name: str) -> bytes:
@@ -179,8 +170,10 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     mark, *_, n, size, start, n_comment = _END.unpack(tail) if len(tail) == _END.size else (b"", 0, 0, 0, 0)
     if mark != b"PK\x05\x06" or n_comment or start + size + _END.size != n_bytes:
         raise _damaged("its end is not that of a zip archive")
-    if not 2 <= n <= MOST_ARRAYS + 2 or size > n * (_ENTRY + len(_array_name(MOST_ARRAYS))):
-        raise _damaged(f"it would have {n} members")
+    if not 2 <= n <= 2 + min(MOST_ARRAYS, n_bytes // SMALLEST_ARRAY) or size > n * (
+        _ENTRY + len(_array_name(MOST_ARRAYS))
+    ):
+        raise _damaged(f"its directory of {n} members is too small or too large")
     try:
         with ZipFile(file) as archive:
             infos = archive.infolist()
@@ -205,58 +198,15 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     return found
 
 
-def _parsed(text: bytes, n_bytes: int) -> dict[str, Any]:
-    """Return the description; its size in memory is estimated before it is parsed."""
-    if _json_memory(text) > max(JSON_MEMORY, 2 * n_bytes):
-        raise ModelFileError(f"its {DESCRIPTION} has more values than that of any model.")
-    try:
-        facts = json.loads(
-            text.decode("ascii"), object_pairs_hook=_unique, parse_constant=_not_json, parse_float=_finite
-        )
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"its {DESCRIPTION} is no JSON of a model: {shortened(str(error), 80)}.") from error
-    if not isinstance(facts, dict) or type(facts.get("format")) is not int:
-        raise ModelFileError(f"its {DESCRIPTION} has no 'format', or of another type.")
-    return facts
-
-
-def _check_version(facts: dict[str, Any], own_version: str) -> None:
-    """Raise an error for a description of another format, or with other keys than that of a model."""
-    if facts["format"] > FORMAT:
+def _parsed(text: bytes, n_bytes: int, own_version: str) -> dict[str, Any]:
+    """Return the description of a model; one of another format is an error."""
+    facts = parsed_json(text, max(JSON_MEMORY, 2 * n_bytes))
+    number = facts.get("format") if isinstance(facts, dict) else None
+    if type(number) is int and number > FORMAT:
         raise ModelFileError(
             f"it was written by mixkern {shortened(str(facts.get('mixkern')), 20)}, which is newer than this one "
             f"({own_version}). Update it: pip install --upgrade mixkern"
         )
-    if facts["format"] < FORMAT or set(facts) != KEYS:
-        raise ModelFileError(f"the keys of its {DESCRIPTION} are not those of format {FORMAT}.")
-    types = {"mixkern": str, "created": str, "versions": dict, "notes": dict, "shared": list, "model": dict}
-    wrong = [name for name, kind in types.items() if type(facts[name]) is not kind]
-    if wrong or not all(type(version) is str for version in facts["versions"].values()):
-        raise ModelFileError(f"its {DESCRIPTION} has {', '.join(wrong) or 'versions'} of another type.")
-
-
-def _json_memory(text: bytes) -> int:
-    """Return an upper limit for the bytes that JSON takes when it is parsed: its text and its values.
-
-    >>> _json_memory(b'{"a": [1, 2]}') < 1000
-    True
-    """
-    escaped = 3 * len(text) if b"\\u" in text else 0  # characters of a text take up to four bytes each
-    weights = {b'"': 32, b"{": 360, b"[": 90, b":": 190, b",": 48}
-    return 2 * len(text) + escaped + sum(weight * text.count(mark) for mark, weight in weights.items())
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
-
-
-def _not_json(name: str) -> Any:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _not_json(shortened(text, 20))
+    if number != FORMAT or {name: type(fact) for name, fact in facts.items()} != KEYS:
+        raise ModelFileError(f"its {DESCRIPTION} has other keys or types than format {FORMAT}.")
+    return facts

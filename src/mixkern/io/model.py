@@ -1,7 +1,6 @@
 """Save fitted models to files, and load them."""
 
 import io
-import json
 import platform
 import warnings
 from collections.abc import Mapping
@@ -19,23 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.archive import FIT, FORMAT, SAVE, ModelArchive, archive_bytes
-from mixkern.io.values import ValueReader, ValueWriter
-from mixkern.parts import type_of
+from mixkern.nodes import NodeReader, NodeWriter, plain_json
+from mixkern.parts import require, type_of
 from mixkern.validation import as_path
 from mixkern.whole_file import write_whole
 from mixkern.wording import shortened
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy")
-MODELS = (  # public names of mixkern
-    "VBMixture",
-    "LaplacianSVC",
-    "MixtureOneClassSVM",
-    "QuasiNewtonS3VC",
-    "MixtureSVC",
-    "MixtureSVR",
-    "TransductiveSVC",
-    "TableEncoder",
-)
+CLASSIFIERS = ("MixtureSVC", "LaplacianSVC", "TransductiveSVC", "QuasiNewtonS3VC")
+MODELS = ("VBMixture", "TableEncoder", *CLASSIFIERS, "MixtureSVR", "MixtureOneClassSVM")  # public names of mixkern
 SEARCHES = ("DensitySearch", "SVCSearch")
 
 
@@ -161,18 +152,8 @@ def load(path: str | PathLike[str]) -> Any:
 
     See Also
     --------
+    save : Examples.
     mixkern.io.read_model : Load a model with its notes and versions.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mixkern import TableEncoder, load, save
-    >>> table = [[1.5, "red"], [2.5, "blue"], [4.0, "red"]]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = save(TableEncoder(categorical=[1]).fit(table), f"{folder}/encoder.mixkern")
-    ...     encoder = load(path)
-    >>> encoder.columns_[1].categories
-    ('blue', 'red')
     """
     return read_model(path).model
 
@@ -236,23 +217,14 @@ def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
     if notes is not None and not isinstance(notes, Mapping):
         raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
     try:
-        text = json.dumps(dict(notes or {}), allow_nan=False, default=_item)
-        plain: dict[str, Any] = json.loads(text)
+        return plain_json(notes or {})
     except (TypeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"notes must be texts, numbers, lists and dicts, as JSON allows: {error}.") from error
-    return plain
-
-
-def _item(value: Any) -> Any:
-    """Convert a NumPy number for JSON."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"they hold a {type(value).__name__}")
 
 
 def _content(model: Any, notes: dict[str, Any]) -> bytes:
     """Return the bytes of a model's file."""
-    writer = ValueWriter()
+    writer = NodeWriter()
     node = writer.node(model)
     facts = {
         "format": FORMAT,
@@ -286,8 +258,8 @@ def _parsed(file: BinaryIO) -> ModelFile:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):  # errors are raised instead
             warnings.simplefilter("ignore")
-            reader = ValueReader(archive.array, len(facts["arrays"]), facts["shared"])
-            model = reader.value(facts["model"])
+            require(all(type(each) is str for each in facts["versions"].values()), "list of versions")
+            model = NodeReader(archive.array, len(facts["arrays"]), facts["shared"]).model(facts["model"])
             check_is_fitted(model)
     except MissingExtraError:
         raise
@@ -296,7 +268,5 @@ def _parsed(file: BinaryIO) -> ModelFile:
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}", 120)
         raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
-    if reader.unread:
-        raise ModelFileError("it has arrays that no part of its model refers to.", hint=SAVE)
     saved = {name: facts[name] for name in ("notes", "format", "created", "versions")}
     return ModelFile(model, version=facts["mixkern"], checksum=archive.checksum, n_bytes=archive.n_bytes, **saved)

@@ -177,7 +177,7 @@ def compressed(content, dice):
 
 
 def flagged(content, dice):
-    changes = dice.choice([{"extra": b"\x01\x00\x04\x00abcd"}, {"comment": b"x"}, {"flag_bits": 0x800}])
+    changes = dice.choice([{"extra": b"\x01\x00\x04\x00abcd"}, {"comment": b"x"}, {"comment": b"x" * 60_000}])
     return zipped(members(content), **changes)
 
 

@@ -1,15 +1,18 @@
-"""Values of a model as JSON and arrays, and back.
+"""Values of a model as nodes of JSON and arrays, and back.
 
 Numbers, texts, booleans, None and lists are those of JSON. All other values are objects of JSON with fixed keys:
 ``tuple``, ``dict`` (pairs), ``float`` (not finite), ``texts`` and ``dtype`` (an array of texts), ``array`` (the number
 of an array), ``class`` and ``parts`` (an object), ``shared`` (the number of an object that occurs several times).
 """
 
+import io
+import json
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mixkern.errors import ModelFileError
@@ -18,11 +21,13 @@ from mixkern.wording import listing, shortened
 
 DTYPES = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f4", "<f8")  # of arrays
 DEEPEST = 100  # values within values: models have about ten, and two for each kernel within a kernel
+MOST_DIMENSIONS = 8
+LONGEST_HEADER = 1024  # bytes before the numbers of an array
 LARGEST_TEXTS = 2**24  # bytes of an array of texts of a fixed width
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-class ValueWriter:
+class NodeWriter:
     """Convert values to JSON, and collect arrays and shared objects."""
 
     def __init__(self) -> None:
@@ -83,8 +88,8 @@ def _refuse(thing: Any) -> Any:
     )
 
 
-class ValueReader:
-    """Convert JSON to values; anything that :class:`ValueWriter` does not write is an error.
+class NodeReader:
+    """Convert JSON to values; anything that :class:`NodeWriter` does not write is an error.
 
     Parameters
     ----------
@@ -98,7 +103,7 @@ class ValueReader:
 
     def __init__(self, arrays: Callable[[int], NDArray[Any]], n_arrays: int, shared: list[Any]) -> None:
         self._arrays = arrays
-        self.unread = set(range(n_arrays))
+        self._unread = set(range(n_arrays))
         self._shared: list[Any] = []
         self._ways: dict[tuple[str, ...], Callable[[Any], Any]] = {
             ("tuple",): lambda node: tuple(self._list(node["tuple"])),
@@ -112,6 +117,13 @@ class ValueReader:
         self._depth = 0
         for node in shared:
             self._shared.append(self.value(node))
+
+    def model(self, node: Any) -> Any:
+        """Return the model of JSON; arrays that no part of it refers to are an error."""
+        found = self.value(node)
+        if self._unread:
+            raise ModelFileError("it has arrays that no part of its model refers to.")
+        return found
 
     def value(self, node: Any) -> Any:
         """Return the value of JSON."""
@@ -139,8 +151,8 @@ class ValueReader:
 
     def _array(self, node: Any) -> NDArray[Any]:
         number = node["array"]
-        require(type(number) is int and number in self.unread, "number of an array")
-        self.unread.remove(number)
+        require(type(number) is int and number in self._unread, "number of an array")
+        self._unread.remove(number)
         return self._arrays(number)
 
     def _object(self, node: Any) -> Any:
@@ -173,3 +185,84 @@ def _position(number: Any, n: int) -> int:
 
 def _shown(names: Any) -> str:
     return listing([shortened(str(name), 30) for name in list(names)[:5]])
+
+
+# ---------------------------------------------------------------- arrays in NumPy's format
+
+
+def array_bytes(array: NDArray[Any]) -> bytes:
+    """Return an array as a file in NumPy's format, version 1.0."""
+    npy.write_array(buffer := io.BytesIO(), array, version=(1, 0), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def declared_size(declared: Any) -> int:
+    """Return the bytes of an array that is declared by its dtype and shape."""
+    require(isinstance(declared, dict) and set(declared) == {"dtype", "shape"}, "list of arrays")
+    shape, dtype = declared["shape"], declared["dtype"]
+    is_shape = isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**31 for n in shape)
+    require(is_shape and len(shape) <= MOST_DIMENSIONS and dtype in DTYPES, "list of arrays")
+    return math.prod(shape) * np.dtype(dtype).itemsize
+
+
+def read_array(content: bytes, dtype: str, shape: list[int]) -> NDArray[Any]:
+    """Return the array of a file in NumPy's format, which must be the declared one; it can be written to.
+
+    >>> read_array(array_bytes(np.arange(3.0)), "<f8", [3])
+    array([0., 1., 2.])
+    """
+    buffer = io.BytesIO(content)
+    is_known = npy.read_magic(buffer) == (1, 0)
+    found, is_fortran, kind = npy.read_array_header_1_0(buffer) if is_known else ((), False, np.dtype(object))
+    n_bytes = declared_size({"dtype": dtype, "shape": shape})
+    if (kind.str, list(found)) != (dtype, shape) or buffer.tell() + n_bytes != len(content):
+        raise ModelFileError("the header of an array is not that of the declared one.")
+    flat = np.frombuffer(content, kind, offset=buffer.tell())
+    return flat.reshape(found, order="F" if is_fortran else "C").astype(kind.newbyteorder("="), order="K")
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def plain_json(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dict with the types of JSON; NumPy's numbers become Python's, and other types are a TypeError."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_item))
+    return plain
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"they hold a {type(value).__name__}")
+
+
+def json_memory(text: bytes) -> int:
+    """Return an upper limit for the bytes that JSON takes when it is parsed: its text and its values.
+
+    >>> json_memory(b'{"a": [1, 2]}') < 2000
+    True
+    """
+    width = 9 if b"\\u" in text else 3  # copies of the text; characters beyond ASCII take up to four bytes each
+    weights = {b'"': 32, b"{": 90, b"[": 90, b":": 140, b",": 48}
+    return 1024 + width * len(text) + sum(weight * text.count(mark) for mark, weight in weights.items())
+
+
+def parsed_json(text: bytes, most_memory: int) -> Any:
+    """Return the value of JSON in ASCII that takes so many bytes in memory at most, without NaN and repeated keys."""
+    if json_memory(text) > most_memory:
+        raise ModelFileError("its JSON has more values than that of any model.")
+    try:
+        return json.loads(text.decode("ascii"), object_pairs_hook=_unique, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its JSON is not that of a model: {shortened(str(error), 80)}.") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")

@@ -1,0 +1,215 @@
+"""Files made to do harm: each is refused, runs nothing, and takes no more memory than twice its size."""
+
+import io
+import json
+import os
+import pickle
+import tracemalloc
+from pathlib import Path
+from zipfile import ZIP_DEFLATED
+
+import joblib
+import numpy as np
+import pytest
+import skops.io
+
+from mixkern.errors import ModelFileError
+from mixkern.io import load
+from mixkern.io.archive import CHECKSUMS, DESCRIPTION, JSON_MEMORY
+
+from .damage import array_names, described, members, sealed, sums, zipped
+
+MB = 2**20
+
+
+class Trap:
+    """Makes a file when it is unpickled, or when skops restores it."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.marker}",)
+
+    def __setstate__(self, state):
+        Path(state["marker"]).touch()
+
+
+def refused(content, path):
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def at(description, place):
+    """Return the parts of an object in the description of a classifier."""
+    parts = description["model"]["parts"]
+    return {"model": parts, "kernel_": parts["kernel_"]["parts"], "encoder_": parts["encoder_"]["parts"]}[place]
+
+
+@pytest.mark.parametrize("place", ["model", "kernel_", "encoder_"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os.system",
+        "posix.system",
+        "subprocess.Popen",
+        "builtins.eval",
+        "eval",
+        "type",
+        "mixkern.load",
+        "SVC",
+        "sklearn.SVC",
+    ],
+)
+def test_classes_that_are_not_registered_are_refused_by_name(name, place, content, tmp_path):
+    marker = tmp_path / "ran"
+    facts = described(content)
+    parts = at(facts, place)
+    parts[next(iter(parts))] = {"class": name, "parts": {"command": f"touch {marker}"}}
+    message = refused(sealed(content, facts), tmp_path / "a.mixkern")
+    assert f"it names a class '{name}', which no model has" in message
+    assert not marker.exists()
+
+
+def test_attributes_do_not_replace_methods(content, tmp_path):
+    for name in ("predict", "__class__", "__dict__", "_decision", "to_parts", "unknown"):
+        facts = described(content)
+        facts["model"]["parts"][name] = 1
+        message = refused(sealed(content, facts), tmp_path / "a.mixkern")
+        assert f"its MixtureSVC has unknown parts: '{name}'" in message
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_pickle_is_not_opened(protocol, content, tmp_path):
+    marker, path = tmp_path / "ran", tmp_path / "a.mixkern"
+    trap = pickle.dumps(Trap(marker), protocol)
+    assert ("looks like a pickle" if protocol else "it is no model") in refused(trap, path)
+    refused(sealed(content, trap), path)
+    buffer = io.BytesIO()
+    joblib.dump(Trap(marker), buffer, compress=3)
+    refused(buffer.getvalue(), path)
+    refused(skops.io.dumps(Trap(marker)), path)
+    assert not marker.exists()
+    pickle.loads(trap)
+    assert marker.exists()  # the trap works where it is trusted
+
+
+def test_a_pickle_inside_an_array_is_not_opened(content, tmp_path):
+    marker, path = tmp_path / "ran", tmp_path / "a.mixkern"
+    np.save(buffer := io.BytesIO(), np.array([Trap(marker)], dtype=object), allow_pickle=True)
+    first = array_names(content)[0]
+    facts = described(content)
+    for dtype in ("|O", "<f8"):
+        for size in (1, 8, len(buffer.getvalue()) - 128):
+            facts["arrays"][0] = {"dtype": dtype, "shape": [size]}
+            refused(sealed(content, facts, {first: buffer.getvalue()}), path)
+    refused(sealed(content, arrays={first: pickle.dumps(Trap(marker))}), path)
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"n_jobs": 10_000}, {"metric": "euclidean"}, {"filter_params": True}, {"degree": 2, "n_jobs": -1}]
+)
+def test_a_pairwise_kernel_starts_no_processes(arguments, content, tmp_path):
+    facts = described(content)
+    kernel = {"metric": "linear", "pairwise_kernels_kwargs": {"dict": [list(pair) for pair in arguments.items()]}}
+    facts["model"]["parts"]["kernel"] = {"class": "sklearn.PairwiseKernel", "parts": kernel}
+    assert "its pairwise_kernels_kwargs is not valid" in refused(sealed(content, facts), tmp_path / "a.mixkern")
+
+
+# ---------------------------------------------------------------- memory
+
+
+def with_extra(content, text, place="top"):
+    """Add JSON under an unused key, of the file or of its model."""
+    facts = described(content)
+    (facts if place == "top" else facts["model"]["parts"])["unused"] = "HERE"
+    return sealed(content, json.dumps(facts).replace('"HERE"', text))
+
+
+def with_member(content, extra, compression=0, name=None):
+    """Add a member that nothing refers to, with the right checksum."""
+    parts = members(content)
+    parts.pop(CHECKSUMS)
+    parts[name or f"arrays/{len(parts) - 1}.npy"] = extra
+    return zipped({**parts, CHECKSUMS: sums(parts)}, compression)
+
+
+def attacks(content, n=16 * MB):
+    """Give files that would take much memory, or would take much more than their size if they were believed."""
+    strings = "[" + ",".join(f'"{i:010d}"' for i in range(n // 13)) + "]"
+    keys = "{" + ",".join(f'"{i:x}":0' for i in range(n // 9)) + "}"
+    facts, zeros = described(content), bytes(n)
+    parts, categories = members(content), [f"{i:x}" for i in range(200_000)]
+    one = {"class": "CategoricalColumn", "parts": {"name": "a", "kind": "text", "categories": {"tuple": categories}}}
+    wide = {**facts, "arrays": [{"dtype": "<f8", "shape": [2**28]}, *facts["arrays"][1:]]}
+    return {
+        "strings under an unused key": with_extra(content, strings),
+        "strings under an unused part": with_extra(content, strings, "model"),
+        "keys": with_extra(content, keys),
+        "one text": with_extra(content, '"' + "x" * n + '"'),
+        "one text of wide characters": with_extra(content, '"' + "x" * n + '\\ud83d\\ude00"'),
+        "blanks": with_extra(content, " " * n + "1"),
+        "brackets": with_extra(content, "[" + ",".join(["[]"] * (n // 3)) + "]"),
+        "nested brackets": with_extra(content, "[" * (n // 2) + "]" * (n // 2)),
+        "notes": sealed(content, facts={"notes": {"a": ["x"] * (n // 5)}}),
+        "an unused member": with_member(content, zeros),
+        "an unused member of another name": with_member(content, zeros, name="unused.bin"),
+        "compressed strings": zipped(members(with_extra(content, strings)), ZIP_DEFLATED),
+        "a compressed member": with_member(content, zeros, ZIP_DEFLATED),
+        "a compressed description": zipped({DESCRIPTION: zeros, CHECKSUMS: b""}, ZIP_DEFLATED),
+        "many members": zipped({f"arrays/{i}.npy": b"" for i in range(20_000)}),
+        "many columns": sealed(
+            content, json.dumps(facts).replace('"encoder_"', f'"x": {json.dumps([one] * 5)}, "encoder_"')
+        ),
+        "a wide shape": sealed(content, wide),
+        "a repeated array": sealed(
+            content,
+            json.dumps(facts).replace('"encoder_"', '"x": [' + ",".join(['{"array": 0}'] * 50_000) + '], "encoder_"'),
+        ),
+        "the file itself": sealed(content, {**facts, "notes": {"a": len(parts)}}),
+    }
+
+
+def peak_of(path):
+    """Return the error of loading a file, and the memory that it takes."""
+    tracemalloc.start()
+    start, error = tracemalloc.get_traced_memory()[0], None
+    try:
+        load(path)
+    except ModelFileError as caught:
+        error = caught
+    peak = tracemalloc.get_traced_memory()[1] - start
+    tracemalloc.stop()
+    return error, peak
+
+
+@pytest.mark.slow
+def test_no_file_takes_more_than_twice_its_size(content, tmp_path):
+    """Or than the limit for a description, which is 64 MiB: a file of 16 MB takes less than that."""
+    (tmp_path / "good").write_bytes(content)
+    load(tmp_path / "good")  # imports and caches
+    for name, hostile in attacks(content).items():
+        path = tmp_path / "a.mixkern"
+        path.write_bytes(hostile)
+        error, peak = peak_of(path)
+        assert (error is None) == (name == "the file itself"), (name, error)
+        assert peak < max(2 * len(hostile) + MB, JSON_MEMORY), (name, peak / MB)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("strings under an unused key", 2.1), ("keys", 2.1), ("an unused member", 0.5), ("many members", 2.1)],
+)
+def test_the_largest_attacks_are_refused_before_they_are_parsed(name, most, content, tmp_path):
+    hostile = attacks(content, 4 * MB if name == "an unused member" else 12 * MB)[name]
+    (tmp_path / "good").write_bytes(content)
+    load(tmp_path / "good")
+    path = tmp_path / "a.mixkern"
+    path.write_bytes(hostile)
+    error, peak = peak_of(path)
+    assert isinstance(error, ModelFileError)
+    assert peak < most * len(hostile) + MB, peak / len(hostile)
