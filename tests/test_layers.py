@@ -14,7 +14,7 @@ ORDER = [
     {"errors", "wording", "typing"},
     {"imports", "validation", "sampling", "threads", "whole_file"},
     {"fitting", "notebook", "parts"},
-    {"trials"},
+    {"nodes", "trials"},
     {"engine", "encoding"},
     {"io"},
     {"datasets"},
