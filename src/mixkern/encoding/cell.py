@@ -91,10 +91,8 @@ def parsed(cell: Any) -> float | None:
     >>> [parsed(text) for text in ("3", "-1e5", "1,234", "3 cm", "1_000", "")]
     [3.0, -100000.0, 1234.0, None, None, None]
     """
-    if isinstance(cell, (numbers.Real, decimal.Decimal)):
-        return number(cell)
     if not isinstance(cell, str):
-        return None
+        return number(cell) if isinstance(cell, (numbers.Real, decimal.Decimal)) else None
     found = grammar.number(cell)
     if found is None:
         return math.nan if cell.strip().lower() in _NAN else None
@@ -149,15 +147,16 @@ def days(moments: NDArray[Any]) -> Floats:  # (n,)
     return counted
 
 
-def not_numbers(texts: Collection[Any]) -> list[Any]:
-    """Return the texts that are not numbers; other cells are numbers by their type.
+def not_numbers(texts: Collection[Any], most: float = math.inf) -> list[Any]:
+    """Return the texts that are not numbers, but not more than ``most``; other cells are numbers by their type.
 
     >>> not_numbers(["1", "2.5", "high"])
     ['high']
     """
-    if all(isinstance(text, str) for text in texts) and grammar.plain_numbers(texts) is not None:
+    if set(map(type, texts)) == {str} and grammar.plain_numbers(texts) is not None:
         return []
-    return [text for text in texts if parsed(text) is None]
+    others = (text for text in texts if parsed(text) is None)
+    return list(others) if most == math.inf else list(islice(others, int(most)))
 
 
 def are_dates(texts: Collection[str]) -> bool:

@@ -50,8 +50,8 @@ class Coded:
         except TypeError:  # a signalling NaN has no hash
             return cls.of_cells([None if is_gap(cell) else cell for cell in cells])
         kept = [cell for cell in distinct.values() if not is_gap(cell)]
-        positions = iter(range(len(kept)))
-        code = {key: GAP if is_gap(cell) else next(positions) for key, cell in distinct.items()}
+        code = dict.fromkeys(distinct, GAP)
+        code |= {key: i for i, key in enumerate(key for key, cell in distinct.items() if not is_gap(cell))}
         return cls(np.fromiter(map(code.__getitem__, keys), np.intp, len(cells)), kept)
 
     @classmethod
@@ -73,8 +73,10 @@ class Coded:
         used = used[np.argsort(first[used])]
         new = np.full(n + 1, GAP)
         new[used] = np.arange(len(used))
-        found = cls(new[codes], cells(used))
-        return found.mapped(lambda cell: cell) if any(map(is_gap, found.distinct)) else found
+        distinct = cells(used)
+        if set(map(type, distinct)) <= {str, bool}:  # no gaps
+            return cls(new[codes], distinct)
+        return cls(new[codes], distinct).mapped(lambda cell: cell)
 
     @classmethod
     def of_array(cls, values: NDArray[Any]) -> "Coded":

@@ -142,7 +142,7 @@ class RawColumn:
         """Return the codes of the cells as text; 3 and 3.0 have the same text."""
         if isinstance(self.cells, np.ndarray):
             return Coded.of_array(self.cells).mapped(date_text if self.kind is Kind.DATE else text)
-        if all(type(cell) is str for cell in self.cells.distinct):
+        if set(map(type, self.cells.distinct)) <= {str}:
             return self.cells
         return self.cells.mapped(text)
 

@@ -28,6 +28,7 @@ _BOOLEANS = {"true": True, "false": False}
 _MOST_DIGITS = 4000  # of a whole number; Python converts at most 4300
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
+_STARTS = frozenset("+-.,0123456789iI")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 # 1,234.5 and 1.234,5, also with a space or an apostrophe; 0,123 and 12,34 are no groups of three.
 _GROUPED = {
@@ -125,6 +126,8 @@ def number(cell: str, sign: str = POINT, unit: str = "") -> Number | None:
         cell, found = _split(cell)
         if found != unit:
             return None
+    if cell[:1] not in _STARTS:  # most texts are no numbers
+        return None
     group = _GROUPED[sign].fullmatch(cell)
     if group:
         cell = cell.replace(group[1], "")

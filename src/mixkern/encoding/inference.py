@@ -117,7 +117,7 @@ def _infer_text(raw: RawColumn) -> Inference:
     """Find numbers and dates stored as text, and identifiers."""
     coded = raw.coded()
     distinct = coded.distinct
-    others = not_numbers(distinct)
+    others = not_numbers(distinct, most=(len(distinct) + 1) // 2)
     is_key = len(distinct) > FEW_VALUES and are_identifiers(len(distinct), len(coded) - coded.n_gaps())
     if len(distinct) > 1 and 2 * len(others) < len(distinct):
         return _infer_numeric_text(raw, coded, others, is_key)
