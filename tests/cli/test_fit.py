@@ -18,6 +18,7 @@ KEYS = [
     "columns",
     "ignored",
     "gaps",
+    "dialect",
     "decimals",
     "unlabelled",
     "kernel",

@@ -21,8 +21,6 @@ PYTHON = re.compile(
 
 # Columns that a table has besides its own, and the start of the message about them, empty where there is none.
 LABELS = {
-    "minus one": (np.where(ROW % 3, "-1", "1"), "Error: Column 'churn' holds the text '-1'"),
-    "minus one as float": (np.where(ROW % 3, "-1.0", "1.0"), "Error: Column 'churn' holds the text '-1.0'"),
     "measurements": (ROW / 7, "Error: Column 'churn' holds 90 different values in 90 labelled rows"),
     "few measurements": (
         np.where(ROW % 10, "", ROW / 7),
@@ -51,7 +49,7 @@ FILES = {
     "header only": (b"age,churn\n", "no rows"),
     "ragged": (b"a,churn\n1,2\n3\n", "line 3: 1 field"),
     "NUL": (b"a,b\n1,\0\n", "holds a NUL byte"),
-    "latin": ("a,churn\n\xe9,x\n".encode("latin1"), "is not text in utf-8"),
+    "not text": (b"a,churn\n\xe9\x81,x\n", "is not text in utf-8"),
     "duplicates": (b"a,a,churn\n1,2,x\n", "have the same name, 'a'"),
     "open quote": (b'a,b\n"1,2\n3,4\n', "a quote opens that is not closed"),
     "picture": (b"\x89PNG\r\n\x1a\n123", "looks like a picture"),
@@ -74,6 +72,14 @@ def test_labels(run, people, written, name):
     labels, start = LABELS[name]
     printed = checked(run("fit", written(people.assign(churn=labels)), *TARGET, code=1), "fit")
     assert printed.startswith(start)
+
+
+@pytest.mark.parametrize("mark", ["-1", "-1.0"])
+def test_minus_one_is_a_class_with_a_note(run, people, written, mark):
+    path = written(people.assign(churn=np.where(ROW % 3, mark, "1")))
+    done = run("look", path, *TARGET)
+    assert f"60 of '{mark}'" in done.stdout
+    assert f"60 rows of column 'churn' hold {mark}, which is a class." in checked(done, "look")
 
 
 def test_the_step_of_a_message_can_be_typed(run, people, written):

@@ -5,7 +5,9 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 from mixkern import LaplacianSVC, MixtureSVC, TableEncoder, load, save
 from mixkern.cli import table as table_module
@@ -164,7 +166,10 @@ def test_semicolons_commas_and_compression(run, model, people, table, tmp_path):
     run("predict", model, table, "-o", tmp_path / "a.csv")
     done = run("predict", model, tmp_path / "in.csv.gz", "-o", tmp_path / "b.csv")
     assert "Note: Decimal commas were found:" in done.stderr
-    a, b = predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv")
+    a = predicted(tmp_path / "a.csv")
+    b = pd.read_csv(tmp_path / "b.csv", dtype=str, sep=";")
+    for name in ("probability", "novelty"):
+        b[name] = b[name].str.replace(",", ".").map(float)
     pd.testing.assert_frame_equal(a[ADDED], b[ADDED], check_exact=True)
 
 
@@ -254,3 +259,132 @@ def test_a_table_is_not_lost_to_its_predictions(run, model, table):
     before = table.read_bytes()
     assert "would be lost" in run("predict", model, table, "--only", "-o", table, code=2).stderr
     assert table.read_bytes() == before
+
+
+# ---------------------------------------------------------------- written as it was read
+
+
+@pytest.fixture(scope="module")
+def german(run, people, tmp_path_factory):
+    """A folder with a German table and its model: semicolons, decimal commas, cp1252, line ends of Windows."""
+    folder = tmp_path_factory.mktemp("german")
+    frame = people.assign(town=people["town"].replace({"Ulm": "Köln"}), note="x;y")
+    text = frame.to_csv(sep=";", decimal=",", index=False, lineterminator="\r\n")
+    (folder / "leute.csv").write_bytes(text.encode("cp1252"))
+    run("fit", folder / "leute.csv", "--target", "churn", "--no-estimate")
+    return folder
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_a_german_table_comes_back_as_one(run, german, tmp_path, encoding):
+    text = (german / "leute.csv").read_bytes().decode("cp1252")
+    (tmp_path / "in.csv").write_bytes(text.encode(encoding))
+    run("predict", german / "leute.mixkern", tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    found = (tmp_path / "out.csv").read_bytes().decode(encoding)
+    before, after = text.split("\r\n"), found.split("\r\n")
+    assert after[0] == f"{before[0]};label;probability;component;novelty"
+    assert all(new.startswith(f"{old};") for old, new in zip(before[1:-1], after[1:-1], strict=True))
+    assert after[1].count(",") == before[1].count(",") + 2  # probability and novelty have decimal commas
+    assert after[-1] == ""
+
+
+def test_the_end_of_the_name_decides_the_format(run, german, tmp_path):
+    arguments = ("predict", german / "leute.mixkern", german / "leute.csv", "-o")
+    run(*arguments, tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_bytes().startswith(b"age\ttown\tchurn\tnote\tlabel")
+    run(*arguments, tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert [str(kind) for kind in found.schema.types] == [
+        *("double", "string", "string", "string", "string", "double", "int64", "double")
+    ]
+    assert found["age"].null_count == 13
+    assert found["churn"].null_count == 60
+
+
+def test_the_output_in_parquet_can_be_learned_from(run, german, tmp_path):
+    run("predict", german / "leute.mixkern", german / "leute.csv", "-o", tmp_path / "out.parquet")
+    found = json.loads(run("look", tmp_path / "out.parquet", "--target", "churn", "--json").stdout)
+    assert [(column["name"], column["read_as"]) for column in found["columns"]] == [
+        ("age", "numbers"),
+        ("town", "categories"),
+    ]
+
+
+def test_another_encoding_of_the_output(run, german, tmp_path):
+    arguments = ("predict", german / "leute.mixkern", german / "leute.csv", "--output-encoding")
+    run(*arguments, "utf-8", "-o", tmp_path / "out.csv")
+    assert "Köln" in (tmp_path / "out.csv").read_bytes().decode()
+    assert "'ö'" in run(*arguments, "ascii", "-o", tmp_path / "out.csv", code=1).stderr
+    assert "There is no encoding 'utf8x'" in run(*arguments, "utf8x", "-o", tmp_path / "out.csv", code=1).stderr
+
+
+def test_a_class_that_the_encoding_cannot_hold(run, people, tmp_path):
+    frame = people.assign(churn=people["churn"].replace({"yes": "Łódź"}))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "--target", "churn", "--no-estimate")
+    frame[["age", "town"]].replace({"Ulm": "Köln"}).to_csv(tmp_path / "in.csv", index=False, encoding="cp1252")
+    done = run("predict", tmp_path / "a.mixkern", tmp_path / "in.csv", "-o", tmp_path / "out.csv", code=1)
+    assert "cannot be written in cp1252, which has no 'Ł'. Add: --output-encoding utf-8" in done.stderr
+    run(
+        "predict", tmp_path / "a.mixkern", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--output-encoding", "utf-8"
+    )
+
+
+def test_the_model_remembers_how_its_table_is_written(run, people, tmp_path):
+    frame = people.assign(town=people["town"].replace({"Ulm": "Žilina"}))
+    text = frame.to_csv(sep=":", index=False)
+    (tmp_path / "a.csv").write_bytes(text.encode("cp1250"))
+    options = ("--encoding", "cp1250", "--delimiter", ":")
+    run("fit", tmp_path / "a.csv", "--target", "churn", "--no-estimate", *options)
+    for command, more in (
+        ("predict", ["-o", tmp_path / "o.csv"]),
+        ("explain", ["--row", 1]),
+        ("report", ["--no-figures"]),
+    ):
+        done = run(command, tmp_path / "a.mixkern", tmp_path / "a.csv", *more)
+        assert "a.csv was read as cp1250." in done.stderr
+    assert (tmp_path / "o.csv").read_bytes().decode("cp1250").startswith("age:town:churn:label:")
+    (tmp_path / "b.csv").write_text(frame.to_csv(index=False), "utf-8")  # another dialect, which is detected
+    assert "cp1250" not in run("predict", tmp_path / "a.mixkern", tmp_path / "b.csv").stderr
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_a_column_without_a_name_is_not_lost(run, people, tmp_path, name):
+    keys = [f"{i:07}" for i in range(90)]
+    for cells in (keys, list(range(90))):
+        people.assign(**{name: cells})[[name, *people]].to_csv(tmp_path / "in.csv", index=False)
+        run("fit", tmp_path / "in.csv", "--target", "churn", "--no-estimate")
+        run("predict", tmp_path / "in.mixkern", tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+        found = (tmp_path / "out.csv").read_text().splitlines()
+        before = (tmp_path / "in.csv").read_text().splitlines()
+        assert all(new.startswith(f"{old},") for old, new in zip(before, found, strict=True))
+        run("suggest", tmp_path / "in.csv", "--target", "churn", "-n", 3, "-o", tmp_path / "rows.csv")
+        head, *rows = (tmp_path / "rows.csv").read_text().splitlines()
+        assert head == f"row,{name},age,town,churn"
+        assert {row.split(",")[1] for row in rows} <= set(map(str, cells))
+
+
+def test_the_index_of_a_parquet_file_is_not_lost(run, model, people, tmp_path):
+    people.set_axis([f"k{i}" for i in range(90)]).to_parquet(tmp_path / "in.parquet")
+    run("predict", model, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["__index_level_0__"].to_pylist()[3] == "k3"
+
+
+def test_types_of_a_parquet_file_stay(run, model, people, tmp_path):
+    more = pa.table({"n": pa.array([None, *range(89)], pa.int32()), "l": pa.array([[i] for i in range(90)])})
+    table = pa.Table.from_pandas(people, preserve_index=False)
+    for name in more.column_names:
+        table = table.append_column(name, more[name])
+    pq.write_table(table, tmp_path / "in.parquet")
+    run("predict", model, tmp_path / "in.parquet", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").select(more.column_names).equals(more)
+
+
+def test_formulas_are_noted_and_guarded(run, model, people, written, tmp_path):
+    path = written(people.assign(note="=cmd|' /C calc'!A0", sum=-5.5))
+    done = run("predict", model, path, "-o", tmp_path / "out.csv")
+    assert "A spreadsheet may take 90 cells for formulas, such as" in done.stderr
+    assert ",=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()
+    done = run("predict", model, path, "-o", tmp_path / "out.csv", "--guard-formulas")
+    assert "an apostrophe was written before each." in done.stderr
+    assert ",'=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()

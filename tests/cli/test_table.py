@@ -4,7 +4,7 @@ import json
 import warnings
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from mixkern import MixtureSVC, prepare_table, save
@@ -25,9 +25,9 @@ def read(written):
 def test_columns_and_labels(read, people):
     data, notes = read(people)
     assert notes == []
-    assert list(data.X) == ["age", "town"]
+    assert data.X.column_names == ["age", "town"]
     assert data.counts == {"no": 15, "yes": 15}
-    assert data.y.isna().tolist() == people["churn"].isna().tolist()
+    assert data.y.is_null().to_pylist() == people["churn"].isna().tolist()
 
 
 def test_the_library_chooses_the_same_columns_and_labels(read, people):
@@ -38,41 +38,41 @@ def test_the_library_chooses_the_same_columns_and_labels(read, people):
     with warnings.catch_warnings(action="ignore"):
         table = prepare_table(frame, "churn", **options)
     data, notes = read(frame, **options)
-    assert list(data.X) == list(table.X) == ["town", "key", "const"]
+    assert data.X.column_names == list(table.X) == ["town", "key", "const"]
     assert data.ignored == ("age", *table.unused)
     assert notes == [note.on("cli") for note in table.notes]
     assert len(notes) == 3
-    assert data.y.isna().tolist() == table.y.isna().tolist()
+    assert data.y.is_null().to_pylist() == table.y.isna().tolist()
     assert data.encoder.get_params() == table.encoder.get_params()
 
 
 def test_identifiers_are_left_out_with_a_note(read, people):
     frame = people.assign(id=range(500, 590), key=[f"k{7 * i}" for i in range(90)])
     data, notes = read(frame)
-    assert list(data.X) == ["age", "town"]
+    assert data.X.column_names == ["age", "town"]
     assert data.ignored == ("id", "key")
     (note,) = notes
     assert note == (
         "Not learned from, because nearly all values differ: 'id', 'key'. To use a column all the same: --keep id"
     )
-    assert list(data.frame) == ["age", "town", "churn", "id", "key"]
-    assert list(read(frame, keep=("id",))[0].X) == ["age", "town", "id"]
-    assert list(read(frame, continuous=("id",), categorical=("key",))[0].X) == ["age", "town", "id", "key"]
+    assert data.block.cells.column_names == ["age", "town", "churn", "id", "key"]
+    assert (read(frame, keep=("id",))[0].X.column_names) == ["age", "town", "id"]
+    assert (read(frame, continuous=("id",), categorical=("key",))[0].X.column_names) == ["age", "town", "id", "key"]
 
 
 def test_columns_with_one_value_are_left_out_with_a_note(read, people):
     flag = np.where(np.arange(90) % 2, "x", None)
     data, notes = read(people.assign(**{"my const": 7, "empty": None, "flag": flag}))
-    assert list(data.X) == ["age", "town"]
+    assert data.X.column_names == ["age", "town"]
     assert data.ignored == ("my const", "empty", "flag")
     assert notes[0].startswith("Not learned from, because all rows have the same value, or none: 'my const', 'empty'")
     assert notes[0].endswith("--keep 'my const'")
-    assert list(read(people.assign(const=7), keep=("const",))[0].X) == ["age", "town", "const"]
+    assert (read(people.assign(const=7), keep=("const",))[0].X.column_names) == ["age", "town", "const"]
 
 
 def test_columns_that_are_dropped(read, people):
     data, _ = read(people, drop=("age",))
-    assert (list(data.X), data.ignored) == (["town"], ("age",))
+    assert (data.X.column_names, data.ignored) == (["town"], ("age",))
     with pytest.raises(TableError, match=r"mine.csv: No column is left to learn from\. Drop fewer"):
         read(people, drop=("age", "town"))
     with pytest.raises(TableError, match="No column is left to learn from: 'id' cannot help to predict"):
@@ -91,14 +91,14 @@ def test_texts_that_mark_gaps_and_unlabelled_rows(read, people):
     frame = people.assign(churn=people["churn"].fillna("?"), age=people["age"].fillna(-999))
     data, _ = read(frame, unlabelled=("?",), gaps=("-999.0",))
     assert data.counts == {"no": 15, "yes": 15}
-    assert data.X["age"].isna().tolist() == people["age"].isna().tolist()
+    assert data.X["age"].is_null().to_pylist() == people["age"].isna().tolist()
     assert (data.gaps, data.unlabelled) == (("-999.0",), ("?",))
 
 
 def test_without_a_target(read, people):
     data, _ = read(people, target=None)
     assert (data.y, data.counts) == (None, {})
-    assert list(data.X) == ["age", "town", "churn"]
+    assert data.X.column_names == ["age", "town", "churn"]
 
 
 def test_labels_have_no_spaces_around_them(run, people, written):
@@ -152,12 +152,12 @@ def test_columns_and_target_of_a_model(opened, table):
 def test_blocks_have_the_columns_of_the_model_and_all_cells(opened, table, people, written, monkeypatch):
     monkeypatch.setattr("mixkern.cli.table.BLOCK", 40)
     blocks = list(opened(written(people[["churn", "town", "age"]])).blocks())
-    assert [len(X) for X, _ in blocks] == [40, 40, 10]
-    assert all(list(X) == ["age", "town"] for X, _ in blocks)
-    assert all(list(cells) == ["churn", "town", "age"] for _, cells in blocks)
-    X = pd.concat([X for X, _ in blocks])
+    assert [(block.start, len(block)) for block in blocks] == [(0, 40), (40, 40), (80, 10)]
+    assert all(block.typed.column_names == ["age", "town"] for block in blocks)
+    assert all(block.cells.column_names == ["churn", "town", "age"] for block in blocks)
+    X = pa.concat_tables([block.typed for block in blocks])
     for name in ("age", "town"):
-        assert X[name].astype(object).fillna("").tolist() == people[name].astype(object).fillna("").tolist()
+        assert X[name].to_pylist() == people[name].astype(object).where(people[name].notna(), None).tolist()
 
 
 def test_one_row(opened, table, people):
@@ -200,10 +200,14 @@ def test_gaps_of_the_model_are_gaps_here(run, people, tmp_path):
 def test_malformed_notes_in_a_model_file_are_ignored(people, table, tmp_path, strange):
     y = np.where(people["churn"].isna(), -1, people["churn"] == "yes").astype(int)
     model = MixtureSVC(random_state=0).fit(people[["age", "town"]], y)
-    save(model, tmp_path / "a.mixkern", notes={"gaps": strange, "unlabelled": strange, "target": strange})
+    save(
+        model,
+        tmp_path / "a.mixkern",
+        notes=dict.fromkeys(("gaps", "unlabelled", "target", "dialect", "decimals"), strange),
+    )
     data = model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
     assert (data.unlabelled, data.target) == ((), str(strange))
-    assert len(next(data.blocks())[0]) == 90
+    assert len(next(data.blocks())) == 90
 
 
 def test_a_model_without_named_columns(people, table, tmp_path):

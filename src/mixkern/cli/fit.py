@@ -20,11 +20,10 @@ from mixkern.cli.option import (
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import TrainingTable, training_table
 from mixkern.encoding.cell import jsonable
-from mixkern.encoding.grammar import COMMA
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.io import save
+from mixkern.io import Dialect, save
 from mixkern.wording import counted
 
 SUFFIX = ".mixkern"
@@ -105,18 +104,22 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
         "target": data.target,
         "rows": len(data.X),
         "classes": data.counts,
-        "columns": list(data.X.columns),
+        "columns": data.X.column_names,
         "ignored": list(data.ignored),
         "gaps": list(data.gaps),
-        "decimals": {
-            name: sign for name, sign in data.file.dialect.decimals.items() if name in data.X and sign == COMMA
-        },
+        "dialect": _dialect(data.file.dialect),
+        "decimals": {name: sign for name, sign in data.file.dialect.decimals.items() if name in data.X.column_names},
         "unlabelled": list(data.unlabelled),
         "kernel": str(model.kernel),
         "components": model.mixture_.n_components,
         "support_vectors": len(model.support_),
         "C": model.C_,
     }
+
+
+def _dialect(found: Dialect) -> dict[str, str] | None:
+    """Return how the table is written, for other tables of the model; ``None`` for files with types."""
+    return {"delimiter": found.delimiter, "encoding": found.encoding} if found.format == "csv" else None
 
 
 def _show(result: dict[str, Any], table: str) -> None:
@@ -127,10 +130,5 @@ def _show(result: dict[str, Any], table: str) -> None:
     )
     if "accuracy" in result:
         click.echo(result["accuracy"]["in_words"])
-    words = [
-        shlex.quote(result["model"]),
-        shlex.quote(table),
-        repeat_options(("delimiter", "decimal", "encoding")),
-        "-o labelled.csv",
-    ]
-    click.echo(f"Model: {result['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")
+    words = shlex.join([result["model"], table])
+    click.echo(f"Model: {result['model']}\nNext: mixkern predict {words} -o labelled.csv")

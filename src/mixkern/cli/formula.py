@@ -3,22 +3,13 @@
 from collections.abc import Collection
 from typing import Any
 
-import click
 import numpy as np
 
-from mixkern.cli.option import Command
 from mixkern.encoding.grammar import SIGNS, is_gap_word, number, unit_of
 from mixkern.imports import optional
 from mixkern.wording import counted, shortened
 
 STARTS = np.isin(np.arange(256), np.frombuffer(b"=+-@\t\r", np.uint8))  # by the first byte of a cell
-
-
-def formula_option(command: Command) -> Command:
-    """Add the option for an apostrophe before cells that a spreadsheet takes for formulas."""
-    return click.option(
-        "--guard-formulas", is_flag=True, help="Write an apostrophe before cells that a spreadsheet takes for formulas."
-    )(command)
 
 
 class FormulaGuard:

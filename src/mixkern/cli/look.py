@@ -1,22 +1,31 @@
 """``mixkern look``: show the columns, labels and groups of similar rows of a table."""
 
 import shlex
+from collections import Counter
 from typing import Any
 
 import click
 import numpy as np
 from rich.table import Table
 from rich.text import Text
+from sklearn.base import clone
 
 from mixkern.advice.advice import LEAST_SHARE
 from mixkern.cli.option import column_options, json_option, reading_options, repeat_options, seed_option, target_option
 from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts, training_table
-from mixkern.density import component_table
-from mixkern.encoding import CategoricalColumn
+from mixkern.density import Rows, component_table
+from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder
+from mixkern.encoding.cell import text
+from mixkern.encoding.column import Column
+from mixkern.encoding.frame import raw_columns
 from mixkern.estimators import MixtureSVC
-from mixkern.wording import counted, percent, shortened
+from mixkern.estimators.base import default_density, default_prior
+from mixkern.imports import optional
+from mixkern.sampling import check_random_state, subsample
+from mixkern.wording import brief, counted, percent, shortened
 
+MOST_ROWS = 100_000  # from which components are learned: more take longer, and hardly change them
 MOST_SHOWN = 40  # columns or components in a printed table
 MOST_CATEGORIES = 4
 
@@ -40,14 +49,29 @@ def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
     notes: Notes = []
     with warnings_as_notes(notes):
         data = training_table(table, notes, **reading)
-        model = MixtureSVC(encoder=data.encoder, random_state=seed)
         with spinner(f"Learning the structure of {counted(len(data.X), 'row')}"):
-            model.learn_structure(data.X)
-            result = _result(data, model)
+            result = _result(data, *_structure(data, seed, notes))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
-def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
+def _structure(data: TrainingTable, seed: int, notes: Notes) -> tuple[TableEncoder, Rows]:
+    """Learn the components, from some rows where there are many; return the fitted encoder and all rows."""
+    model = MixtureSVC(encoder=data.encoder, random_state=seed)
+    if len(data.X) <= MOST_ROWS:
+        rows = model.learn_structure(data.X)
+        assert model.encoder_ is not None
+        return model.encoder_, rows
+    notes.append(f"The components were learned from {MOST_ROWS:,} of {len(data.X):,} rows, drawn at random.")
+    encoder = clone(data.encoder)
+    values = encoder.fit_transform(data.X)
+    drawn = np.sort(subsample(np.arange(len(values)), MOST_ROWS, check_random_state(seed)))
+    n_categorical = len(encoder.categorical_)
+    density = default_density(str(default_prior(model.kernel)), MOST_ROWS, values.shape[1] - n_categorical, seed)
+    model.set_params(encoder="passthrough", density=density.set_params(n_categorical=n_categorical))
+    return encoder, Rows(values, model.learn_structure(values[drawn]).mixture)
+
+
+def _result(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> dict[str, Any]:
     """Return the facts that are printed, as text or as JSON."""
     return {
         "table": data.file.name,
@@ -56,44 +80,65 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
         "labelled": sum(data.counts.values()),
         "classes": data.counts,
         "ignored": list(data.ignored),
-        "columns": _columns(data, model),
-        "components": _components(data, model),
+        "columns": [_column(column, data.X[column.name]) for column in encoder.columns_],
+        "components": _components(data, encoder, rows),
     }
 
 
-def _columns(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
-    """Describe each column: how it is read, its gaps and its values."""
-    assert model.encoder_ is not None
-    found = []
-    for column in model.encoder_.columns_:
-        fact: dict[str, Any] = {
-            "name": column.name,
-            "kind": str(column.kind),
-            "read_as": "categories" if isinstance(column, CategoricalColumn) else "numbers",
-            "gaps": column.n_gaps,
-        }
-        cells = data.X[column.name].dropna()
-        if isinstance(column, CategoricalColumn):
-            counts = cells.astype(str).value_counts()
-            fact["categories"] = len(column.categories)
-            fact["most_frequent"] = {str(k): int(n) for k, n in counts.head(MOST_CATEGORIES).items()}
-        elif len(cells):
-            fact |= {"least": cells.min(), "median": cells.quantile(0.5), "most": cells.max()}
-        found.append({**fact, "remark": column.remark})
-    return found
+def _column(column: Column, cells: Any) -> dict[str, Any]:
+    """Describe a column: how it is read, its gaps and its values."""
+    fact: dict[str, Any] = {
+        "name": column.name,
+        "kind": str(column.kind),
+        "read_as": "categories" if isinstance(column, CategoricalColumn) else "numbers",
+        "gaps": column.n_gaps,
+    }
+    if isinstance(column, CategoricalColumn):
+        fact |= {"categories": len(column.categories), "most_frequent": _most_frequent(cells)}
+    elif column.n_values:
+        fact |= _range(column, cells)
+    return {**fact, "remark": column.remark}
 
 
-def _components(data: TrainingTable, model: MixtureSVC) -> list[dict[str, Any]]:
+def _most_frequent(cells: Any) -> dict[str, int]:
+    """Count the most frequent categories."""
+    counts = Counter({text(each["values"]): each["counts"] for each in cells.value_counts().to_pylist()})
+    counts.pop(None, None)
+    return {str(word): n for word, n in counts.most_common(MOST_CATEGORIES)}
+
+
+def _range(column: ContinuousColumn, cells: Any) -> dict[str, Any]:
+    """Return the least value, the median and the largest value."""
+    pa, pc = (optional(name, purpose="A table in a file") for name in ("pyarrow", "pyarrow.compute"))
+    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+        (raw,) = raw_columns(pa.table({column.name: cells}))
+        cells = pa.chunked_array([raw.numbers(column.spelling)])
+    if pa.types.is_floating(cells.type):
+        cells = cells.filter(pc.is_finite(cells))
+    if pa.types.is_date(cells.type):
+        cells = cells.cast(pa.timestamp("ms"))
+    is_plain = pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)
+    median = pc.quantile(cells if is_plain else cells.cast(pa.int64()), 0.5)[0]
+    if pa.types.is_temporal(cells.type):
+        median = median.cast(pa.int64(), safe=False).cast(cells.type)
+    extremes = pc.min_max(cells).as_py()
+    return {"least": extremes["min"], "median": median.as_py(), "most": extremes["max"]}
+
+
+def _components(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> list[dict[str, Any]]:
     """Describe the groups of similar rows, the largest first; a row belongs to its most probable component."""
-    component = model.responsibilities(data.X).argmax(axis=1)
-    descriptions = component_table(model.mixture_, model.encoder_, n_columns=3)
-    sizes = np.bincount(component, minlength=model.mixture_.n_components)
+    mixture = rows.mixture
+    assert mixture is not None
+    component = rows.responsibilities.argmax(axis=1)
+    table = component_table(mixture, encoder, n_columns=3).drop_columns(["weight"])
+    descriptions = {each.pop("component"): [text for text in each.values() if text] for each in table.to_pylist()}
+    sizes = np.bincount(component, minlength=mixture.n_components)
     found = []
     for k in np.argsort(-sizes, kind="stable").tolist():
         fact = {"component": k, "share": sizes[k] / len(component), "rows": int(sizes[k])}
         if data.counts:
-            fact["labels"] = label_counts(data.y[component == k])
-        found.append({**fact, "distinct": [text for text in descriptions.loc[k].drop("weight") if text]})
+            fact["labels"] = label_counts(data.y.filter(component == k))
+        found.append({**fact, "distinct": descriptions[k]})
     return found
 
 
@@ -128,11 +173,7 @@ def _values(column: dict[str, Any]) -> str:
         few = ", ".join(shortened(each, 20) for each in column["most_frequent"])
         rest = column["categories"] - len(column["most_frequent"])
         return few + (f" and {rest} more" if rest > 0 else "")
-    return f"{_brief(column['least'])} to {_brief(column['most'])}" if "least" in column else "none"
-
-
-def _brief(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
+    return f"{brief(column['least'])} to {brief(column['most'])}" if "least" in column else "none"
 
 
 def _component_table(groups: list[dict[str, Any]]) -> Table:

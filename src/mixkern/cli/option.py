@@ -72,11 +72,23 @@ def reading_options(command: Command) -> Command:
     """Add the options for the format of a file, for what cannot be detected in it."""
     for option in (
         click.option("--gap", "gaps", multiple=True, metavar="TEXT", help="A text that marks a gap, such as -999."),
-        click.option(
-            "--encoding", help="Encoding of the file, such as cp1252.  [default: UTF-8, or that of its byte order mark]"
-        ),
+        click.option("--encoding", help="Encoding of the file, such as cp1252.  [default: detected]"),
         click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign.  [default: detected]"),
         click.option("--delimiter", help="Sign between columns; 'tab' is a tab.  [default: detected]"),
+    ):
+        command = option(command)
+    return command
+
+
+def writing_options(command: Command) -> Command:
+    """Add the options for how a table is written."""
+    for option in (
+        click.option("--output-encoding", help="Encoding of the output, such as utf-8.  [default: that of TABLE]"),
+        click.option(
+            "--guard-formulas",
+            is_flag=True,
+            help="Write an apostrophe before cells that a spreadsheet takes for formulas.",
+        ),
     ):
         command = option(command)
     return command

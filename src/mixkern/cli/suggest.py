@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from mixkern.advice import suggestion_table
+from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.option import (
     check_output,
     column_options,
@@ -14,14 +15,14 @@ from mixkern.cli.option import (
     repeat_options,
     seed_option,
     target_option,
+    writing_options,
 )
 from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
-from mixkern.cli.table import TrainingTable, training_table
+from mixkern.cli.table import TrainingTable, cells_for, dialect_for, training_table
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
-from mixkern.imports import optional
 from mixkern.io import table_writer
-from mixkern.wording import counted, shortened
+from mixkern.wording import brief, counted, shortened
 
 ROW = "row"  # column of row numbers, counted from 1
 MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
@@ -34,12 +35,21 @@ MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table that can be filled in."
 )
+@writing_options
 @column_options
 @reading_options
 @seed_option
 @json_option
 def suggest_command(
-    table: str, target: str, n: int, output: str | None, as_json: bool, seed: int, **reading: Any
+    table: str,
+    target: str,
+    n: int,
+    output: str | None,
+    guard_formulas: bool,
+    output_encoding: str | None,
+    as_json: bool,
+    seed: int,
+    **reading: Any,
 ) -> None:
     """Suggest the rows of TABLE to label next, the most important one first, each with a reason.
 
@@ -66,19 +76,28 @@ def suggest_command(
             found = suggestion_table(data.X, min(n, n_left), data.y, model=model, random_state=seed)
     result: dict[str, Any] = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
     if output is not None:
-        rows = data.frame.iloc[found["position"]].assign(**{target: None})
-        rows.insert(0, free_name(ROW, rows.columns), found["position"].to_numpy() + 1)
-        with table_writer(output) as write:
-            write(optional("pyarrow", purpose="Writing a table").Table.from_pandas(rows, preserve_index=False))
+        notes += _write(data, found["position"].to_pylist(), output, output_encoding, guard_formulas)
         result["output"] = output
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
+def _write(data: TrainingTable, positions: list[int], output: str, encoding: str | None, guard_formulas: bool) -> Notes:
+    """Write suggested rows as they are in the file, without labels and with their numbers; return notes."""
+    cells = cells_for(output, data.file, data.block).take(positions)
+    at = data.file.names.index(data.target)
+    cells = cells.set_column(at, cells.column_names[at], [[None] * len(positions)])
+    cells = cells.add_column(0, free_name(ROW, cells.column_names), [[position + 1 for position in positions]])
+    guard = FormulaGuard((), is_active=guard_formulas)
+    with table_writer(output, dialect_for(data.file, encoding)) as write:
+        write(guard(cells))
+    return guard.notes
+
+
 def _suggestions(data: TrainingTable, found: Any) -> list[dict[str, Any]]:
     suggestions = []
-    for record in found.to_dict("records"):
+    for record in found.drop_columns(["rank"]).to_pylist():
         position = int(record.pop("position"))
-        values = {str(name): data.X[name].iloc[position] for name in data.X}
+        (values,) = data.X.slice(position, 1).to_pylist()
         suggestions.append({"row": position + 1, "line": data.file.line_of(position), **record, "values": values})
     return suggestions
 
@@ -87,7 +106,7 @@ def _show(result: dict[str, Any], table: str) -> None:
     rows = []
     for each in result["suggestions"]:
         some = list(each["values"].items())[:MOST_SHOWN]
-        values = ", ".join(f"{shortened(name, 16)} {shortened(str(cell), 16)}" for name, cell in some)
+        values = ", ".join(f"{shortened(name, 16)} {shortened(brief(cell), 16)}" for name, cell in some)
         rows.append([str(each["row"]), each["reason"], values])
     title = f"Rows to label next in {result['table']}, the most important first"
     print_wide(title, text_table(["row", "reason", "first columns"], rows, right=["row"]))

@@ -1,26 +1,32 @@
 """Tables as the commands read them: with labels to learn from, or with the columns of a model."""
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mixkern.cli.output import Notes, byte_progress
 from mixkern.encoding import TableEncoder, label_column, prepare_table
-from mixkern.encoding.column import Column
+from mixkern.encoding.cell import is_gap
+from mixkern.encoding.column import Column, ContinuousColumn
 from mixkern.encoding.overrides import column_positions
 from mixkern.errors import (
     ColumnMismatchError,
     LabelError,
     MixkernWarning,
     ModelFileError,
+    OptionError,
     TableError,
     UnknownColumnError,
     hint,
 )
 from mixkern.estimators import MixtureSVC
-from mixkern.io import ModelFile, TableFile, table_file
+from mixkern.imports import optional
+from mixkern.io import Block, Dialect, ModelFile, TableFile, table_file
+from mixkern.io.dialect import delimiter_named, encoding_of
 from mixkern.io.table import pandas_frame
+from mixkern.io.writer import has_types
 from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time
@@ -46,10 +52,12 @@ class TrainingTable:
     ----------
     file : TableFile
         The file of the table.
-    frame, X : pandas.DataFrame
-        All columns, and those to learn from.
-    y : pandas.Series or None
-        Labels as texts, ``None`` for an unlabelled row; ``None`` where no target was given.
+    block : Block
+        All rows: typed, and as they are in the file.
+    X : pyarrow.Table
+        The columns to learn from.
+    y : pyarrow.ChunkedArray or None
+        Labels as texts, null for an unlabelled row; ``None`` where no target was given.
     target : str or None
         Name of the column of labels.
     ignored : tuple of str
@@ -61,7 +69,7 @@ class TrainingTable:
     """
 
     file: TableFile
-    frame: Any
+    block: Block
     X: Any
     y: Any
     target: str | None
@@ -78,7 +86,8 @@ class TrainingTable:
 
 def label_counts(y: Any) -> dict[str, int]:
     """Count the labels of each class."""
-    return {str(label): int(n) for label, n in y.value_counts().sort_index().items()}
+    labels = y.to_pylist() if hasattr(y, "to_pylist") else y.tolist()
+    return dict(sorted(Counter(str(label) for label in labels if not is_gap(label)).items()))
 
 
 def training_table(
@@ -113,16 +122,16 @@ def training_table(
     choices: dict[str, Any] = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
     column_positions(file.columns, {"target": targets, **choices}, table=file.name)  # before the rows are read
     with byte_progress(f"Reading {file.name}") as on_progress:
-        frame = pandas_frame(file.table(text=targets, on_progress=on_progress))
+        block = file.whole(text=targets, on_progress=on_progress)
     add_file_notes(file, notes)
     try:
         with warnings.catch_warnings(action="ignore", category=MixkernWarning):  # the notes have them
-            table = prepare_table(frame, target, **choices, unlabelled=unlabelled, parse_texts=False)
+            table = prepare_table(block.typed, target, **choices, unlabelled=unlabelled, parse_texts=False)
     except TableError as error:
         raise error.prefixed(f"{file.name}: ") from error
     notes += [note.on("cli") for note in table.notes]
     gaps, ignored = tuple(reading.get("gaps", ())), (*drop, *table.unused)
-    return TrainingTable(file, frame, table.X, table.y, target, ignored, gaps, tuple(unlabelled), table.encoder)
+    return TrainingTable(file, block, table.X, table.y, target, ignored, gaps, tuple(unlabelled), table.encoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +158,15 @@ class ModelTable:
     unlabelled: tuple[str, ...]
     classes: tuple[str, ...]
 
-    def blocks(self, on_progress: Callable[[int, int | None], None] | None = None) -> Iterator[tuple[Any, Any]]:
-        """Iterate over blocks of rows: the columns of the model, and all columns as the file has them."""
+    @property
+    def numbers(self) -> list[str]:
+        """Columns that hold only numbers, or dates."""
+        return [name for name, column in self.columns.items() if isinstance(column, ContinuousColumn)]
+
+    def blocks(self, on_progress: Callable[[int, int | None], None] | None = None) -> Iterator[Block]:
+        """Iterate over blocks of rows; the typed columns are those of the model, in their order."""
         for block in self.file.blocks(self.columns, BLOCK, on_progress=on_progress):
-            typed = pandas_frame(block.typed, block.start)
-            yield typed[list(self.columns)], pandas_frame(block.cells, block.start).replace("", None)
+            yield replace(block, typed=block.typed.select(list(self.columns)))
 
     def row(self, position: int) -> Any:
         """Return one row as a frame."""
@@ -194,6 +207,7 @@ def model_table(
     at_fit = model_file.notes
     if reading.get("decimal") is None:  # numbers are written as they were at fit time
         reading["decimal"] = _decimal_signs(at_fit.get("decimals"))
+    reading["like"] = _dialect(at_fit.get("dialect"))
     file = open_table(path, {**reading, "gaps": (*gaps, *_texts(at_fit.get("gaps")))}, notes)
     columns = {column.name: column for column in model.encoder_.columns_}
     missing = [name for name in columns if name not in file.names]
@@ -207,12 +221,48 @@ def model_table(
     return ModelTable(file, columns, target, _texts(at_fit.get("unlabelled")), classes)
 
 
+def dialect_for(file: TableFile, encoding: str | None = None) -> Dialect:
+    """Return how a table is written: as it was read, or in another encoding."""
+    if encoding is None:
+        return file.dialect
+    return replace(file.dialect, encoding=encoding_of(b"", encoding), has_mark=False)
+
+
+def cells_for(output: str, file: TableFile, block: Block) -> Any:
+    """Return the cells of a block to be written to a file: typed columns in their types if the file keeps types.
+
+    Other columns of a text file stay texts there, so that keys and leading zeros survive; empty cells are null.
+    """
+    if file.dialect.format != "csv" or not has_types(output):
+        return block.cells
+    typed = dict(zip(block.typed.column_names, block.typed.columns, strict=True))
+    compute = optional("pyarrow.compute", purpose="Writing a table")
+    found = block.cells
+    for i, name in enumerate(file.names):
+        column = typed.get(name)
+        if column is None:
+            column = compute.if_else(compute.equal(found.column(i), ""), None, found.column(i))
+        found = found.set_column(i, found.column_names[i], column)
+    return found
+
+
 # A model file may come from anywhere: its notes are checked before they are used.
 
 
 def _decimal_signs(note: Any) -> dict[str, str]:
     """Return the decimal signs of columns in a model's notes."""
     return {name: sign for name, sign in note.items() if sign in (".", ",")} if isinstance(note, dict) else {}
+
+
+def _dialect(note: Any) -> Dialect | None:
+    """Return how the table of a model was written, as far as its notes have it."""
+    if not isinstance(note, dict):
+        return None
+    try:
+        delimiter, encoding = delimiter_named(str(note.get("delimiter"))), encoding_of(b"", str(note.get("encoding")))
+    except OptionError:
+        return None
+    return Dialect("csv", delimiter=delimiter, encoding=encoding)
 
 
 def _texts(note: Any) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def label_column(
     name = name or str(series.name or "") or "y"
     classes = list(classes)
     labels = encode_labels(y, min_classes=0, name=name, classes=classes)
-    if not categorical and not classes:
+    if not categorical and not {str(label) for label in labels.classes} & {str(label) for label in classes}:
         _check_classes(labels.classes.tolist(), int(labels.is_labelled.sum()), name)
     return y
 

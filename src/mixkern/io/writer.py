@@ -19,7 +19,7 @@ from mixkern.imports import optional
 from mixkern.io.dialect import Dialect
 from mixkern.whole_file import whole_file, write_whole
 
-__all__ = ["STANDARD_OUTPUT", "table_writer", "whole_file", "write_whole"]
+__all__ = ["STANDARD_OUTPUT", "has_types", "table_writer", "whole_file", "write_whole"]
 
 pa: Any = optional("pyarrow", purpose="Writing a table")
 pc: Any = optional("pyarrow.compute", purpose="Writing a table")
@@ -89,6 +89,11 @@ def table_writer(path: str | Path, dialect: Dialect | None = None) -> Iterator[W
         if isinstance(error, BrokenPipeError):
             raise
         raise TableFileError(f"{Path(path).name} cannot be written: {error.strerror or error}.") from error
+
+
+def has_types(path: str | Path) -> bool:
+    """Return whether a file keeps the types of columns, by its name: Parquet and Arrow do, text does not."""
+    return Path(path).suffix.lower() in PARQUET + ARROW
 
 
 def _format(path: str | Path, dialect: Dialect | None) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
