@@ -1,5 +1,6 @@
 """A column as the codes of its distinct cells, so that each of them is read once."""
 
+import decimal
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -44,11 +45,10 @@ class Coded:
         """
         # Equal cells of two types, such as 1 and True, are two cells; no other type is equal to texts and None.
         types = set(map(type, cells)) - {str, NoneType}
+        if decimal.Decimal in types:  # a signalling NaN has no hash
+            cells = [None if is_gap(cell) else cell for cell in cells]
         keys: Sequence[Hashable] = list(zip(map(type, cells), cells, strict=True)) if len(types) > 1 else cells
-        try:
-            distinct: dict[Hashable, Any] = dict(zip(keys, cells, strict=True))
-        except TypeError:  # a signalling NaN has no hash
-            return cls.of_cells([None if is_gap(cell) else cell for cell in cells])
+        distinct: dict[Hashable, Any] = dict(zip(keys, cells, strict=True))
         kept = [cell for cell in distinct.values() if not is_gap(cell)]
         code = dict.fromkeys(distinct, GAP)
         code |= {key: i for i, key in enumerate(key for key, cell in distinct.items() if not is_gap(cell))}

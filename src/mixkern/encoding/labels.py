@@ -16,7 +16,7 @@ category of a categorical    a class
 
 import numbers
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixkern.encoding.cell import is_gap, number, parsed
+from mixkern.encoding.coded import Coded
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.errors import (
     AmbiguousLabelError,
@@ -189,36 +190,33 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     what = _subject(y, name)
     cells, array_type = _cells(y, what)
     is_category = _is_categorical(y)
-    is_labelled = _labelled_rows(cells, keeps_minus_one=is_category or any(map(_is_minus_one, classes)))
-    labelled = [cell for cell, is_one in zip(cells, is_labelled, strict=True) if is_one]
-    _check_types(labelled, cells, y, what, is_category=is_category)
+    keeps_minus_one = is_category or any(map(_is_minus_one, classes))
+    is_label = _are_labels(cells, keeps_minus_one=keeps_minus_one)
+    labelled = [cell for cell, is_one in zip(cells.distinct, is_label, strict=True) if is_one]
+    _check_types(labelled, cells.distinct, y, what, is_category=is_category)
     distinct = sorted(set(labelled))
-    if distinct and isinstance(distinct[0], str):
-        _check_texts(distinct, what, known=distinct if is_category else classes, has_gaps=not is_labelled.all())
-    if len(distinct) < min_classes:
-        raise _too_few(distinct, cells, len(labelled), y)
     code = {label: i for i, label in enumerate(distinct)}
-    codes = np.full(len(cells), UNLABELLED, dtype=np.intp)
-    codes[is_labelled] = [code[label] for label in labelled]
+    of_cell = [code[cell] if is_one else UNLABELLED for cell, is_one in zip(cells.distinct, is_label, strict=True)]
+    codes: Ints = cells.taken(of_cell, UNLABELLED, np.intp)
+    n_labelled = int((codes != UNLABELLED).sum())
+    if distinct and isinstance(distinct[0], str):
+        known = distinct if is_category else classes
+        _check_texts(distinct, what, known=known, has_gaps=n_labelled < len(codes))
+    if len(distinct) < min_classes:
+        raise _too_few(distinct, cells, n_labelled, y)
     dtype = getattr(y, "dtype", None)
     is_pandas = type(dtype).__name__ == "CategoricalDtype"
     return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_pandas else None)
 
 
-def _labelled_rows(cells: list[Any], *, keeps_minus_one: bool) -> Bools:  # (n,)
-    """Return whether each cell is a label: no gap, and no -1 that marks an unlabelled row."""
-    gap_words = {cell for cell in {each for each in cells if isinstance(each, str)} if is_gap_word(cell)}
-    is_there = np.fromiter(
-        (not is_gap(cell) and not (isinstance(cell, str) and cell in gap_words) for cell in cells),
-        dtype=bool,
-        count=len(cells),
-    )
-    has_numbers_only = all(
-        _is_number(kind) for kind in {type(cell) for cell, there in zip(cells, is_there, strict=True) if there}
-    )
-    if has_numbers_only and (keeps_minus_one or not is_there.all()):
+def _are_labels(cells: Coded, *, keeps_minus_one: bool) -> list[bool]:
+    """Return whether each distinct cell is a label: no word for a gap, and no -1 that marks unlabelled rows."""
+    is_there = [not (isinstance(cell, str) and is_gap_word(cell)) for cell in cells.distinct]
+    has_gaps = not all(is_there) or cells.n_gaps() > 0
+    types = {type(cell) for cell, there in zip(cells.distinct, is_there, strict=True) if there}
+    if all(map(_is_number, types)) and (keeps_minus_one or has_gaps):
         return is_there
-    return is_there & np.fromiter((not _is_minus_one(cell) for cell in cells), dtype=bool, count=len(cells))
+    return [there and not _is_minus_one(cell) for cell, there in zip(cells.distinct, is_there, strict=True)]
 
 
 def warn_of_minus_one(labels: Labels) -> None:
@@ -253,14 +251,20 @@ def _subject(y: Any, name: str | None) -> str:
     return f"Column {given!r}" if isinstance(given, str) and given else "y"
 
 
-def _cells(y: Any, what: str) -> tuple[list[Any], Any]:
-    """Return the labels as Python objects, and a function from labels to the dtype of their classes."""
+def label_cells(y: Any, name: str | None = None) -> Coded:
+    """Return labels, with those that mark unlabelled rows, as codes of the distinct ones."""
+    return _cells(y, _subject(y, name))[0]
+
+
+def _cells(y: Any, what: str) -> tuple[Coded, Any]:
+    """Return the labels, and a function from labels to the dtype of their classes."""
     _check_is_column(y)
     if isinstance(getattr(y, "dtype", None), np.dtype):  # also for a pandas series, to keep its type of integers
         y = np.asanyarray(y)
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return series.to_list(), _dtype_of
+        is_coded = isinstance(series.dtype, (nw.String, nw.Categorical, nw.Enum, nw.Boolean))
+        return Coded.of_series(series) if is_coded else _of_objects(series.to_list(), what), _dtype_of
     # As objects, because integers with gaps would become floats, and texts with gaps would become texts.
     array = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -273,8 +277,18 @@ def _cells(y: Any, what: str) -> tuple[list[Any], Any]:
     if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
         raise _unsupported(array.dtype.name, what)
     if array.dtype == object:
-        return array.tolist(), _dtype_of
-    return array.tolist(), lambda _: array.dtype
+        return _of_objects(array.tolist(), what), _dtype_of
+    cells = Coded.of_array(array) if array.dtype.kind in "biuf" else Coded.of_cells(array.tolist())
+    return cells, lambda _: array.dtype
+
+
+def _of_objects(cells: list[Any], what: str) -> Coded:
+    """Return the codes of labels; an error for objects that cannot be labels, because they have no hash."""
+    try:
+        return Coded.of_cells(cells)
+    except TypeError:
+        wrong = next(cell for cell in cells if not isinstance(cell, Hashable))
+        raise _unsupported(type(wrong).__name__, what) from None
 
 
 def _dtype_of(labelled: list[Any]) -> Any:
@@ -311,6 +325,11 @@ def _is_minus_one(cell: Any) -> bool:
     return type(cell) is not str and isinstance(cell, numbers.Real) and bool(cell == UNLABELLED)
 
 
+def n_minus_one(cells: Coded) -> int:
+    """Return the number of rows that hold the number -1."""
+    return len(cells.rows_of([i for i, cell in enumerate(cells.distinct) if _is_minus_one(cell)]))
+
+
 def is_minus_one(label: Any) -> bool:
     """Return whether a label is the number -1, or a text of it.
 
@@ -320,10 +339,10 @@ def is_minus_one(label: Any) -> bool:
     return _is_minus_one(parsed(label) if isinstance(label, str) else label)
 
 
-def _check_types(labelled: list[Any], cells: list[Any], y: Any, what: str, *, is_category: bool) -> None:
+def _check_types(labelled: list[Any], distinct: list[Any], y: Any, what: str, *, is_category: bool) -> None:
     types = {_type_name(cell, what) for cell in {type(each): each for each in labelled}.values()}
     if len(types) > 1:
-        has_minus_one = any(map(_is_minus_one, cells))
+        has_minus_one = any(map(_is_minus_one, distinct))
         raise LabelTypeError(
             f"{what} mixes labels of several types: {', '.join(sorted(types))}.",
             hint=hint(
@@ -396,8 +415,8 @@ def _unsupported(name: str, what: str) -> LabelTypeError:
     )
 
 
-def _too_few(classes: Sequence[Any], cells: list[Any], n_labelled: int, y: Any) -> LabelError:
-    minus_one = _minus_one_hint(classes, sum(map(_is_minus_one, cells)), y)
+def _too_few(classes: Sequence[Any], cells: Coded, n_labelled: int, y: Any) -> LabelError:
+    minus_one = _minus_one_hint(classes, n_minus_one(cells), y)
     if not classes:
         return NoLabelsError(
             f"None of the {counted(len(cells), 'row')} is labelled. Label at least one row of each of two classes.",

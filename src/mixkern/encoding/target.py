@@ -13,7 +13,7 @@ import numpy as np
 
 from mixkern.encoding.cell import is_gap, not_numbers, parsed, text
 from mixkern.encoding.grammar import GAP_WORDS, is_gap_word
-from mixkern.encoding.labels import encode_labels, is_minus_one
+from mixkern.encoding.labels import encode_labels, is_minus_one, label_cells, n_minus_one
 from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError, MixkernWarning, hint
 from mixkern.wording import counted, listing, shortened
 
@@ -74,9 +74,10 @@ def label_column(
         )
     given = [unlabelled] if isinstance(unlabelled, str) or not isinstance(unlabelled, Collection) else unlabelled
     marks = {"", *(str(text(mark)).strip() for mark in given if not is_gap(mark))}
-    cells = series.to_list()
-    found = _labels(cells, marks)
-    y = column if found == cells else _with_cells(series, found)
+    cells = label_cells(column, name)
+    found = [_label(cell, marks) for cell in cells.distinct]
+    is_same = all(new is old or new == old for new, old in zip(found, cells.distinct, strict=True))
+    y = column if is_same else _with_cells(series, cells.taken(found, None, object).tolist())
     y = _as_categories(y) if categorical else y
     name = name or str(series.name or "") or "y"
     classes = list(classes)
@@ -84,15 +85,6 @@ def label_column(
     if not categorical and not {str(label) for label in labels.classes} & {str(label) for label in classes}:
         _check_classes(labels.classes.tolist(), int(labels.is_labelled.sum()), name)
     return y
-
-
-def _labels(cells: list[Any], marks: Collection[str]) -> list[Any]:
-    """Return labels without spaces around them, ``None`` for marks; distinct texts and integers are compared once."""
-    known = {
-        kind: {cell: _label(cell, marks) for cell in {each for each in cells if type(each) is kind}}
-        for kind in (str, int)
-    }
-    return [known[type(cell)][cell] if type(cell) in known else _label(cell, marks) for cell in cells]
 
 
 def _label(cell: Any, marks: Collection[str]) -> Any:
@@ -213,7 +205,7 @@ def _minus_one_notes(y: Any, counts: Mapping[Any, int], name: str) -> list[Mixke
         step = "If it marks unlabelled rows"
         cli = f"{step}: --unlabelled {shlex.quote(mark)}"
         return [ColumnChoiceWarning(what, hint=hint(python=f"{step}: unlabelled=[{mark!r}].", cli=cli))]
-    n = sum(isinstance(cell, (int, float)) and cell == -1 for cell in nw.from_native(y, series_only=True).to_list())
+    n = n_minus_one(label_cells(y, name))
     if not n:
         return []
     what = f"{counted(n, 'row')} {column} {'holds' if n == 1 else 'hold'} -1, which means unlabelled."
