@@ -165,7 +165,8 @@ def test_subclasses_are_other_classes():
     model_part("Fitted")(Fitted)
     assert type_of(Fitted()).name == "Fitted"
     assert type_of(More()) is None
-    assert part_type("More") is None
+    with pytest.raises(ModelFileError, match="it names a class 'More', which no model has"):
+        part_type("More")
 
 
 def test_classes_of_other_libraries_are_registered_by_functions():

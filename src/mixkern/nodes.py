@@ -157,9 +157,7 @@ class NodeReader:
 
     def _object(self, node: Any) -> Any:
         name, parts = node["class"], node["parts"]
-        kind = part_type(name) if isinstance(name, str) else None
-        if kind is None:
-            raise ModelFileError(f"it names a class {shortened(repr(name), 60)}, which no model has.")
+        kind = part_type(name)
         require(isinstance(parts, dict), f"{name}: parts")
         unknown = [part for part in parts if part not in kind.names]
         if unknown:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mixkern.errors import ModelFileError
 from mixkern.validation import NONE, Rule, is_number
+from mixkern.wording import shortened
 
 Parts = dict[str, Any]
 _Class = TypeVar("_Class", bound=type)
@@ -112,9 +113,12 @@ def register_class(
     _BY_NAME[name] = _BY_CLASS[cls] = found
 
 
-def part_type(name: str) -> PartType | None:
-    """Return the class with a public name; None for a name that is not registered."""
-    return _BY_NAME.get(name)
+def part_type(name: Any) -> PartType:
+    """Return the class with a public name; a name that is not registered is an error."""
+    found = _BY_NAME.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise ModelFileError(f"it names a class {shortened(repr(name), 60)}, which no model has.")
+    return found
 
 
 def registered_classes() -> list[type]:

@@ -17,7 +17,11 @@ def test_an_old_file_is_converted(run, tmp_path):
 
 @pytest.mark.parametrize("command", ["predict", "explain", "report"])
 def test_commands_name_the_conversion(command, run, table, tmp_path):
-    options = ["--row", "1"] if command == "explain" else ["-o", tmp_path / "out"]
+    options = (
+        ["--row", "1"]
+        if command == "explain"
+        else ["-o", tmp_path / ("out.html" if command == "report" else "out.csv")]
+    )
     done = run(command, OLD, table, *options, code=1)
     assert "written by a development version of mixkern 0.1, in an older format" in done.stderr
     assert "Convert it: mixkern convert OLD NEW" in " ".join(done.stderr.split())

@@ -10,6 +10,7 @@ import io
 import json
 import struct
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -22,16 +23,8 @@ from mixkern.wording import shortened
 
 FORMAT = 3  # of the files that are written; one more whenever an older mixkern could not read them
 DESCRIPTION, CHECKSUMS = "model.json", "SHA256SUMS"
-KEYS = {
-    "format": int,
-    "mixkern": str,
-    "created": str,
-    "versions": dict,
-    "notes": dict,
-    "arrays": list,
-    "shared": list,
-    "model": dict,
-}
+_TEXTS, _LISTS, _DICTS = ("mixkern", "created"), ("arrays", "shared"), ("versions", "notes", "model")
+KEYS = {"format": int} | dict.fromkeys(_TEXTS, str) | dict.fromkeys(_LISTS, list) | dict.fromkeys(_DICTS, dict)
 
 LARGEST = 2**31 - 2**20  # bytes of a file: larger ones have another structure (ZIP64)
 MOST_ARRAYS = 50_000
@@ -90,11 +83,9 @@ class ModelArchive:
     ----------
     file : binary file
         The file; it stays open while arrays are read.
-    own_version : str
-        Version of this mixkern, for messages.
     """
 
-    def __init__(self, file: BinaryIO, own_version: str) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self.n_bytes = file.seek(0, io.SEEK_END)
         _check_start(file, self.n_bytes)
         self._members = _members(file, self.n_bytes)
@@ -102,7 +93,7 @@ class ModelArchive:
         sums = self._read(CHECKSUMS)
         self._sums = dict(zip(self._members, sums.split(b"\n"), strict=False))
         self.checksum = hashlib.sha256(sums).hexdigest()
-        self.description = _parsed(self._checked(DESCRIPTION), self.n_bytes, own_version)
+        self.description = _parsed(self._checked(DESCRIPTION), self.n_bytes)
         self._check_arrays()
 
     def array(self, i: int) -> NDArray[Any]:
@@ -198,14 +189,14 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     return found
 
 
-def _parsed(text: bytes, n_bytes: int, own_version: str) -> dict[str, Any]:
+def _parsed(text: bytes, n_bytes: int) -> dict[str, Any]:
     """Return the description of a model; one of another format is an error."""
     facts = parsed_json(text, max(JSON_MEMORY, 2 * n_bytes))
     number = facts.get("format") if isinstance(facts, dict) else None
     if type(number) is int and number > FORMAT:
         raise ModelFileError(
             f"it was written by mixkern {shortened(str(facts.get('mixkern')), 20)}, which is newer than this one "
-            f"({own_version}). Update it: pip install --upgrade mixkern"
+            f"({version('mixkern')}). Update it: pip install --upgrade mixkern"
         )
     if number != FORMAT or {name: type(fact) for name, fact in facts.items()} != KEYS:
         raise ModelFileError(f"its {DESCRIPTION} has other keys or types than format {FORMAT}.")

@@ -21,23 +21,18 @@ _PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # paramete
 def convert(old: str | PathLike[str], new: str | PathLike[str]) -> Path:
     """Convert a model file that a development version of mixkern 0.1 has written with skops.
 
-    Convert only files from sources that you trust: skops restores objects of the classes that a file names, although
-    only of those that a model can have. :func:`mixkern.load` is safe for any file in the present format.
+    Convert only files that you have written yourself: skops restores objects of the classes that a file names, although
+    only of those that a model can have.
 
     Parameters
     ----------
     old, new : str or Path
-        Paths of the old and of the new file.
+        Paths of the old file, of format 1 or 2, and of the new one.
 
     Returns
     -------
     Path
         Path of the new file.
-
-    Raises
-    ------
-    ModelFileError
-        If the old file is no model of format 1 or 2.
     """
     source = as_path(old, ModelFileError)
     skops = optional("skops.io", purpose="Converting a model file")
@@ -59,17 +54,16 @@ def _with_present_modules(payload: bytes) -> tuple[bytes, list[str]]:
     present = {cls.__qualname__: cls.__module__ for cls in registered_classes()}
     with ZipFile(io.BytesIO(payload)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    schema = json.loads(members[SCHEMA], object_hook=lambda node: _moved(node, present))
+
+    def moved(node: dict[str, Any]) -> dict[str, Any]:
+        is_own = str(node.get("__module__")).startswith("mixkern.")
+        return {**node, "__module__": present.get(node["__class__"], "")} if is_own else node
+
+    schema = json.loads(members[SCHEMA], object_hook=moved)
     with ZipFile(buffer := io.BytesIO(), "w") as archive:
         for name, content in {**members, SCHEMA: json.dumps(schema).encode()}.items():
             archive.writestr(name, content)
     return buffer.getvalue(), [f"{module}.{name}" for name, module in present.items()]
-
-
-def _moved(node: dict[str, Any], present: dict[str, str]) -> dict[str, Any]:
-    if str(node.get("__module__")).startswith("mixkern."):
-        node["__module__"] = present.get(node["__class__"], node["__module__"])
-    return node
 
 
 def _present(old: Any) -> Any:
@@ -93,14 +87,10 @@ def _decision_and_labels(given: dict[str, Any]) -> dict[str, Any]:
     """Return the decision function and the labels of an estimator, whose arrays and type were saved in other places."""
     sums = {"support": given.get("_sum_rows"), "coefficients": given.get("_sum_coefficients")}  # of format 1
     sums = vars(given["_decision"]) if "_decision" in given else sums
-    decision, labels = part_type("DecisionFunction"), part_type("Labels")
-    assert decision is not None  # both are registered
-    assert labels is not None
-    found = {"_decision": decision.from_parts({"kernel": None, "intercepts": given["intercept_"], **sums})}
+    parts = {"kernel": None, "intercepts": given["intercept_"], **sums}
+    found = {"_decision": part_type("DecisionFunction").from_parts(parts)}
     if "classes_" not in given:
         return found
-    category = dict(given.get("_labels") or ())
-    category = {"category_type" if name == "of" else name: value for name, value in category.items()}
-    # Files of classifiers that did not have the parameter yet
-    found |= {"_labels": labels.from_parts({"classes": given["classes_"], **category})}
-    return {"probability": False, **given, **found}
+    category = {"category_type" if name == "of" else name: value for name, value in given.get("_labels") or ()}
+    labels = part_type("Labels").from_parts({"classes": given["classes_"], **category})
+    return {"probability": False, **given, **found, "_labels": labels}  # some files do not have the parameter

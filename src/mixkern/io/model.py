@@ -249,7 +249,7 @@ def _parsed(file: BinaryIO) -> ModelFile:
     With valid checksums, an error of NumPy or of a constructor means that mixkern has not written the file; it is
     converted to a ModelFileError.
     """
-    archive = ModelArchive(file, version("mixkern"))
+    archive = ModelArchive(file)
     facts = archive.description
     name = facts["model"].get("class")
     if name not in MODELS:

@@ -1,7 +1,7 @@
 """Golden files: small models of every kind, with rows and their predictions in the notes.
 
-They were written once, and every later version must read them. To add a kind, add it to ``KINDS`` and run this module in
-the folder of the tests: ``python -m io.models.golden`` writes files that are missing, and no others.
+They were written once, and every later version must read them. To add a kind, add it to ``KINDS`` and run this file:
+it writes the files that are missing, and no others.
 """
 
 import warnings
@@ -166,7 +166,7 @@ def cell(value):
         return [cell(each) for each in value]
     if isinstance(value, pd.Timestamp):
         return value.isoformat()
-    return None if value is None or value is pd.NaT or value != value else value  # noqa: PLR0124
+    return None if value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value
 
 
 def rows_of(notes):

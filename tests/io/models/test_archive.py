@@ -34,7 +34,7 @@ def test_written_and_read():
     facts = {"format": FORMAT, "mixkern": "1", "created": "", "versions": {}, "notes": {}, "shared": [], "model": {}}
     content = archive_bytes(facts, arrays)
     assert content == archive_bytes(facts, arrays)
-    archive = ModelArchive(BytesIO(content), "1")
+    archive = ModelArchive(BytesIO(content))
     assert archive.n_bytes == len(content)
     assert {name: archive.description[name] for name in facts} == facts
     for i, array in enumerate(arrays):
