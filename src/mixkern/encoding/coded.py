@@ -1,7 +1,7 @@
 """A column as the codes of its distinct cells, so that each of them is read once."""
 
 import decimal
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import NoneType
@@ -43,16 +43,18 @@ class Coded:
         >>> Coded.of_cells(["b", None, "a", "b"])
         Coded(codes=array([ 0, -1,  1,  0]), distinct=['b', 'a'])
         """
-        # Equal cells of two types, such as 1 and True, are two cells; no other type is equal to texts and None.
         types = set(map(type, cells)) - {str, NoneType}
         if decimal.Decimal in types:  # a signalling NaN has no hash
             cells = [None if is_gap(cell) else cell for cell in cells]
-        keys: Sequence[Hashable] = list(zip(map(type, cells), cells, strict=True)) if len(types) > 1 else cells
-        distinct: dict[Hashable, Any] = dict(zip(keys, cells, strict=True))
-        kept = [cell for cell in distinct.values() if not is_gap(cell)]
-        code = dict.fromkeys(distinct, GAP)
-        code |= {key: i for i, key in enumerate(key for key, cell in distinct.items() if not is_gap(cell))}
-        return cls(np.fromiter(map(code.__getitem__, keys), np.intp, len(cells)), kept)
+        if len(types) < 2:  # no other type is equal to texts and None
+            first: dict[Any, Any] = {cell: cell for cell in dict.fromkeys(cells)}
+            keys: Sequence[Any] = cells
+        else:  # equal cells of two types, such as 1 and True, are two cells
+            keys = list(zip(map(type, cells), cells, strict=True))
+            first = {key: key[1] for key in dict.fromkeys(keys)}
+        there = {key: cell for key, cell in first.items() if not is_gap(cell)}
+        code = dict.fromkeys(first, GAP) | {key: i for i, key in enumerate(there)}
+        return cls(np.fromiter(map(code.__getitem__, keys), np.intp, len(cells)), list(there.values()))
 
     @classmethod
     def of_codes(cls, codes: NDArray[Any], cells: Callable[[Ints], list[Any]], n: int) -> "Coded":
