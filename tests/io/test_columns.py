@@ -10,15 +10,15 @@ import pytest
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.spelling import Spelling
 from mixkern.errors import TableFileError
-from mixkern.io.columns import Spelling, converted, inferred, texts
+from mixkern.io.columns import converted, inferred, texts
 from mixkern.io.table import pandas_frame
 
 
 def typed(cells, sign="."):
     found = inferred("a", pa.chunked_array([cells], pa.string()), sign, lambda row: row + 2)
-    note = found.note.note(["a"]) if isinstance(found.note, Spelling) else found.note
-    return SimpleNamespace(values=array(found.values), note=note)
+    return SimpleNamespace(values=array(found.values), note=found.note, spelling=found.spelling, padded=found.padded)
 
 
 def array(values):
@@ -83,15 +83,25 @@ def test_iso_dates_become_dates():
         (["1", "2", "x", "3"], ".", r"'a' holds numbers, but also 'x' \(line 4\): all were read as text"),
         (["1", "2", "3", "x", "y"], ".", r"'a' holds numbers, but also 'x', 'y' \(first in line 5\)"),
         (["2024-05-01", "2024-05-02", "soon"], ".", r"'a' holds dates, but also 'soon' \(line 4\)"),
-        (["00123", "20095"], ".", "'a' has numbers with leading zeros such as 00123"),
-        (["1,234", "2"], ".", "'a': 1,234 was read as 1234.* decimal=','"),
-        (["1.234", "2,5"], ",", r"'a': 1.234 was read as 1234.* decimal='\.'"),
-        (["12 %", "13 %", "14 %"], ".", "'a' holds numbers in a form such as '12 %'"),
+        (["12 cm", "13 cm", "14 cm"], ".", "'a' holds numbers in a form such as '12 cm'"),
+        (["01/02/2024", "03/02/2024", "03/03/2024"], ".", "'a' holds dates in a form such as '01/02/2024'"),
         (["1,5", "2,25", "3,125", "1.5"], ".", "'a' holds numbers in a form such as '1,5'"),
     ],
 )
 def test_notes_on_columns_that_are_nearly_something(cells, sign, note):
     assert re.match(note, typed(cells, sign).note.on("python"))
+
+
+def test_spellings_and_leading_zeros():
+    assert typed(["00123", "20095"]).padded == "00123"
+    assert typed(["2", "1,234"]).spelling == (Spelling(Kind.NUMBER), "1,234")
+    assert typed(["2,5", "1.234"], ",").spelling == (Spelling(Kind.NUMBER, ","), "1.234")
+    percent = typed(["12,5 %", "7 %", ""], ",")
+    np.testing.assert_array_equal(percent.values, [12.5, 7.0, np.nan])
+    assert percent.spelling == (Spelling(Kind.NUMBER, ",", "%"), "12,5 %")
+    days = typed(["12/31/2024", "01/02/2024"])
+    assert days.values.tolist() == [dt.datetime(2024, 12, 31), dt.datetime(2024, 1, 2)]
+    assert days.spelling == (Spelling(Kind.DATE, day_first=False), "12/31/2024")
 
 
 @pytest.mark.parametrize("cells", [["1", "2"], ["a", "b", "c"], ["true", "false"], ["2024-05-01"], [""]])

@@ -5,7 +5,6 @@ import pytest
 from mixkern.errors import OptionError, TableFileError
 from mixkern.io.dialect import (
     Dialect,
-    decimal_signs,
     delimiter_named,
     delimiter_of,
     dialect_of,
@@ -96,23 +95,6 @@ def test_a_line_of_data_is_no_header(names):
 def test_double_names():
     with pytest.raises(TableFileError, match=r"a.csv, line 3: columns 2 and 4 have the same name, 'b'. Rename them"):
         header_line(["a", "b", "c", "b"], 3, "a.csv")
-
-
-@pytest.mark.parametrize(
-    ("columns", "delimiter", "signs"),
-    [
-        ([["3,14"], ["1"]], ";", (",", ",")),
-        ([["3.14"], ["1"]], ";", (".", ".")),
-        ([["3,14"], ["2.5"], ["a, b"]], "\t", (",", ".", ".")),
-        ([["1,234"]], ";", (",",)),
-        ([["1,234"]], "\t", (".",)),
-        ([["1,234"], ["0,5"]], ",", (",", ",")),
-        ([["1,234"], ["0.5"]], ",", (".", ".")),
-        ([[]], ",", (".",)),
-    ],
-)
-def test_decimal_signs(columns, delimiter, signs):
-    assert decimal_signs(columns, delimiter) == signs
 
 
 # ---------------------------------------------------------------- like another table

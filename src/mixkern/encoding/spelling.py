@@ -1,5 +1,6 @@
 """How the cells of a column are written: the decimal sign, the unit and the order of dates, found from all of them."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from mixkern.errors import Hint, TableError, hint
 from mixkern.parts import model_part
 from mixkern.wording import listing
 
+_WITH_POINT = re.compile(r"-?(?:\d+\.\d{1,2}|\d+\.\d{4,})")  # only a point can be the decimal sign; 1.234 is unclear
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 
@@ -236,5 +238,7 @@ def _sign(balance: int) -> str | None:
 
 def _balance(cells: Sequence[str]) -> int:
     """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
-    marked = (cell for cell in cells if COMMA in cell or POINT in cell)
-    return sum(_is_some_number(cell, COMMA) - _is_some_number(cell, POINT) for cell in marked)
+    marked = [cell for cell in cells if COMMA in cell or POINT in cell]
+    unclear = [cell for cell in marked if not _WITH_POINT.fullmatch(cell)]
+    balance = sum(_is_some_number(cell, COMMA) - _is_some_number(cell, POINT) for cell in unclear)
+    return balance - (len(marked) - len(unclear))

@@ -8,9 +8,9 @@ from typing import Any
 from mixkern.encoding.column import Column
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import OnDemand
-from mixkern.io.columns import Spelling
 from mixkern.io.dialect import Dialect
 from mixkern.io.source import Progress, TableSource
+from mixkern.threads import thread_pool
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
@@ -91,7 +91,6 @@ class TableFile(ABC):
         self._numbered = numbered  # a column without a name
         self._is_numbered = numbered is not None
         self._notes: list[FileFormatWarning] = []
-        self._spellings: dict[str, tuple[Spelling, dict[str, None]]] = {}  # the columns with each spelling
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -104,8 +103,7 @@ class TableFile(ABC):
         start = "The first column has no name"
         end = ": it was taken for row numbers, and left out." if self._is_numbered else ", and was called 'column 1'."
         first = [] if self._numbered is None else [FileFormatWarning(start + end)]
-        spellings = [spelling.note(list(names)) for spelling, names in self._spellings.values()]
-        return (*first, *self._notes, *spellings)
+        return (*first, *self._notes)
 
     def table(
         self,
@@ -183,21 +181,19 @@ class TableFile(ABC):
         if kinds is None and self._numbered is not None:
             self._is_numbered = self._is_row_numbers(columns[self._numbered])
         names = self.columns if kinds is None else [name for name in self.names if name in kinds or name in text]
-        found: dict[str, Any] = {}
-        for name in names:
-            if name in text:
-                found[name] = self._labels(name, columns.pop(name))
-            elif kinds is None:
-                found[name] = self._inferred(name, columns.pop(name))
-            else:
-                found[name] = self._converted(name, columns.pop(name), kinds[name], start)
-        return pa.table(found)
 
-    def _note(self, note: FileFormatWarning | Spelling | None, name: str = "") -> None:
+        def typed(name: str) -> Any:
+            cells = columns.pop(name)
+            if name in text:
+                return self._labels(name, cells)
+            return self._inferred(name, cells) if kinds is None else self._converted(name, cells, kinds[name], start)
+
+        with thread_pool() as pool:
+            return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
+
+    def _note(self, note: FileFormatWarning | None) -> None:
         """Add a note, once."""
-        if isinstance(note, Spelling):
-            self._spellings.setdefault(note.kind, (note, {}))[1][name] = None
-        elif note is not None and str(note) not in map(str, self._notes):
+        if note is not None and str(note) not in map(str, self._notes):
             self._notes.append(note)
 
     @abstractmethod

@@ -7,7 +7,7 @@ converted by Arrow; in all other columns each distinct cell is parsed once.
 
 import decimal
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -17,8 +17,9 @@ import numpy as np
 
 from mixkern.encoding.cell import Kind, text
 from mixkern.encoding.column import Column, ContinuousColumn
-from mixkern.encoding.grammar import COMMA, GAP_WORDS, POINT, Number, boolean, is_gap_word, moment, number
-from mixkern.errors import FileFormatWarning, Hint, TableFileError, hint
+from mixkern.encoding.grammar import COMMA, GAP_WORDS, boolean, is_date, is_gap_word, moment, number, unit_of
+from mixkern.encoding.spelling import Spelling, spelling_of
+from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
 from mixkern.wording import listing, shortened
 
@@ -29,34 +30,19 @@ LARGEST = 2**53  # from here on, not every whole number is a float
 LineOf = Callable[[int], int | None]
 _LOOKED_AT = 10_000  # distinct texts that are compared with numbers and dates for a note
 _MOST_DIGITS = 76  # of an exact number in Arrow
-_USUAL = b"0123456789eE+-"  # characters of plain numbers, besides the decimal sign
-_DATE_SIGNS = b"0123456789-: T."
-_DATE_LENGTHS = (10, 16, 19, 21, 22, 23, 24, 25, 26)  # of 2024-12-31, with a time, with parts of seconds
-_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31.12.2024, 12/31/24
-_MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 12 %, $5, 3 cm
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """A form of cells that could have been read in another way; one note names all columns that have it."""
-
-    kind: str
-    text: str  # after the name of a column
-    plural: str = ""  # after the names of several
-    hint: Hint | None = None
-
-    def note(self, names: Sequence[str]) -> FileFormatWarning:
-        """Return the note on these columns."""
-        end = self.plural if self.plural and len(names) > 1 else self.text
-        return FileFormatWarning(f"{listing(names)}{end}", hint=self.hint)
+_DATE_LENGTHS = {0, 10, 16, 19, *range(21, 27)}  # of 2024-12-31, with a time, with parts of seconds
+_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31/12/24
+_MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 3 cm
 
 
 @dataclass(frozen=True)
 class Typed:
-    """The cells of a column in their type, and a note where they could have been read in another way."""
+    """The cells of a column in their type, and what could have been read in another way."""
 
     values: Any  # pyarrow.ChunkedArray
-    note: FileFormatWarning | Spelling | None = None
+    spelling: tuple[Spelling, str] | None = None  # other than plain, with an example
+    padded: str = ""  # a number with leading zeros
+    note: FileFormatWarning | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +60,11 @@ class Distinct:
         words = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
         return cls(encoded, words, [word for word in words if not is_gap_word(word)])
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell is a gap."""
+        return len(self.texts) < len(self.words) or self.encoded.null_count > 0
+
     def mapped(self, found: Mapping[str, Any], kind: Any) -> Any:
         """Return the column with each cell replaced; cells that are not in ``found`` become null."""
         values = pa.array([None if word is None else found.get(word) for word in self.words], kind)
@@ -87,9 +78,9 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     cells               become
     ==================  ===========================================================================
     whole numbers       integers; floats where there are gaps, as in pandas, while floats are exact
-    numbers             floats
+    numbers             floats, percentages and amounts of money as they are written
     true and false      booleans
-    ISO dates           dates, in UTC
+    dates               dates, in UTC
     only gaps           floats, all null
     others              texts, null for gaps
     ==================  ===========================================================================
@@ -99,21 +90,34 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     >>> inferred("zip", pa.chunked_array([["01234", "20095"]]), ".", int).values.to_pylist()
     ['01234', '20095']
     """
-    quick = _plain_numbers(cells, sign) or _plain_dates(cells)
+    quick = _plain_numbers(cells, sign)
+    quick = _plain_dates(cells) if quick is None else quick
     if quick is not None:
         return Typed(quick)
     distinct = Distinct.of(cells)
     if not distinct.texts:
         return Typed(distinct.mapped({}, pa.float64()))
-    found = _numbers(distinct, sign) or _others(distinct)
-    if found is not None:
-        return found
-    note = _near_miss(name, cells, distinct.texts, sign, line_of)
-    return Typed(_without_gap_words(cells, distinct), note)
+    spelling = spelling_of(distinct.texts, sign)
+    if spelling is not None and spelling.kind is Kind.NUMBER:
+        found = _numbers(distinct, spelling)
+        if found is not None:
+            return found
+    elif spelling is not None:
+        values = {cell: spelling.value(cell) for cell in distinct.texts}
+        kind = pa.timestamp("us") if spelling.kind is Kind.DATE else pa.bool_()
+        return Typed(distinct.mapped(values, kind), (spelling, distinct.texts[0]))
+    is_text = distinct.mapped(dict.fromkeys(distinct.texts, True), pa.bool_()) if distinct.has_gaps else None
+    values = cells if is_text is None else pc.if_else(is_text.fill_null(False), cells, None)
+    return _near_miss(name, cells, values, distinct.texts, sign, line_of)
 
 
 def converted(
-    name: str, cells: Any, column: Column | None, sign: str, line_of: LineOf, on_note: Callable[[Spelling], Any] = repr
+    name: str,
+    cells: Any,
+    column: Column | None,
+    sign: str,
+    line_of: LineOf,
+    on_spelling: Callable[[Spelling, str], Any] = lambda *_: None,
 ) -> Any:
     """Return cells in the type of a fitted column; without a column, they stay texts.
 
@@ -123,20 +127,23 @@ def converted(
     ['1', '2', None]
     """
     kind = None if column is None else column.kind
+    spelling: Spelling | None = getattr(column, "spelling", None)
+    day_first = None if spelling is None else spelling.day_first
+    read: Callable[[str], Any]
     if isinstance(column, ContinuousColumn):
         if kind is Kind.DURATION or not column.n_values:
             return texts(cells)  # the encoder raises an error, or ignores them
         if kind is Kind.DATE:
-            quick = _plain_dates(cells)
-            dates = "dates such as 2024-05-31"
-            return quick if quick is not None else _each(name, cells, moment, pa.timestamp("us"), dates, line_of)
-        quick = _plain_numbers(cells, sign, as_floats=True)
-        read = _float_reader(sign, kind, on_note)
-        return quick if quick is not None else _each(name, cells, read, pa.float64(), "numbers", line_of)
+            quick, expected = _plain_dates(cells), "dates such as 2024-05-31"
+            to, read = pa.timestamp("us"), lambda cell: moment(cell, day_first)
+        else:
+            quick, expected = _plain_numbers(cells, sign, as_floats=True), "numbers"
+            to, read = pa.float64(), lambda cell: _float(cell, sign, kind, on_spelling)
+        return quick if quick is not None else _each(name, cells, read, to, expected, line_of)
     if kind in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.BOOLEAN):
         readers: dict[Kind, Callable[[str], str]] = {
             Kind.BOOLEAN: str.strip,
-            Kind.DATE: lambda cell: text(moment(cell)) or cell,
+            Kind.DATE: lambda cell: text(moment(cell, day_first)) or cell,
             Kind.NUMBER: lambda cell: _number_text(cell, sign, is_exact=False),
             Kind.INTEGER: lambda cell: _number_text(cell, sign, is_exact=True),
         }
@@ -173,16 +180,11 @@ def without_gaps(cells: Any, gaps: Collection[str], sign: str) -> Any:
 
 def _plain_numbers(cells: Any, sign: str, *, as_floats: bool = False) -> Any:
     """Return a column of plain numbers; ``None`` where cells must be parsed one by one."""
-    there = _without_gap_words(cells)
-    signs = [_signs(chunk) for chunk in there.chunks]
-    usual = _USUAL + sign.encode()
-    if there.null_count == len(there) or any(each.translate(None, usual) for each in signs):
+    parts = _plain(cells, b"+-eE" + sign.encode())
+    if parts is None or (not as_floats and any(map(_has_padded, parts))):
         return None
-    if not as_floats and any(map(_has_padded, there.chunks)):
-        return None
-    is_whole = not any(mark in each for each in signs for mark in (sign.encode(), b"e", b"E"))
-    if sign == COMMA and not is_whole:
-        there = pa.chunked_array([_with_points(chunk) for chunk in there.chunks])
+    is_whole = not any(mark in part.others for part in parts for mark in (b"e", b"E", sign.encode()))
+    there = pa.chunked_array([part.texts(decimal_comma=sign == COMMA and not is_whole) for part in parts])
     try:
         if as_floats or not is_whole:
             return pc.cast(there, pa.float64())
@@ -195,26 +197,62 @@ def _plain_numbers(cells: Any, sign: str, *, as_floats: bool = False) -> Any:
 
 def _plain_dates(cells: Any) -> Any:
     """Return a column of ISO dates without time zones; ``None`` where cells must be parsed one by one."""
-    there = _without_gap_words(cells)
-    if there.null_count == len(there) or any(_signs(chunk).translate(None, _DATE_SIGNS) for chunk in there.chunks):
-        return None
-    if not set(pc.unique(pc.binary_length(there)).to_pylist()) <= {None, *_DATE_LENGTHS}:
+    parts = _plain(cells, b"-: T.")
+    if parts is None or any(part.lengths - _DATE_LENGTHS for part in parts):
         return None
     try:
-        return pc.cast(there, pa.timestamp("us"))
+        return pc.cast(pa.chunked_array([part.texts() for part in parts]), pa.timestamp("us"))
     except pa.ArrowInvalid:
         return None
 
 
-def _without_gap_words(cells: Any, distinct: Distinct | None = None) -> Any:
-    """Return cells with null for words for gaps; without distinct cells, spaces around a word are part of it."""
-    if distinct is None:
-        is_gap = pc.is_in(cells, _gap_words())
-    elif len(distinct.texts) < len(distinct.words):
-        is_gap = pc.is_null(distinct.mapped(dict.fromkeys(distinct.texts, True), pa.bool_()))
-    else:
-        return cells
-    return pc.if_else(is_gap, None, cells) if pc.any(is_gap).as_py() else cells
+@dataclass(frozen=True)
+class _Characters:
+    """The cells of a chunk as characters in a row: where each cell begins, and all characters but digits."""
+
+    offsets: Any  # (n + 1,)
+    data: Any
+    others: bytes
+
+    @classmethod
+    def of(cls, chunk: Any) -> "_Characters":
+        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        data = np.frombuffer(chunk.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+        return cls(offsets - offsets[0], data, data.tobytes().translate(None, b"0123456789"))
+
+    @property
+    def lengths(self) -> set[int]:
+        """The lengths of the cells."""
+        return set(np.flatnonzero(np.bincount(np.diff(self.offsets))).tolist())
+
+    def texts(self, *, decimal_comma: bool = False) -> Any:
+        """Return the cells, null for empty ones, with points in place of decimal commas."""
+        data = self.data.tobytes().replace(b",", b".") if decimal_comma else self.data
+        is_there = np.packbits(self.offsets[1:] > self.offsets[:-1], bitorder="little")
+        buffers = [pa.py_buffer(is_there), pa.py_buffer(self.offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.string(), len(self.offsets) - 1, buffers)
+
+
+def _plain(cells: Any, signs: bytes) -> list[_Characters] | None:
+    """Return the characters of a column that has only digits, some signs and words for gaps, and not gaps alone."""
+    found = []
+    for chunk in cells.chunks:
+        part = _Characters.of(chunk)
+        if part.others.translate(None, signs):  # words for gaps?
+            part = _Characters.of(pc.if_else(pc.is_in(chunk, _gap_words()), None, chunk))
+        if part.others.translate(None, signs):
+            return None
+        found.append(part)
+    return found if any(len(part.data) for part in found) else None
+
+
+def _has_padded(part: _Characters) -> bool:
+    """Return whether a number has leading zeros."""
+    data = np.append(part.data, np.zeros(3, np.uint8))  # behind the last cell
+    starts, ends = part.offsets[:-1], part.offsets[1:]
+    starts = starts + (data[starts] < ord(".")) if b"-" in part.others or b"+" in part.others else starts
+    is_padded = (data[starts] == ord("0")) & (data[starts + 1] - np.uint8(48) < 10) & (ends - starts > 1)
+    return bool(is_padded.any())
 
 
 @cache
@@ -222,135 +260,73 @@ def _gap_words() -> Any:
     return pa.array(sorted(GAP_WORDS))
 
 
-def _offsets(chunk: Any) -> Any:  # (n + 1,)
-    return np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-
-
-def _signs(chunk: Any) -> bytes:
-    """Return the characters of all cells, joined."""
-    data, offsets = chunk.buffers()[2], _offsets(chunk)
-    return data.slice(offsets[0], offsets[-1] - offsets[0]).to_pybytes() if data is not None else b""
-
-
-def _has_padded(chunk: Any) -> bool:
-    """Return whether a number has leading zeros."""
-    data, offsets = np.frombuffer(_signs(chunk), np.uint8), _offsets(chunk)
-    starts, ends = offsets[:-1] - offsets[0], offsets[1:] - offsets[0]
-    starts, ends = starts[ends - starts > 1], ends[ends - starts > 1]
-    starts = starts + np.isin(data[starts], (43, 45))  # + and -
-    starts = starts[(ends - starts > 1) & (data[starts] == 48)]
-    return bool(((data[starts + 1] >= 48) & (data[starts + 1] <= 57)).any())
-
-
-def _with_points(chunk: Any) -> Any:
-    """Return the cells of a chunk with points instead of commas."""
-    validity, offsets, data = chunk.buffers()
-    points = pa.py_buffer(data.to_pybytes().replace(b",", b"."))
-    return pa.Array.from_buffers(pa.string(), len(chunk), [validity, offsets, points], offset=chunk.offset)
-
-
 # ---------------------------------------------------------------- cell by cell
 
 
-def _numbers(distinct: Distinct, sign: str) -> Typed | None:
-    found: dict[str, Number] = {}
-    for cell in distinct.texts:
-        one = number(cell, sign)
-        if one is None or one.is_padded:
+def _numbers(distinct: Distinct, spelling: Spelling) -> Typed | None:
+    """Return a column of numbers; ``None`` where whole ones have too many digits."""
+    found = {cell: number(cell, spelling.decimal, spelling.unit) for cell in distinct.texts}
+    example = next((cell for cell, one in found.items() if one and one.is_grouped), distinct.texts[0])
+    whole = {cell: int(one.plain) for cell, one in found.items() if one and one.is_whole}
+    low, high = min(whole.values(), default=0), max(whole.values(), default=0)
+    if len(whole) < len(found) or (distinct.has_gaps and low > -LARGEST and high < LARGEST):
+        values = distinct.mapped({cell: one.value for cell, one in found.items() if one}, pa.float64())
+    elif low >= -(2**63) and high < 2**63:
+        values = distinct.mapped(whole, pa.int64())
+    else:
+        n_digits = len(str(max(-low, high)))
+        if n_digits > _MOST_DIGITS:
             return None
-        found[cell] = one
-    grouped = next((cell for cell, one in found.items() if one.is_grouped), None)
-    note = _grouped(grouped, found[grouped], sign) if grouped is not None else None
-    if not all(one.is_whole for one in found.values()):
-        return Typed(distinct.mapped({cell: one.value for cell, one in found.items()}, pa.float64()), note)
-    whole = {cell: int(one.plain) for cell, one in found.items()}
-    has_gaps = distinct.encoded.null_count or len(found) < len(distinct.words)
-    smallest, largest = min(whole.values()), max(whole.values())
-    if has_gaps and smallest > -LARGEST and largest < LARGEST:
-        return Typed(distinct.mapped({cell: one.value for cell, one in found.items()}, pa.float64()), note)
-    if smallest >= -(2**63) and largest < 2**63:
-        return Typed(distinct.mapped(whole, pa.int64()), note)
-    n_digits = len(str(max(-smallest, largest)))
-    if n_digits > _MOST_DIGITS:
-        return None
-    exact = {cell: decimal.Decimal(value) for cell, value in whole.items()}
-    return Typed(distinct.mapped(exact, pa.decimal256(n_digits) if n_digits > 38 else pa.decimal128(n_digits)), note)
+        exact = {cell: decimal.Decimal(value) for cell, value in whole.items()}
+        values = distinct.mapped(exact, pa.decimal256(n_digits) if n_digits > 38 else pa.decimal128(n_digits))
+    return Typed(values, (spelling, example))
 
 
-def _others(distinct: Distinct) -> Typed | None:
-    """Return a column of booleans or dates."""
-    readers: tuple[tuple[Callable[[str], Any], Any], ...] = ((boolean, pa.bool_()), (moment, pa.timestamp("us")))
-    for read, kind in readers:
-        found: dict[str, Any] = {}
-        for cell in distinct.texts:
-            found[cell] = read(cell)
-            if found[cell] is None:
-                break
-        else:
-            return Typed(distinct.mapped(found, kind))
-    return None
-
-
-def _grouped(cell: str, one: Number, sign: str) -> Spelling:
-    """Return the note on a sign that was taken for one between thousands."""
-    other, start = COMMA if sign == POINT else POINT, "If that is a decimal sign:"
-    return Spelling(
-        "thousands",
-        f": {cell} was read as {one.plain}, with thousands set apart.",
-        hint=hint(python=f"{start} decimal={other!r}.", cli=f"{start} --decimal {other}"),
-    )
-
-
-def _near_miss(
-    name: str, cells: Any, distinct: list[str], sign: str, line_of: LineOf
-) -> FileFormatWarning | Spelling | None:
-    """Return a note on the cells that keep a column from being numbers or dates."""
+def _near_miss(name: str, cells: Any, values: Any, distinct: list[str], sign: str, line_of: LineOf) -> Typed:
+    """Return a column of texts, with a note on the cells that keep it from being numbers or dates."""
     looked_at = list(islice(distinct, _LOOKED_AT))
-    numbers = {cell: number(cell, sign) for cell in looked_at}
-    padded = next((cell for cell, one in numbers.items() if one and one.is_padded), None)
-    tests: tuple[tuple[str, Callable[[str], Any]], ...] = (("numbers", numbers.get), ("dates", moment))
-    for what, is_one in tests:
-        others = [cell for cell in looked_at if is_one(cell) is None]
-        if others and 2 * len(others) < len(looked_at):
-            row = pc.index(cells, others[0]).as_py()
-            place = f"{'first in ' if len(others) > 1 else ''}line {line_of(row)}"
-            return FileFormatWarning(
-                f"{name!r} holds {what}, but also {listing(map(shortened, others), limit=3)} ({place}): "
-                "all were read as text. Correct these cells, or leave them empty."
+    numbers = {cell: number(cell, sign, unit_of(cell)) for cell in looked_at}
+    others = {"numbers": [cell for cell, one in numbers.items() if one is None]}
+    others["dates"] = [cell for cell in looked_at if not is_date(cell)] if others["numbers"] else looked_at
+    padded = next((cell for cell, one in numbers.items() if one and one.is_padded), "")
+    if not others["numbers"] and padded:
+        return Typed(values, padded=padded)
+    for what, odd in others.items():
+        if odd and 2 * len(odd) < len(looked_at):
+            place = f"{'first in ' if len(odd) > 1 else ''}line {line_of(pc.index(cells, odd[0]).as_py())}"
+            return Typed(
+                values,
+                note=FileFormatWarning(
+                    f"{name!r} holds {what}, but also {listing(map(shortened, odd), limit=3)} ({place}): "
+                    "all were read as text. Correct these cells, or leave them empty."
+                ),
             )
-        if what == "numbers" and padded is not None and not others:
-            end = f"numbers with leading zeros such as {padded}: they were read as text, as codes are."
-            return Spelling("zeros", f" has {end}", f" have {end}")
     dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
-    if len(looked_at) > 2 and 2 * len(dates) > len(looked_at):
-        end = f"dates in a form such as {dates[0]!r}: they were read as text. Write them in the form 2024-12-31."
-        return Spelling("dates", f" holds {end}", f" hold {end}")
     measures = [cell for cell in looked_at if any(map(str.isdigit, cell)) and _MEASURE.fullmatch(cell.strip())]
-    example = next((cell for cell in measures if not numbers[cell]), None)
-    if len(looked_at) > 2 and 2 * len(measures) > len(looked_at) and example is not None:
-        end = f"numbers in a form such as {example!r}: they were read as text. Write plain numbers."
-        return Spelling("measures", f" holds {end}", f" hold {end}")
-    return None
+    forms = (("dates", dates, "Write them in the form 2024-12-31."), ("numbers", measures, "Write plain numbers."))
+    for what, alike, step in forms:
+        example = next((cell for cell in alike if what == "dates" or not numbers[cell]), None)
+        if len(looked_at) > 2 and 2 * len(alike) > len(looked_at) and example is not None:
+            text = f"{name!r} holds {what} in a form such as {example!r}: they were read as text. {step}"
+            return Typed(values, note=FileFormatWarning(text))
+    return Typed(values)
 
 
-def _float_reader(sign: str, kind: Kind | None, on_note: Callable[[Spelling], Any]) -> Callable[[str], float | None]:
-    """Return the function that reads a cell of a fitted column of numbers."""
-
-    def read(cell: str) -> float | None:
-        one = number(cell, sign)
-        if one is not None:
-            if one.is_grouped:
-                on_note(_grouped(cell, one, sign))
-            return one.value
-        truth = boolean(cell) if kind is Kind.BOOLEAN else None
-        return None if truth is None else float(truth)
-
-    return read
+def _float(cell: str, sign: str, kind: Kind | None, on_spelling: Callable[[Spelling, str], Any]) -> float | None:
+    """Return the number in a cell of a fitted column, with any unit or none."""
+    unit = unit_of(cell)
+    one = number(cell, sign, unit)
+    if one is not None:
+        if one.is_grouped or unit:
+            on_spelling(Spelling(Kind.NUMBER, sign, unit), cell)
+        return one.value
+    truth = boolean(cell) if kind is Kind.BOOLEAN else None
+    return None if truth is None else float(truth)
 
 
 def _number_text(cell: str, sign: str, *, is_exact: bool) -> str:
     """Return the text of a number as the encoder writes categories: 1 and 1.0 are the same."""
-    one = number(cell, sign)
+    one = number(cell, sign, unit_of(cell))
     if one is None or one.is_padded:
         return cell
     return str(int(one.plain)) if is_exact and one.is_whole else text(one.value) or cell

@@ -6,6 +6,7 @@ from typing import Any
 
 from mixkern.encoding.column import Column
 from mixkern.encoding.grammar import POINT
+from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
 from mixkern.io.blocks import TableFile, no_rows
@@ -41,6 +42,8 @@ class DelimitedFile(TableFile):
         super().__init__(source, dialect, header.names, gaps, header.numbered)
         self._is_numbered = header.numbered is not None and all(map(_is_row_number, columns[0]))
         self._numbers = LineNumbers()
+        self.spellings: dict[str, tuple[Spelling, str]] = {}  # of columns that are not plain, with a cell of each
+        self._padded: dict[str, str] = {}  # columns of numbers with leading zeros, with a cell of each
         self._written = header.written
         self._notes += [*header.notes, *comma_note(columns, list(dialect.decimals.values()))]
         if len(self.names) == 1:
@@ -51,7 +54,15 @@ class DelimitedFile(TableFile):
         """Signs, encodings and columns that could have been read in another way."""
         encoding = self.dialect.encoding.removesuffix("-sig")
         note = [FileFormatWarning(f"{self.name} was read as {encoding}.")] if encoding != "utf-8" else []
-        return (*super().notes, *note)
+        notes = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(self.spellings)]
+        if self._padded:
+            notes.append(
+                FileFormatWarning(
+                    f"Numbers with leading zeros were read as text, as codes are: {listing(self._padded)} "
+                    f"({next(iter(self._padded.values()))})."
+                )
+            )
+        return (*super().notes, *note, *notes)
 
     def line_of(self, row: int) -> int | None:
         """Return the line at which a row begins, ``None`` if it has not been read yet."""
@@ -89,7 +100,11 @@ class DelimitedFile(TableFile):
     def _inferred(self, name: str, cells: Any) -> Any:
         sign = self.dialect.decimals[name]
         typed = inferred(name, without_gaps(self._trimmed(cells), self._gaps, sign), sign, self.line_of)
-        self._note(typed.note, name)
+        if typed.spelling is not None:
+            self.spellings[name] = typed.spelling
+        if typed.padded:
+            self._padded[name] = typed.padded
+        self._note(typed.note)
         return typed.values
 
     def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
@@ -97,7 +112,12 @@ class DelimitedFile(TableFile):
         cells = without_gaps(self._trimmed(cells), self._gaps, sign)
         try:
             return converted(
-                name, cells, column, sign, lambda row: self.line_of(start + row), lambda note: self._note(note, name)
+                name,
+                cells,
+                column,
+                sign,
+                lambda row: self.line_of(start + row),
+                lambda spelling, cell: self.spellings.setdefault(name, (spelling, cell)),
             )
         except TableFileError as error:
             raise error.prefixed(f"{self.name}, ") from error

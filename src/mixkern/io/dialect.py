@@ -2,12 +2,16 @@
 
 import codecs
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from mixkern.encoding.grammar import COMMA, POINT, SIGNS, is_gap_word, number
+from mixkern.encoding.spelling import decimal_signs
 from mixkern.errors import FileFormatWarning, Hint, OptionError, TableFileError, hint
 from mixkern.wording import listing, nearest
 
@@ -174,16 +178,10 @@ def delimiter_of(text: str, like: Dialect | None = None) -> str:
 
 def _first_records(text: str, delimiter: str, n_rows: int = 1000) -> list[list[str]]:
     """Return the first records, of any length; the last one may be cut, and is left out if there are others."""
-    lines = text.split("\n")
-    whole = [f"{line}\n" for line in (lines[:-1] if len(lines) > 2 else lines)]
+    whole = text[: text.rfind("\n") + 1] if text.count("\n") > 1 else text
     found: list[list[str]] = []
-    try:
-        for record in csv.reader(whole, delimiter=delimiter):
-            found.append(record)
-            if len(found) > n_rows:
-                break
-    except csv.Error:  # raised again, with its line, when the file is read
-        pass
+    with suppress(csv.Error):  # raised again, with its line, when the file is read
+        found += islice(csv.reader(io.StringIO(whole), delimiter=delimiter), n_rows + 1)
     return found
 
 
@@ -252,29 +250,6 @@ def with_decimals(
         if sign != found[name] and all(is_gap_word(cell) or number(cell, sign) for cell in cells):
             found[name] = sign
     return replace(dialect, decimals=found)
-
-
-def decimal_signs(columns: Sequence[Sequence[str]], delimiter: str) -> tuple[str, ...]:
-    """Return the decimal sign of each column, detected from its first cells.
-
-    A cell counts if it is a number with one sign and not with the other: 3,14 but not 1,234. A column without such
-    cells gets the sign of the other columns.
-
-    >>> decimal_signs([["3,14", "2,5"], ["1", "2"], ["1.5", ""]], ";")
-    (',', ',', '.')
-    """
-    balances = [_balance(cells) for cells in columns]
-    total = sum(balances)
-    has_groups = any(COMMA in cell and number(cell) for cells in columns for cell in cells) if not total else False
-    # Files are delimited by semicolons where the comma is the decimal sign.
-    common = COMMA if total > 0 or (has_groups and delimiter == ";") else POINT
-    return tuple({-1: POINT, 0: common, 1: COMMA}[(balance > 0) - (balance < 0)] for balance in balances)
-
-
-def _balance(cells: Sequence[str]) -> int:
-    """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
-    marked = [cell for cell in cells if COMMA in cell or POINT in cell]
-    return sum((number(cell, COMMA) is not None) - (number(cell, POINT) is not None) for cell in marked)
 
 
 def comma_note(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[FileFormatWarning]:

@@ -266,9 +266,9 @@ class Stream:
     def _unpacked(self) -> tuple[Any, bool]:
         """Return a file of decompressed bytes, and whether it is a member of a zip archive."""
         how = compression(self._raw.first)
-        packed = io.BufferedReader(self._raw, CHUNK)
         if how is None:
-            return packed, False
+            return self._raw, False
+        packed = io.BufferedReader(self._raw, CHUNK)
         if how == "zip":
             return self._unzipped(packed), True
         opener: dict[str, Callable[[], Any]] = {
@@ -314,12 +314,15 @@ class _Replayed(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        size = len(buffer)
+    def read(self, size: int = -1) -> bytes:
         chunk = self._pending[:size] or self._take(size) or b""
         self._pending = self._pending[size:]
-        buffer[: len(chunk)] = chunk
         self.n_bytes += len(chunk)
+        return chunk
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self.read(len(buffer))
+        buffer[: len(chunk)] = chunk
         return len(chunk)
 
 

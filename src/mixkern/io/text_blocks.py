@@ -9,8 +9,7 @@ import codecs
 import csv
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -26,7 +25,7 @@ pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pa_csv: Any = OnDemand("pyarrow.csv", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
-BLOCK = 1 << 22  # bytes
+BLOCK = 1 << 23  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
 MOST_BLANK = 1 << 26  # bytes of blank lines without a row between them
 FIELD_SIZE = csv.field_size_limit()
@@ -86,7 +85,6 @@ class TextBlocks:
         while data or not self._is_last:
             lines, table, rest = self._fast(data) or self._slow(data)
             n_bytes = len(data) - len(rest)
-            self._line += data.count(b"\n", 0, n_bytes)
             self._n_blank = 0 if len(lines) else self._n_blank + n_bytes
             if self._n_blank > MOST_BLANK:
                 raise TableFileError(
@@ -102,40 +100,30 @@ class TextBlocks:
         """Yield the bytes in UTF-8; a text is in cp1252 if its first letter outside ASCII is none in UTF-8."""
         mark = codecs.BOM_UTF8 if self.encoding == "utf-8-sig" else b""
         is_open = self.encoding == "utf-8"
-        decoder = self._decoder()
-        n_breaks = 0
+        decoder = codecs.getincrementaldecoder(self.encoding)()
         for chunk in chain(chunks, [b""]):
             if is_open and not chunk.isascii():
                 is_open, self.encoding = False, FALLBACK if is_cp1252(chunk) else self.encoding
-                decoder = self._decoder()
-            piece = chunk if decoder is None else decoder(chunk, n_breaks + 1).encode()
+                decoder = codecs.getincrementaldecoder(self.encoding)()
+            is_utf8 = self.encoding in ("utf-8", "utf-8-sig")
+            piece = chunk if is_utf8 else decoder.decode(chunk, final=not chunk).encode()
             piece, mark = piece.removeprefix(mark), b""
-            piece = piece.replace(b"\r", b"\n") if self._dialect.is_mac else piece
-            n_breaks += piece.count(b"\n")
-            yield piece
-
-    def _decoder(self) -> Callable[[bytes, int], str] | None:
-        """Return a function that decodes the next bytes, the last of which are empty; ``None`` for UTF-8."""
-        decoder = codecs.getincrementaldecoder(self.encoding)()
-
-        def decode(chunk: bytes, line: int) -> str:
-            try:
-                return decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                raise not_text(error, self.encoding, self._name, line, is_mac=self._dialect.is_mac) from error
-            except UnicodeError as error:
-                raise not_in_encoding(self._name, self.encoding, error) from error
-
-        return None if self.encoding in ("utf-8", "utf-8-sig") else decode
+            yield piece.replace(b"\r", b"\n") if self._dialect.is_mac else piece
 
     def _filled(self, data: bytes, size: int) -> bytes:
         """Return the bytes with more behind them, at least ``size`` in all while there are any."""
         pieces, n_bytes = [data], len(data)
-        while n_bytes < size and not self._is_last:
-            piece = next(self._pieces, None)
-            self._is_last = piece is None
-            pieces.append(piece or b"")
-            n_bytes += len(pieces[-1])
+        try:
+            while n_bytes < size and not self._is_last:
+                piece = next(self._pieces, None)
+                self._is_last = piece is None
+                pieces.append(piece or b"")
+                n_bytes += len(pieces[-1])
+        except UnicodeDecodeError as error:
+            line = self._line + sum(piece.count(b"\n") for piece in pieces)
+            raise not_text(error, self.encoding, self._name, line, is_mac=self._dialect.is_mac) from error
+        except UnicodeError as error:
+            raise not_in_encoding(self._name, self.encoding, error) from error
         data = b"".join(pieces)
         if n_bytes > LONGEST_LINE and b"\n" not in data:
             raise TableFileError(
@@ -172,56 +160,62 @@ class TextBlocks:
         rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
         columns = list(zip(*rows, strict=True)) or [()] * len(self._names)
         table = pa.table([pa.array(cells, pa.string()) for cells in columns], names=self._names)
-        return np.array(records.lines, dtype=np.int64), table, records.rest.encode() + tail
+        rest = records.rest.encode() + tail
+        self._line += data.count(b"\n", 0, len(data) - len(rest))
+        return np.array(records.lines, dtype=np.int64), table, rest
 
     def _fast(self, data: bytes) -> tuple[Ints, Any, bytes] | None:
         """Return the same as :meth:`_slow`; ``None`` where a block is not regular, or Arrow refuses it."""
         delimiter = self._dialect.delimiter
         if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b"\0" in data:
             return None
-        quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(QUOTE)) if b'"' in data else _NONE
+        signs = np.frombuffer(data, np.uint8)
+        quotes = np.flatnonzero(signs == ord(QUOTE)) if b'"' in data else _NONE
         end = len(data) if self._is_last else _last_end(data, quotes)
-        block = data[:end]
         if (
-            not _is_regular(data, quotes, ord(delimiter))
-            or block.count(b"\r") != block.count(b"\r\n")
+            not _is_regular(signs, quotes, ord(delimiter))
+            or (b"\r" in data and data.count(b"\r", 0, end) != data.count(b"\r\n", 0, end))
             or (self._is_last and len(quotes) % 2)
             or (len(data) > LONGEST_LINE and not end)
         ):
             return None
-        if not block.strip(b"\r\n"):
-            return _NONE, None, data[end:]
+        if not end:
+            return _NONE, None, data
         try:
-            table = pa_csv.read_csv(pa.py_buffer(block), self._reading(end), *self._options)
+            table = pa_csv.read_csv(pa.py_buffer(memoryview(data)[:end]), *self._options(end, len(quotes) > 0))
         except pa.ArrowInvalid:
             return None
-        if end > FIELD_SIZE and any(pc.max(pc.binary_length(cells)).as_py() > FIELD_SIZE for cells in table.columns):
-            return None  # refused by csv, if not only its bytes but its characters are as many
-        return _lines(block, quotes, table.num_rows) + self._line, table, data[end:]
+        is_short = not len(quotes) and all(
+            b"\n" in data[i : i + FIELD_SIZE // 2] for i in range(0, end, FIELD_SIZE // 2)
+        )
+        if not is_short and max(map(_longest, table.columns)) > FIELD_SIZE:
+            return None  # csv has a limit
+        breaks = signs[:end] == _NEWLINE
+        n_breaks, line = int(np.count_nonzero(breaks)), self._line
+        self._line += n_breaks
+        if table.num_rows == n_breaks + (signs[end - 1] != _NEWLINE):
+            return np.arange(line, line + table.num_rows), table, data[end:]
+        return line + _lines(signs[:end], np.flatnonzero(breaks), quotes), table, data[end:]
 
-    def _reading(self, n_bytes: int) -> Any:
-        return pa_csv.ReadOptions(column_names=self._names, block_size=n_bytes + 1)
-
-    @cached_property
-    def _options(self) -> tuple[Any, Any]:
-        """How Arrow parses lines, and converts cells to text."""
+    def _options(self, n_bytes: int, has_quotes: bool) -> tuple[Any, Any, Any]:
+        """How Arrow reads a block, parses lines, and converts cells to text; without quotes, in two threads."""
         return (
-            pa_csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True),
+            pa_csv.ReadOptions(column_names=self._names, block_size=n_bytes + 1 if has_quotes else BLOCK // 2),
+            pa_csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=has_quotes),
             pa_csv.ConvertOptions(column_types=dict.fromkeys(self._names, pa.string()), strings_can_be_null=False),
         )
 
 
-def _is_regular(data: bytes, quotes: Ints, delimiter: int) -> bool:
+def _is_regular(signs: Any, quotes: Ints, delimiter: int) -> bool:
     """Return whether each quote opens a cell after a delimiter or closes one before it, or is one of two in a cell."""
     if not len(quotes):
         return True
-    signs = np.frombuffer(data, np.uint8)
-    opening, closing = quotes[::2], quotes[1::2]
+    opening, closing, last = quotes[::2], quotes[1::2], len(signs) - 1
     before = signs[opening - 1]
     is_open = (opening == 0) | (before == delimiter) | (before == _NEWLINE)
     is_open[1:] |= opening[1:] == closing[: len(opening) - 1] + 1
-    after = signs[np.minimum(closing + 1, len(data) - 1)]
-    is_closed = (closing == len(data) - 1) | np.isin(after, (delimiter, _NEWLINE, _RETURN, ord(QUOTE)))
+    after = signs[np.minimum(closing + 1, last)]
+    is_closed = (closing == last) | np.isin(after, (delimiter, _NEWLINE, _RETURN, ord(QUOTE)))
     return bool(is_open.all() and is_closed.all())
 
 
@@ -233,16 +227,15 @@ def _last_end(data: bytes, quotes: Ints) -> int:
     return end + 1
 
 
-def _lines(block: bytes, quotes: Ints, n_rows: int) -> Ints:  # (n,)
-    """Return the number of lines before each row."""
-    n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
-    if n_rows == n_lines:
-        return np.arange(n_rows)
-    signs = np.frombuffer(block, np.uint8)
-    breaks = np.flatnonzero(signs == _NEWLINE)
+def _lines(signs: Any, breaks: Ints, quotes: Ints) -> Ints:  # (n,)
+    """Return the number of lines before each row, blank lines left out."""
     ends = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
-    ends = ends if block.endswith(b"\n") else np.append(ends, len(block))
+    ends = ends if signs[-1] == _NEWLINE else np.append(ends, len(signs))
     starts = np.append(0, ends[:-1] + 1)
     is_row = ends - starts > (signs[starts] == _RETURN)
     lines: Ints = np.searchsorted(breaks, starts[is_row])
     return lines
+
+
+def _longest(cells: Any) -> int:
+    return pc.max(pc.binary_length(cells)).as_py() or 0

@@ -15,14 +15,14 @@ import numpy as np
 
 from mixkern.encoding.grammar import COMMA, POINT
 from mixkern.errors import TableFileError, hint
-from mixkern.imports import optional
+from mixkern.imports import OnDemand, optional
 from mixkern.io.dialect import Dialect
 from mixkern.whole_file import whole_file, write_whole
 
 __all__ = ["STANDARD_OUTPUT", "has_types", "table_writer", "whole_file", "write_whole"]
 
-pa: Any = optional("pyarrow", purpose="Writing a table")
-pc: Any = optional("pyarrow.compute", purpose="Writing a table")
+pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 STANDARD_OUTPUT = "-"
 TEXTS = {".csv": ",", ".txt": "\t", ".tsv": "\t", ".tab": "\t"}  # delimiter of a table that was not read from text
