@@ -12,7 +12,7 @@ from scipy import sparse
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.coded import Coded
-from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.frame import RawColumn, column_labels, frame_kind, opened, raw_columns
 from mixkern.errors import (
     CellTypeError,
     ColumnNameError,
@@ -25,6 +25,16 @@ from mixkern.errors import (
 NAN = np.nan
 NOON = dt.datetime(2020, 1, 1, 12)
 GAPS = [None, NAN, pd.NA, pd.NaT, np.datetime64("NaT"), decimal.Decimal("NaN")]
+
+
+class OnlyStream:
+    """A table of an unknown library."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
 
 
 def only(X):
@@ -253,10 +263,7 @@ def test_texts(X, texts):
         (pl.Series([1.0]), r"but it is of type Series\. Make it a table: X\.to_frame\(\)\.$"),
         (np.zeros((2, 2, 2)), "but it has 3"),
         (object, r"X must be a frame, an array or a list of rows, but it is of type type\.$"),
-        (
-            pa.RecordBatch.from_pydict({"a": [1]}),
-            r"type RecordBatch\. Make it .*: pyarrow\.Table\.from_batches\(\[X\]\)",
-        ),
+        (OnlyStream(pa.chunked_array([[1, 2]])), "X is an Arrow stream that cannot be read as a table: "),
         ([[1, 2], [3]], r"X is not a table: its first row has 2 cells, but row 2 .* has 1\."),
         ([[1, 2], 3], "first row has 2 cells, but row 2 .* has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
@@ -402,3 +409,35 @@ def test_integers_that_no_float_can_hold(kind):
 def test_infinite_cells_are_not_taken_for_large_ones():
     column = RawColumn("a", Kind.NUMBER, Coded.of_cells([1, float("inf"), decimal.Decimal("-Infinity")]))
     np.testing.assert_array_equal(column.numbers(), [1, np.inf, -np.inf])
+
+
+TOWNS = pa.table({"town": ["Kassel", "Passau", None], "age": [20.5, 40.5, None]})
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        lambda: OnlyStream(TOWNS),
+        lambda: TOWNS.to_reader(max_chunksize=2),
+        lambda: pa.RecordBatchReader.from_stream(TOWNS),
+        lambda: TOWNS.to_batches()[0],
+    ],
+)
+def test_arrow_streams(stream):
+    table = stream()
+    assert [(column.name, column.texts()) for column in raw_columns(table)] == [
+        ("town", ["Kassel", "Passau", None]),
+        ("age", ["20.5", "40.5", None]),
+    ]
+    assert opened(table).shape == (3, 2)  # also of a stream that can be read once
+    assert frame_kind(table) == "pyarrow"
+
+
+def test_a_stream_without_weak_references():
+    class Slots(OnlyStream):
+        __slots__ = ()
+
+        def __hash__(self):
+            raise TypeError
+
+    assert opened(Slots(TOWNS)).equals(TOWNS)

@@ -18,6 +18,7 @@ from mixkern.encoding.frame import (
     column_labels,
     floats,
     frame_kind,
+    native_table,
     opened,
     raw_columns,
 )
@@ -157,7 +158,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        X = nw.to_native(X, pass_through=True)  # scikit-learn finds no names in a frame of narwhals
+        X = native_table(X)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
         chosen = user_choices([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
         found = infer_columns(raws, chosen)
@@ -220,7 +221,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
-        kind = self.frame_kind_ if column_labels(nw.to_native(X, pass_through=True)) is None else frame_kind(X)
+        kind = self.frame_kind_ if column_labels(native_table(X)) is None else frame_kind(X)
         return make_frame(self.decoded(encoded), kind, index=index, purpose="TableEncoder.inverse_transform")
 
     def decoded(self, encoded: Floats) -> dict[str, NDArray[Any]]:
@@ -359,7 +360,7 @@ def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:
     The columns of a frame may be in any order; they are sorted as ``names``. A frame whose columns are numbered, such
     as ``pandas.DataFrame(array)``, is read as an array.
     """
-    X = nw.to_native(X, pass_through=True)
+    X = native_table(X)
     labels = column_labels(X)
     if labels is None:
         return _check_width(as_floats(X, "X", TableError), names), None

@@ -1,7 +1,7 @@
 """Read the named columns of any table.
 
-A table is a frame of pandas, polars or another library that narwhals supports, a NumPy array or a list of rows. A
-:class:`RawColumn` returns its cells as numbers or as text.
+A table is a frame of pandas, polars or another library that narwhals supports, an Arrow table or stream, a NumPy array
+or a list of rows. A :class:`RawColumn` returns its cells as numbers or as text.
 """
 
 import datetime as dt
@@ -11,9 +11,11 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import PurePath
 from types import NoneType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import narwhals as nw
 import numpy as np
@@ -33,6 +35,7 @@ from mixkern.errors import (
     TooLargeError,
     hint,
 )
+from mixkern.imports import optional
 from mixkern.typing import Floats
 from mixkern.wording import counted, listing, shortened
 
@@ -165,9 +168,41 @@ def raw_columns(X: Any) -> list[RawColumn]:
     return [_series_column(str(label), f"X[{label!r}]", series) for label, series in pairs]
 
 
+_read_streams: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # a stream may be read once: its table is kept
+
+
+def native_table(X: Any) -> Any:
+    """Return a frame of narwhals as the frame that it wraps, and an Arrow stream as a table of pyarrow.
+
+    Objects of other libraries with the method ``__arrow_c_stream__`` are read by it: results of DuckDB, record batches
+    and their readers, and others.
+    """
+    X = nw.to_native(X, pass_through=True)
+    if not hasattr(X, "__arrow_c_stream__") or isinstance(X, type):
+        return X
+    if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
+        return X
+    try:
+        if X not in _read_streams:
+            _read_streams[X] = _table_of_stream(X)
+        return _read_streams[X]
+    except TypeError:  # no weak reference to it
+        return _table_of_stream(X)
+
+
+def _table_of_stream(stream: Any) -> Any:
+    is_polars = find_spec("pyarrow") is None and find_spec("polars") is not None
+    if not is_polars:
+        optional("pyarrow", purpose="A table from an Arrow stream")
+    try:
+        return nw.from_arrow(stream, backend="polars" if is_polars else "pyarrow").to_native()
+    except Exception as error:  # of the library that the stream comes from
+        raise NotATableError(f"X is an Arrow stream that cannot be read as a table: {error}") from error
+
+
 def opened(X: Any) -> Any:
     """Return a table as a native frame or as an array, before its cells are read; raise an error if it is neither."""
-    X = nw.to_native(X, pass_through=True)
+    X = native_table(X)
     _check_is_table(X)
     labels = column_labels(X)
     if labels is None:
@@ -232,8 +267,6 @@ def _conversion(X: Any) -> str:
     if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series) and hasattr(X, "to_frame"):
         row = " if it is one column, X.to_frame().T if it is one row" if nw.dependencies.is_pandas_series(X) else ""
         return f"Make it a table: X.to_frame(){row}."
-    if type(X).__name__ == "RecordBatch":
-        return "Make it a table first: pyarrow.Table.from_batches([X])."
     return ""
 
 
@@ -414,5 +447,5 @@ def frame_kind(X: Any) -> str:
     >>> frame_kind([[1, 2]])
     'pandas'
     """
-    frame = nw.from_native(nw.to_native(X, pass_through=True), eager_only=True, pass_through=True)
+    frame = nw.from_native(native_table(X), eager_only=True, pass_through=True)
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else PANDAS

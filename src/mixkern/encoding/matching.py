@@ -40,7 +40,7 @@ def check_columns(estimator: Any, table: Any, known: list[str] | None = None) ->
     except ValueError as error:
         new, missing = [name for name in given if name not in known], [name for name in known if name not in given]
         lines = [f"{name!r}:{near}" for name in new[:5] if (near := nearest(name, missing))]
-        if not (new or missing):
+        if given and not (new or missing):
             lines.append(_first_difference(given, known))
         message = "\n".join([str(error).rstrip(), *lines])
         raise ColumnMismatchError(message, hint=hint(python=_next_step(table, given, known))) from error
