@@ -16,6 +16,7 @@ EXTRA_OF = {
     "PIL": "plot",  # comes with matplotlib
     "skops": "convert",
     "jinja2": "report",
+    "python_calamine": "excel",
     "click": "cli",
     "rich": "cli",
 }

@@ -388,3 +388,20 @@ def test_formulas_are_noted_and_guarded(run, model, people, written, tmp_path):
     done = run("predict", model, path, "-o", tmp_path / "out.csv", "--guard-formulas")
     assert "an apostrophe was written before each." in done.stderr
     assert ",'=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()
+
+
+def test_an_excel_file(run, people, table, model, tmp_path):
+    pytest.importorskip("python_calamine")
+    writer = pytest.importorskip("openpyxl")
+    book = writer.Workbook()
+    book.active.append(list(people))
+    for row in people.astype(object).where(people.notna(), None).itertuples(index=False):
+        book.active.append(list(row))
+    book.create_sheet("Other").append(["a", "b"])
+    book.save(tmp_path / "in.xlsx")
+    run("predict", model, table, "-o", tmp_path / "a.csv")
+    done = run("predict", model, tmp_path / "in.xlsx", "-o", tmp_path / "b.csv")
+    assert "in.xlsx has 2 sheets, 'Sheet', 'Other': the first one was read. For another: --sheet 'Other'" in done.stderr
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+    done = run("predict", model, tmp_path / "in.xlsx", "--sheet", "Othr", code=1)
+    assert "has no sheet 'Othr'. Did you mean 'Other'?" in done.stderr

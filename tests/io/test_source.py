@@ -119,8 +119,8 @@ def test_what_cannot_be_opened(written, tmp_path):
         TableSource(tmp_path).peek(1)
     with pytest.raises(TableFileError, match="zip archive of 2 files, but expected is one table"):
         TableSource(written(zipped(CONTENT, "a.csv", "b.csv"))).peek(1)
-    with pytest.raises(TableFileError, match="looks like an Excel file: save it as CSV"):
-        TableSource(written(zipped(b"", "[Content_Types].xml", "xl/workbook.xml"))).peek(1)
+    with pytest.raises(TableFileError, match=r"looks like an Excel file of another kind: save it as \.xlsx or CSV"):
+        TableSource(written(zipped(b"", "[Content_Types].xml", "xl/workbook.bin"))).peek(1)
     with pytest.raises(TableFileError, match=r"cannot be read|damaged"):
         TableSource("a\0b").peek(1)
 
@@ -161,7 +161,7 @@ def test_compressions(first, name):
     ("first", "what"),
     [
         (b"\x89PNG\r\n\x1a\n", "a picture"),
-        (b"\xd0\xcf\x11\xe0\xa1", "an Excel file: save it as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1", "an older Excel file: save it as .xlsx or CSV"),
         (b"\n <!DOCTYPE html>", "a web page"),
         (b'[{"a": 1}]', "a JSON file"),
         (b"\0" * 257 + b"ustar", "a tar archive"),

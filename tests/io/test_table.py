@@ -35,7 +35,7 @@ def test_formats(written):
     ("first", "what"),
     [
         (b"\x89PNG\r\n\x1a\n", "mine.csv looks like a picture."),
-        (b"\xd0\xcf\x11\xe0", "mine.csv looks like an Excel file: save it as CSV."),
+        (b"\xd0\xcf\x11\xe0", "mine.csv looks like an older Excel file: save it as .xlsx or CSV."),
         (b"<html>", "mine.csv looks like a web page: save the table as CSV."),
     ],
 )
@@ -48,7 +48,7 @@ def test_a_spreadsheet(tmp_path):
     with zipfile.ZipFile(tmp_path / "sheet.xlsx", "w") as archive:
         for name in ("[Content_Types].xml", "xl/workbook.xml"):
             archive.writestr(name, "")
-    with pytest.raises(TableFileError, match=r"sheet.xlsx looks like an Excel file: save it as CSV"):
+    with pytest.raises(TableFileError, match=r"sheet.xlsx is not an Excel file, or damaged: .*\. Save it again\."):
         table_file(tmp_path / "sheet.xlsx")
 
 

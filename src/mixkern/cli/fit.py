@@ -130,5 +130,5 @@ def _show(result: dict[str, Any], table: str) -> None:
     )
     if "accuracy" in result:
         click.echo(result["accuracy"]["in_words"])
-    words = shlex.join([result["model"], table])
-    click.echo(f"Model: {result['model']}\nNext: mixkern predict {words} -o labelled.csv")
+    words = [shlex.join([result["model"], table]), repeat_options(("sheet",)), "-o labelled.csv"]
+    click.echo(f"Model: {result['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")

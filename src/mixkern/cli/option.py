@@ -23,6 +23,7 @@ TABLE_PARAMETERS = (
     "decimal",
     "encoding",
     "gaps",
+    "sheet",
 )
 
 
@@ -71,6 +72,7 @@ def name_list(
 def reading_options(command: Command) -> Command:
     """Add the options for the format of a file, for what cannot be detected in it."""
     for option in (
+        click.option("--sheet", help="Sheet of an Excel file.  [default: the first]"),
         click.option("--gap", "gaps", multiple=True, metavar="TEXT", help="A text that marks a gap, such as -999."),
         click.option("--encoding", help="Encoding of the file, such as cp1252.  [default: detected]"),
         click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign.  [default: detected]"),

@@ -25,7 +25,7 @@ from mixkern.wording import counted, nearest
 
 MAGIC = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of a file
 _NOT_TABLES = (
-    (b"\xd0\xcf\x11\xe0", "an Excel file: save it as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an older Excel file: save it as .xlsx or CSV"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"GIF8", "a picture"),
@@ -91,14 +91,18 @@ def no_table(first: bytes) -> str:
 def no_table_in_zip(members: Collection[str]) -> str:
     """Return what a zip archive is, by the names of its members; empty where it may be a compressed table.
 
-    >>> no_table_in_zip(["[Content_Types].xml", "xl/workbook.xml"]), no_table_in_zip(["table.csv"])
-    ('an Excel file: save it as CSV', '')
+    >>> no_table_in_zip(["[Content_Types].xml", "xl/workbook.bin"]), no_table_in_zip(["table.csv"])
+    ('an Excel file of another kind: save it as .xlsx or CSV', '')
     """
     if "[Content_Types].xml" in members:
         is_sheet = any(name.startswith("xl/") for name in members)
-        return "an Excel file: save it as CSV" if is_sheet else "an Office document: save the table as CSV"
+        return (
+            "an Excel file of another kind: save it as .xlsx or CSV"
+            if is_sheet
+            else "an Office document: save the table as CSV"
+        )
     if "mimetype" in members:
-        return "a LibreOffice file: save it as CSV"
+        return "a LibreOffice file: save it as .xlsx or CSV"
     if "schema.json" in members or "mixkern.json" in members:
         return "a model rather than a table"
     if members and all(name.endswith(".npy") for name in members):

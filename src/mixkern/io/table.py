@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.errors import FileFormatWarning, TableFileError, issue
+from mixkern.errors import FileFormatWarning, OptionError, TableFileError, issue
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import TableFile
 from mixkern.io.delimited import delimited_file
 from mixkern.io.dialect import Dialect
+from mixkern.io.excel import ExcelFile, is_workbook
 from mixkern.io.source import FIRST, MAGIC, TableSource, no_table
 from mixkern.validation import one_of
 from mixkern.wording import counted, listing
@@ -39,9 +40,10 @@ def table_file(
     encoding: str | None = None,
     format: str | None = None,  # noqa: A002
     gaps: Collection[str] = (),
+    sheet: str | None = None,
     like: Dialect | None = None,
 ) -> TableFile:
-    r"""Open a table in a file: delimited text such as CSV, compressed or not, Parquet or Arrow IPC.
+    r"""Open a table in a file: delimited text such as CSV, compressed or not, Parquet, Arrow IPC or Excel (.xlsx).
 
     Only the beginning of the file is read, to detect how it is written where no option is given.
 
@@ -63,6 +65,8 @@ def table_file(
         text.
     gaps : collection of str, default=()
         Texts of cells that are gaps, such as "-999", in addition to empty cells, NA, null and similar ones.
+    sheet : str, default=None
+        Sheet of an Excel file; ``None`` is the first one.
     like : Dialect, default=None
         How another table of the same kind is written: its delimiter is tried first, and its encoding where the bytes
         are not UTF-8.
@@ -89,6 +93,10 @@ def table_file(
     """
     how = one_of(Format, format, "format") if format is not None else None
     source = TableSource(path)
+    if how is None and is_workbook(source):
+        return ExcelFile(source, sheet, gaps)
+    if sheet is not None:
+        raise OptionError(f"{source.name} has no sheets, because it is no Excel file (.xlsx). Leave out the sheet.")
     first = source.peek(FIRST)
     found = how or next((Format(kind) for kind, magic in MAGIC.items() if first.startswith(magic)), None)
     if found in (Format.PARQUET, Format.ARROW):
@@ -157,13 +165,14 @@ def read_table(
     encoding: str | None = None,
     format: str | None = None,  # noqa: A002
     gaps: Collection[str] = (),
+    sheet: str | None = None,
     text: Collection[str] = (),
 ) -> Table:
     r"""Read a table from a file as the commands of the tool do: how it is written is detected.
 
     Parameters
     ----------
-    path, delimiter, decimal, encoding, format, gaps
+    path, delimiter, decimal, encoding, format, gaps, sheet
         As in :func:`mixkern.io.table_file`.
     text : collection of str, default=()
         Columns whose cells stay texts, such as labels that are numbers.
@@ -195,7 +204,8 @@ def read_table(
     0  31.5  Kassel
     1  47.0  Passau
     """
-    file = table_file(path, delimiter=delimiter, decimal=decimal, encoding=encoding, format=format, gaps=gaps)
+    how: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding, "format": format}
+    file = table_file(path, gaps=gaps, sheet=sheet, **how)
     table = Table(file.name, file.table(text), file.notes, file.dialect)
     for note in table.notes:
         issue(note)
