@@ -90,10 +90,13 @@ class ModelArchive:
         _check_start(file, self.n_bytes)
         self._members = _members(file, self.n_bytes)
         self._file = file
+        self._json_limit = max(JSON_MEMORY, 2 * self.n_bytes)
+        if 3 * self._members[DESCRIPTION].file_size > self._json_limit:  # it could not be parsed
+            raise ModelFileError(f"its {DESCRIPTION} is larger than that of any model.")
         sums = self._read(CHECKSUMS)
         self._sums = dict(zip(self._members, sums.split(b"\n"), strict=False))
         self.checksum = hashlib.sha256(sums).hexdigest()
-        self.description = _parsed(self._checked(DESCRIPTION), self.n_bytes)
+        self.description = _description(parsed_json(self._checked(DESCRIPTION), self._json_limit))
         self._check_arrays()
 
     def array(self, i: int) -> NDArray[Any]:
@@ -189,9 +192,8 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     return found
 
 
-def _parsed(text: bytes, n_bytes: int) -> dict[str, Any]:
+def _description(facts: Any) -> dict[str, Any]:
     """Return the description of a model; one of another format is an error."""
-    facts = parsed_json(text, max(JSON_MEMORY, 2 * n_bytes))
     number = facts.get("format") if isinstance(facts, dict) else None
     if type(number) is int and number > FORMAT:
         raise ModelFileError(

@@ -44,7 +44,7 @@ def convert(old: str | PathLike[str], new: str | PathLike[str]) -> Path:
             payload, types = _with_present_modules(archive.read(PAYLOAD))
         model = _present(skops.loads(payload, trusted=types))
     except Exception as error:  # of zipfile, json and skops, which names types that are not trusted
-        reason = shortened(f"{type(error).__name__}: {error}", 200)
+        reason = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 200)
         raise ModelFileError(f"{source} is no model of format 1 or 2, or damaged ({reason}).") from error
     return save(model, new, notes=notes)
 

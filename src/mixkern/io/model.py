@@ -266,7 +266,7 @@ def _parsed(file: BinaryIO) -> ModelFile:
     except ModelFileError as error:
         raise error if error.hint else ModelFileError(error.args[0], hint=SAVE) from error
     except Exception as error:
-        reason = shortened(f"{type(error).__name__}: {error}", 120)
+        reason = shortened(" ".join(f"{type(error).__name__}: {error}".split()), 120)  # arrays have several lines
         raise ModelFileError(f"its model cannot be used ({reason}).", hint=SAVE) from error
     saved = {name: facts[name] for name in ("notes", "format", "created", "versions")}
     return ModelFile(model, version=facts["mixkern"], checksum=archive.checksum, n_bytes=archive.n_bytes, **saved)

@@ -5,7 +5,8 @@ import skops.io
 
 from .example import answers, assert_same, numbers, table
 
-NAMES = ["svc", "laplacian", "transductive", "s3vc", "svr", "oneclass", "encoder", "density"]
+SLOW = ("laplacian", "transductive", "s3vc", "svr", "oneclass")
+NAMES = ["svc", "encoder", "density", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 
 
 @pytest.mark.parametrize("name", NAMES)
