@@ -87,10 +87,10 @@ def test_cells_have_their_types(tmp_path):
 
 
 def test_texts_are_read_as_those_of_a_text_file(tmp_path):
-    rows = [["sum", "name", "grouped"], ["1", "x", "1,234"], ["2.5", "y", "2,345"], [None, "NA", "5"]]
-    with pytest.warns(FileFormatWarning, match="thousands"):
+    rows = [["sum", "name", "share"], ["1", "x", "12.5 %"], ["2.5", "y", "3 %"], [None, "NA", "7.25 %"]]
+    with pytest.warns(FileFormatWarning, match="'share'"):
         table = read_table(workbook(tmp_path / "a.xlsx", {"Data": rows}))
-    assert table.arrow.to_pydict() == {"sum": [1, 2.5, None], "name": ["x", "y", None], "grouped": [1234, 2345, 5]}
+    assert table.arrow.to_pydict() == {"sum": [1, 2.5, None], "name": ["x", "y", None], "share": [12.5, 3, 7.25]}
     assert repr(table).splitlines()[1] == "  read as excel"
 
 
