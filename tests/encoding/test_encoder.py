@@ -343,8 +343,7 @@ Some columns could be read in two ways.
   'id': texts that differ in nearly every row, read as categories; drop them if they are identifiers
   'row': whole numbers that could be row numbers, read as numbers; drop them if they are identifiers
   'signup': texts that look like dates, read as categories
-To convert 'zip': X['zip'] = pd.to_numeric(X['zip'], errors='coerce')
-To convert 'signup': X['signup'] = pd.to_datetime(X['signup'])
+To convert 'zip', 'signup': X = mixkern.prepare_table(X).X
 To choose, name the columns: TableEncoder(continuous=[...], categorical=[...]), given to an estimator as encoder=."""
 
 

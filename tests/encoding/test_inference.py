@@ -50,6 +50,7 @@ def test_what_goes_without_saying(cells, column_type):
     assert how == Inference(column_type)
 
 
+UNITS = "texts that look like numbers with a unit, read as categories"
 COMMAS = "texts that look like numbers with decimal commas, read as categories"
 ROW_NUMBERS = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
 IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
@@ -76,7 +77,14 @@ IDENTIFIERS = "texts that differ in nearly every row, read as categories; drop t
         (["1", "2", "x", None], CategoricalColumn, "texts that are mostly numbers, read as categories"),
         (["1,5", "2,25", "x", None], CategoricalColumn, COMMAS),
         ([f"{i},5" for i in range(20)] * 3, CategoricalColumn, COMMAS),
+        (["12 %", "13 %"], CategoricalColumn, "texts that look like numbers with a unit, read as categories"),
+        (
+            [f"${i}.50" for i in range(20)],
+            CategoricalColumn,
+            "texts that look like numbers with a unit, read as categories",
+        ),
         (DAYS, CategoricalColumn, "texts that look like dates, read as categories"),
+        (["01/02/2024", "03/04/2024"], CategoricalColumn, "texts that look like dates, read as categories"),
         ([DAYS[0], None, DAYS[0]], CategoricalColumn, "texts that look like dates, read as categories"),
         ([f"id {i}" for i in range(11)], CategoricalColumn, IDENTIFIERS),
         ([*(f"id {i}" for i in range(18)), "id 0", "id 1", None], CategoricalColumn, IDENTIFIERS),  # 18 of 20
@@ -90,8 +98,13 @@ def test_what_could_be_read_in_two_ways(cells, column_type, reason):
 @pytest.mark.parametrize(
     ("cells", "advice"),
     [
-        (["1", "2"], "X['a'] = pd.to_numeric(X['a'], errors='coerce')"),
-        (DAYS, "X['a'] = pd.to_datetime(X['a'])"),
+        (["1", "2"], "X = mixkern.prepare_table(X).X"),
+        (["1", "2", "x"], "X['a'] = pd.to_numeric(X['a'], errors='coerce')"),
+        (["1,5", "2,5"], "X = mixkern.prepare_table(X).X"),
+        (["1,5", "2,5", "x"], "X['a'] = pd.to_numeric(X['a'].str.replace(',', '.'), errors='coerce')"),
+        (["12 %", "?", "13 %"], "X = mixkern.prepare_table(X).X"),
+        (DAYS, "X = mixkern.prepare_table(X).X"),
+        ([*DAYS, "soon"], "X['a'] = pd.to_datetime(X['a'])"),
         ([1, 2], ""),
     ],
 )
@@ -118,11 +131,18 @@ def test_numbers_with_a_few_words_between_them_are_refused_together():
 
 
 def test_many_refused_columns_are_counted():
-    frame = pd.DataFrame({f"a{i}": [*DIGITS, "?"] for i in range(8)})
+    frame = pd.DataFrame({f"a{i}": [*DIGITS, "-"] for i in range(8)})
     with pytest.raises(
         NotNumericError, match=r"(?s)'a4': .*\n  and 3 more columns\n.*\n  and 3 more columns\nOr .*'a7'"
     ):
         infer_columns(raw_columns(frame), {})
+
+
+def test_words_for_gaps_among_numbers_are_gaps_in_a_prepared_table():
+    frame = pd.DataFrame({"a": [*DIGITS, "?"], "b": [*DIGITS, "NA"]})
+    with pytest.raises(NotNumericError, match=r"rest:\n  X = mixkern\.prepare_table\(X\)\.X\nOr read") as caught:
+        infer_columns(raw_columns(frame), {})
+    assert str(caught.value).count("prepare_table") == 1
 
 
 def test_what_is_settled_is_neither_read_nor_refused():

@@ -158,6 +158,29 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         -------
         self
         """
+        self._fit(X)
+        return self
+
+    @all_or_nothing
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: ARG002
+        """Fit each column, and encode the table, whose cells are read once.
+
+        Parameters
+        ----------
+        X : pandas or polars frame, ndarray or list of rows
+            The table, with labelled and unlabelled rows.
+        y : ignored
+            Accepted for use in pipelines.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            As by :meth:`fit` and :meth:`transform`.
+        """
+        return self._encoded(self._fit(X))
+
+    def _fit(self, X: Any) -> list[RawColumn]:
+        """Fit each column, and return the columns as they were read."""
         X = native_table(X)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
         chosen = user_choices([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
@@ -170,7 +193,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         message, step = ambiguity_text([raw.name for raw in raws], found)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
-        return self
+        return raws
 
     def transform(self, X: Any) -> Floats:
         """Encode a table with the fitted columns.
@@ -185,7 +208,9 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_columns)
             Continuous block first, then codes; see :meth:`get_feature_names_out`.
         """
-        raws = self._matching(X)
+        return self._encoded(self._matching(X))
+
+    def _encoded(self, raws: list[RawColumn]) -> Floats:  # (n, n_columns)
         encoded = np.empty((len(raws[0].cells), len(raws)))
         unseen: list[Unseen] = []
         ignored: dict[str, int] = {}

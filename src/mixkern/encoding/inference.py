@@ -12,6 +12,7 @@ from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
 from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.frame import RawColumn, raw_columns
+from mixkern.encoding.grammar import COMMA, number, unit_of
 from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
 
@@ -123,11 +124,15 @@ def _infer_text(raw: RawColumn) -> Inference:
         return _infer_numeric_text(raw, coded, others, is_key)
     if _have_decimal_commas(distinct):
         reason = "texts that look like numbers with decimal commas, read as categories"
-        conversion = f"{raw.place} = pd.to_numeric({raw.place}.str.replace(',', '.'), errors='coerce')"
+        otherwise = f"{raw.place} = pd.to_numeric({raw.place}.str.replace(',', '.'), errors='coerce')"
+        conversion = _conversion(raw, otherwise)
         return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion, is_identifier=is_key)
+    if distinct and unit_of(distinct[0]) and raw.spelling() is not None:
+        reason = "texts that look like numbers with a unit, read as categories"
+        return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=_to_numeric(raw))
     if are_dates(distinct):
         reason = "texts that look like dates, read as categories"
-        conversion = f"{raw.place} = pd.to_datetime({raw.place})"
+        conversion = _conversion(raw, f"{raw.place} = pd.to_datetime({raw.place})")
         return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion)
     if is_key:
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
@@ -143,7 +148,7 @@ def _have_decimal_commas(texts: Sequence[str]) -> bool:
     """
     if not any("," in text and re.fullmatch(r"[-+]?\d+,(\d{1,2}|\d{4,})", text.strip()) for text in texts):
         return False
-    others = not_numbers([text.replace(",", ".") for text in texts])
+    others = [text for text in texts if number(text, COMMA) is None]
     return len(texts) > 1 and 2 * len(others) < len(texts)
 
 
@@ -164,7 +169,7 @@ def _infer_numeric_text(raw: RawColumn, coded: Coded, others: list[str], is_key:
 def _mostly_numbers(refused: Sequence[tuple[RawColumn, str]]) -> NotNumericError:
     """Return an error that lists the columns of texts that are numbers with a few exceptions."""
     names = [raw.name for raw, _ in refused]
-    conversions = few_lines([_to_numeric(raw) for raw, _ in refused])
+    conversions = few_lines(list(dict.fromkeys(_to_numeric(raw) for raw, _ in refused)))
     first = "Some columns of texts are numbers for the most part; rows are counted from 1."
     return NotNumericError(
         "\n  ".join([first, *few_lines([refusal for _, refusal in refused])]),
@@ -178,4 +183,10 @@ def _mostly_numbers(refused: Sequence[tuple[RawColumn, str]]) -> NotNumericError
 
 
 def _to_numeric(raw: RawColumn) -> str:
-    return f"{raw.place} = pd.to_numeric({raw.place}, errors='coerce')"
+    return _conversion(raw, f"{raw.place} = pd.to_numeric({raw.place}, errors='coerce')")
+
+
+def _conversion(raw: RawColumn, otherwise: str) -> str:
+    """Return the line of Python that converts a column: ``prepare_table`` where it reads all texts of a frame."""
+    is_frame = not raw.place.startswith("X[:")
+    return "X = mixkern.prepare_table(X).X" if is_frame and raw.spelling() is not None else otherwise

@@ -134,17 +134,18 @@ class Unseen:
 def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str, Hint]:
     """Return text and hint of a warning about columns that could be read in two ways; both empty if there are none."""
     found: dict[str, list[str]] = {}
-    conversions: dict[str, str] = {}
+    conversions: dict[str, list[str]] = {}  # for the first column of each reason
     for name, inference in zip(names, inferences, strict=True):
         if inference.is_ambiguous:
+            if inference.conversion and inference.reason not in found:
+                conversions.setdefault(inference.conversion, []).append(name)
             found.setdefault(inference.reason, []).append(name)
-            if inference.conversion:
-                conversions.setdefault(inference.reason, f"\nTo convert {name!r}: {inference.conversion}")
     if not found:
         return "", Hint()
     lines = [f"{listing(group)}: {reason}" for reason, group in found.items()]
     text = "\n  ".join(["Some columns could be read in two ways.", *lines])
-    return text, replace(CHOOSE, python="".join([*conversions.values(), CHOOSE.python]))
+    steps = [f"\nTo convert {listing(group)}: {conversion}" for conversion, group in conversions.items()]
+    return text, replace(CHOOSE, python="".join([*steps, CHOOSE.python]))
 
 
 def unseen_text(found: Sequence[Unseen]) -> str:
