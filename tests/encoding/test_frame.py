@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from mixkern import MixtureSVC
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.coded import Coded
 from mixkern.encoding.frame import RawColumn, column_labels, frame_kind, opened, raw_columns
@@ -441,3 +442,13 @@ def test_a_stream_without_weak_references():
             raise TypeError
 
     assert opened(Slots(TOWNS)).equals(TOWNS)
+
+
+def test_estimators_learn_from_a_stream_that_can_be_read_once():
+    table = pa.table({"a": [0.5, 1.5, 2.5, 3.5] * 5, "b": list("xyyx") * 5})
+    labels = ["no", "no", "yes", "yes"] * 5
+    model = MixtureSVC(random_state=0).fit(table.to_reader(), labels)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    found = model.assess(table.to_reader())
+    assert isinstance(found, pa.Table)
+    assert found.equals(MixtureSVC(random_state=0).fit(table, labels).assess(table))

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.utils.validation import validate_data
 
-from mixkern.encoding.frame import column_labels
+from mixkern.encoding.frame import column_labels, native_table
 from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, hint, warn
 from mixkern.wording import nearest
 
@@ -13,7 +13,7 @@ MOST_NAMED = 12  # columns that are listed in a message
 
 def keep_columns(estimator: Any, table: Any) -> None:
     """Set ``n_features_in_`` and, where the columns have names, ``feature_names_in_``."""
-    validate_data(estimator, table, skip_check_array=True)
+    validate_data(estimator, native_table(table), skip_check_array=True)
 
 
 def check_columns(estimator: Any, table: Any, known: list[str] | None = None) -> None:
