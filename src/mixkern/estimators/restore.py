@@ -14,7 +14,7 @@ from mixkern.svm import DecisionFunction
 from mixkern.wording import shortened
 
 N_PREDICTED = 3  # support vectors that are predicted as a check
-MOST_CELLS = 2**23  # numbers in the metrics of all components: larger models are not predicted as a check
+MOST_CELLS = 2**22  # numbers that predictions compute: where there are more than in the file, none are made as a check
 PREDICTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "novelty", "responsibilities")
 
 
@@ -49,7 +49,9 @@ def check_parts(estimator: Any, decision: DecisionFunction, novelty: Novelty, n_
     agree(decision.coefficients.shape[1] == len(decision.intercepts) == n_functions, "coefficients and classes")
     require(ROWS.accepts(novelty.rows) and ROWS.accepts(novelty.sampled) and len(novelty.rows), "novelty")
     agree(novelty.rows.shape[1] == n == novelty.sampled.shape[1], "training rows and mixture")
-    if not _is_costly(decision.kernel, mixture):
+    most_rows = max(len(novelty.rows), len(novelty.sampled), len(decision.support), mixture.n_continuous**2)
+    n_cells = mixture.n_components * most_rows  # of responsibilities, or of the metrics of all components
+    if n_cells <= max(MOST_CELLS, mixture.covariances.size) and not _has_graph(decision.kernel):
         _check_predictions(estimator, decision)
 
 
@@ -62,10 +64,8 @@ def _check_predictions(estimator: Any, decision: DecisionFunction) -> None:
             agree(len(getattr(estimator, name)(Rows(values, mixture))) == len(values), name)
 
 
-def _is_costly(kernel: Any, mixture: Any) -> bool:
-    """Whether predictions would compute a graph, or metrics that are much larger than the mixture itself."""
-    if mixture.n_components * mixture.n_continuous**2 > max(MOST_CELLS, 2 * mixture.covariances.size):
-        return True
+def _has_graph(kernel: Any) -> bool:
+    """Whether a kernel would compute a graph of many rows when it is evaluated."""
     waiting = [kernel]
     while waiting:
         part = waiting.pop()

@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZIP_DEFLATED
 
@@ -13,11 +14,14 @@ import numpy as np
 import pytest
 import skops.io
 
+from mixkern import Mixture, MixtureSVC
 from mixkern.errors import ModelFileError
-from mixkern.io import load
+from mixkern.io import load, save
 from mixkern.io.archive import CHECKSUMS, DESCRIPTION, JSON_MEMORY
+from mixkern.kernels import LaplacianKernel, RBFKernel
 
 from .damage import array_names, described, members, sealed, sums, zipped
+from .example import density, labels, numbers
 
 MB = 2**20
 
@@ -221,3 +225,23 @@ def test_a_good_file_takes_little_more_than_twice_its_size(content, tmp_path):
     error, peak = peak_of(path)
     assert error is None
     assert peak < 2 * len(content) + MB
+
+
+def test_a_small_file_does_not_compute_large_matrices(tmp_path):
+    """Rows times components, and the metrics of all components, may be much larger than both."""
+    X, y = numbers(), np.arange(90) % 2
+    many = Mixture(np.full(4000, 1 / 4000), np.random.RandomState(0).randn(4000, 3), np.ones(4000), "spherical")
+    model = MixtureSVC(density=many, random_state=0, probability=False).fit(X, y)
+    model._novelty = replace(model._novelty, rows=np.resize(X, (20_000, 3)))  # 640 MB of responsibilities
+    path = save(model, tmp_path / "a.mixkern")
+    error, peak = peak_of(path)
+    assert error is None
+    assert peak < 16 * MB
+
+
+def test_a_graph_is_not_computed_when_a_file_is_read(tmp_path, monkeypatch):
+    kernel = LaplacianKernel(RBFKernel(), ratio=10.0) + RBFKernel()
+    model = MixtureSVC(kernel, density=density(), random_state=0).fit(numbers(), labels())
+    path = save(model, tmp_path / "a.mixkern")
+    monkeypatch.setattr(LaplacianKernel, "__call__", lambda *_: 1 / 0)
+    assert load(path).kernel_.k1.rows.shape == (90, 3)
