@@ -1,11 +1,11 @@
 """Read tables in delimited text files, such as CSV and TSV."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mixkern.encoding.column import Column
-from mixkern.encoding.grammar import POINT
 from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
@@ -29,6 +29,7 @@ pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 LARGEST_HEAD = 1 << 25  # bytes: a header and a row of a million columns
 N_LOOKED_AT = 1000  # rows from which decimal signs are detected
+_ROW_NUMBER = " *(?:0|[1-9][0-9]*) *"
 _BLANK = b"\r\n\t \xef\xbb\xbf"
 
 
@@ -40,7 +41,7 @@ class DelimitedFile(TableFile):
     ) -> None:
         columns = list(zip(*rows, strict=True))
         super().__init__(source, dialect, header.names, gaps, header.numbered)
-        self._is_numbered = header.numbered is not None and all(map(_is_row_number, columns[0]))
+        self._is_numbered = header.numbered is not None and all(re.fullmatch(_ROW_NUMBER, cell) for cell in columns[0])
         self._numbers = LineNumbers()
         self.spellings: dict[str, tuple[Spelling, str]] = {}  # of columns that are not plain, with a cell of each
         self._padded: dict[str, str] = {}  # columns of numbers with leading zeros, with a cell of each
@@ -85,8 +86,7 @@ class DelimitedFile(TableFile):
 
     def _is_row_numbers(self, cells: Any) -> bool:
         """Return whether all cells are whole numbers without leading zeros."""
-        typed = inferred("", self._trimmed(cells), POINT, self.line_of).values
-        return typed.type == pa.int64() and pc.min(typed).as_py() >= 0
+        return bool(pc.all(pc.match_substring_regex(cells, f"^{_ROW_NUMBER}$")).as_py())
 
     def _labels(self, name: str, cells: Any) -> Any:
         cells = self._trimmed(cells)
@@ -161,9 +161,3 @@ def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[H
         return None, []
     header = header_line(record, records.line - 1, name)
     return header, records.rows(len(record), N_LOOKED_AT)
-
-
-def _is_row_number(cell: str) -> bool:
-    """Return whether a cell is a whole number without leading zeros."""
-    cell = cell.strip()
-    return cell.isdecimal() and cell.isascii() and (cell == "0" or not cell.startswith("0"))

@@ -18,22 +18,22 @@ QUOTE = '"'
 
 def decoded(data: bytes, encoding: str, name: str, line: int) -> str:
     """Decode UTF-8; the error names the line of the first byte that is not text."""
-    if b"\0" in data:
-        raise TableFileError(
-            f"{name}, line {line + data.count(10, 0, data.index(0))}: holds a NUL byte, which no text does. The file "
-            "is binary, or damaged, or in UTF-16.",
-            hint=hint(python="If it is UTF-16: encoding='utf-16'.", cli="If it is UTF-16: --encoding utf-16."),
-        )
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise not_text(error, encoding, name, line) from error
+    if "\0" in text:
+        line += text.count("\n", 0, text.index("\0"))
+        raise TableFileError(
+            f"{name}, line {line}: holds a NUL byte, which no text does. The file is binary, or damaged, or in UTF-16.",
+            hint=hint(python="If it is UTF-16: encoding='utf-16'.", cli="If it is UTF-16: --encoding utf-16."),
+        )
+    return text
 
 
 def not_text(error: UnicodeDecodeError, encoding: str, name: str, line: int, *, is_mac: bool = False) -> TableFileError:
     """Return the error about a byte that is not text; ``line`` is the first line of the bytes."""
-    before = error.object[: error.start]
-    line += before.count(b"\n") or (before.count(b"\r") if is_mac else 0)
+    line += error.object[: error.start].decode(error.encoding, errors="ignore").count("\r" if is_mac else "\n")
     encoding = encoding.removesuffix("-sig")
     other = "cp1252" if encoding.startswith("utf") else "utf-8"
     step = "Give the encoding that the file was written in, for example"
