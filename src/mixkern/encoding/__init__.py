@@ -6,6 +6,7 @@ from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.inference import identifiers
 from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, prepare_table
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
+from mixkern.encoding.spelling import Spelling
 from mixkern.encoding.stack import stacked
 from mixkern.encoding.target import label_column
 
@@ -18,6 +19,7 @@ __all__ = [
     "Kind",
     "Labels",
     "PreparedTable",
+    "Spelling",
     "TableEncoder",
     "encode_labels",
     "encode_targets",

@@ -90,8 +90,9 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     continuous : str, int or list of them, default=None
-        Names or positions of columns to read as numbers; texts are parsed. Where a pandas frame labels its columns
-        with integers, an integer is such a label, not a position.
+        Names or positions of columns to read as numbers; texts are parsed as in files, also dates, percentages and
+        amounts of money. Where a pandas frame labels its columns with integers, an integer is such a label, not a
+        position.
     categorical : str, int or list of them, default=None
         Names, positions or integer labels of columns to read as categories.
 
@@ -149,7 +150,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas or polars frame, ndarray or list of rows
+        X : pandas, polars or other frame, Arrow table or stream, ndarray or list of rows
             The table, with labelled and unlabelled rows.
         y : ignored
             Accepted for use in pipelines.
@@ -167,7 +168,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas or polars frame, ndarray or list of rows
+        X : pandas, polars or other frame, Arrow table or stream, ndarray or list of rows
             The table, with labelled and unlabelled rows.
         y : ignored
             Accepted for use in pipelines.
@@ -200,7 +201,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas or polars frame, ndarray or list of rows
+        X : pandas, polars or other frame, Arrow table or stream, ndarray or list of rows
             Same columns, in the same order, as in :meth:`fit`.
 
         Returns

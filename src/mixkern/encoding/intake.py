@@ -137,7 +137,7 @@ def prepare_table(
 
     Parameters
     ----------
-    frame : pandas, polars or other frame, or pyarrow.Table
+    frame : pandas, polars or other frame, Arrow table or stream
         The table.
     target : str, default=None
         Column of labels: texts, whole numbers, booleans or categories. Spaces around a text do not count, and a row
