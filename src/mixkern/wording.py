@@ -59,7 +59,7 @@ def percent(share: float) -> str:
     >>> percent(0.184), percent(0.001), percent(0.999), percent(1.0)
     ('18 %', '< 1 %', '> 99 %', '100 %')
     """
-    if 0 < share < 0.005:
+    if 0 < share <= 0.005:
         return "< 1 %"
     return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
 

@@ -32,7 +32,7 @@ def test_formulas_are_neither_numbers_nor_gaps():
     assert guard(table)["x"].to_pylist() == [f"'{cell}" for cell in FORMULAS] + OTHERS
     (note,) = guard.notes
     assert note == (
-        "A spreadsheet may take 10 cells for formulas, such as '=1+1' in column 'x': an apostrophe was written before "
+        "A spreadsheet may take 10 cells for formulas, such as '=1+1' in column 'x'. An apostrophe was written before "
         "each."
     )
 
@@ -50,6 +50,16 @@ def test_blocks_slices_and_chunks(sizes):
     (note,) = guard.notes
     assert note.startswith("A spreadsheet may take 20 cells for formulas, such as '=1+1' in column 'x'. They were")
     assert note.endswith("written unchanged; for an apostrophe before each: --guard-formulas")
+
+
+def test_a_single_formula():
+    guard = FormulaGuard((), is_active=False)
+    guard(pa.table({"x": ["=1+1", "a"]}))
+    (note,) = guard.notes
+    assert note == (
+        "A spreadsheet may take a cell for a formula: '=1+1' in column 'x'. It was written unchanged; for an "
+        "apostrophe before it: --guard-formulas"
+    )
 
 
 def test_columns_of_numbers_and_tables_without_formulas():

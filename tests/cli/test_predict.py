@@ -386,7 +386,7 @@ def test_formulas_are_noted_and_guarded(run, model, people, written, tmp_path):
     assert "A spreadsheet may take 90 cells for formulas, such as" in done.stderr
     assert ",=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()
     done = run("predict", model, path, "-o", tmp_path / "out.csv", "--guard-formulas")
-    assert "an apostrophe was written before each." in done.stderr
+    assert "An apostrophe was written before each." in done.stderr
     assert ",'=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()
 
 

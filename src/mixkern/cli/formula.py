@@ -7,7 +7,7 @@ import numpy as np
 
 from mixkern.encoding.grammar import SIGNS, is_gap_word, number, unit_of
 from mixkern.imports import optional
-from mixkern.wording import counted, shortened
+from mixkern.wording import shortened
 
 STARTS = np.isin(np.arange(256), np.frombuffer(b"=+-@\t\r", np.uint8))  # by the first byte of a cell
 
@@ -69,10 +69,14 @@ class FormulaGuard:
         """A note on the formulas that were found."""
         if not self._n_found:
             return []
-        text = f"A spreadsheet may take {counted(self._n_found, 'cell')} for formulas, such as {self._example}"
+        if self._n_found == 1:
+            text, it, verb = f"A spreadsheet may take a cell for a formula: {self._example}.", "it", "It was"
+        else:
+            text = f"A spreadsheet may take {self._n_found:,} cells for formulas, such as {self._example}."
+            it, verb = "each", "They were"
         if self._is_active:
-            return [f"{text}: an apostrophe was written before each."]
-        return [f"{text}. They were written unchanged; for an apostrophe before each: --guard-formulas"]
+            return [f"{text} An apostrophe was written before {it}."]
+        return [f"{text} {verb} written unchanged; for an apostrophe before {it}: --guard-formulas"]
 
 
 def _has_start(texts: Any) -> Any:
