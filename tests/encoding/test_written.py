@@ -1,6 +1,8 @@
 """Texts of frames are read as those of files."""
 
+import csv
 import datetime as dt
+import random
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,7 @@ def written(cells, **options):
         (["true", "FALSE"], "boolean", "bool", [True, False]),
         (["true", "", "false"], "boolean", "object", [True, None, False]),
         (["a", "?", " "], "text", "object", ["a", None, None]),
-        (["?", "NA"], "empty", "object", [None, None]),
+        (["?", "NA"], "number", "float64", [np.nan, np.nan]),
     ],
 )
 def test_cells(cells, kind, dtype, values):
@@ -164,3 +166,52 @@ def test_the_decimal_sign_may_be_given():
 
 def test_texts_may_stay_texts():
     assert prepare_table(pd.DataFrame({"a": ["1", "2"]}), parse_texts=False).X["a"].tolist() == ["1", "2"]
+
+
+POOLS = [
+    ["1", "2", "37", "-4"],
+    ["1.5", "2", "-3e5", ".5", "1."],
+    ["1,5", "2,25", "3"],
+    ["1,234", "2,345.5", "12"],
+    ["1.234", "2.345,5", "12"],
+    ["12 %", "7 %", "1.5 %", "12,5 %"],
+    ["$3.20", "-$5", "$1,200", "$ 7"],
+    ["5 EUR", "1.234,50 EUR", "EUR 7"],
+    ["true", "FALSE", "false"],
+    ["2024-05-01", "2024-05-02 12:30", "2024-05-03T01:02:03.5Z"],
+    ["06.06.2020", "31.12.20", "1.2.2021 14:30"],
+    ["01/02/2024", "31/12/2024"],
+    ["01/02/2024", "12/31/2024"],
+    ["01/02/2024", "02/03/2024"],
+    ["2024/05/01", "2024.5.2"],
+    ["007", "12"],
+    ["a", "b", "word"],
+    ["9007199254740993", "1"],
+    ["9" * 30, "2"],
+    ["inf", "1"],
+    ["", "?", "NA", " ", "nan", "#N/A"],
+]
+
+
+def random_cells(rng, n):
+    pool = list(rng.choice(POOLS))
+    if rng.random() < 0.2:
+        pool += rng.choice(POOLS)
+    if rng.random() < 0.4:
+        pool += rng.sample(POOLS[-1], 2)
+    return [rng.choice(pool) for _ in range(n)]
+
+
+@pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
+@pytest.mark.parametrize("seed", range(60))
+def test_random_texts_are_read_as_in_a_file(seed, tmp_path):
+    rng = random.Random(seed)
+    n = rng.choice([2, 5, 12])
+    cells = {f"c{i}": random_cells(rng, n) for i in range(rng.choice([1, 3, 5]))} | {"k": [f"w{i}" for i in range(n)]}
+    with (tmp_path / "table.tsv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t").writerows([list(cells), *zip(*cells.values(), strict=True)])
+    expected = raw_columns(read_table(tmp_path / "table.tsv").arrow)
+    for make in LIBRARIES:
+        found = raw_columns(prepare_table(make(cells), keep=list(cells)).X)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours.kind, ours.texts()) == (theirs.kind, theirs.texts()), cells[ours.name]

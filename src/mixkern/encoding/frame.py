@@ -353,8 +353,10 @@ def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
     if dtype.is_integer():
         is_exact = _is_exact(series.min(), series.max())
         return RawColumn(name, Kind.INTEGER, floats(series) if is_exact else Coded.of_cells(series.to_list()), place)
-    if dtype.is_float() or isinstance(dtype, nw.Decimal):
+    if dtype.is_float() or (isinstance(dtype, nw.Decimal) and not _holds_long_integers(series)):
         return RawColumn(name, Kind.NUMBER, floats(series), place)
+    if isinstance(dtype, nw.Decimal):
+        return RawColumn(name, Kind.INTEGER, Coded.of_cells(series.to_list()).mapped(int), place)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         cells = Coded.of_series(series)
         return RawColumn(name, Kind.CATEGORY if cells.distinct else Kind.EMPTY, cells, place)
@@ -368,6 +370,13 @@ def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
         kind = Kind.TEXT if isinstance(dtype, nw.String) else Kind.BOOLEAN
         return RawColumn(name, kind if cells.distinct else Kind.EMPTY, cells, place)
     return _object_column(name, place, series.to_list())
+
+
+def _holds_long_integers(series: nw.Series[Any]) -> bool:
+    """Return whether a column of decimals holds whole numbers only, and some that are no floats, as in keys."""
+    if _is_exact(series.min(), series.max()):
+        return False
+    return all(cell is None or is_gap(cell) or cell == int(cell) for cell in series.to_list())
 
 
 def _holds_objects(series: nw.Series[Any]) -> bool:

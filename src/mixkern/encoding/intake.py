@@ -207,7 +207,7 @@ def prepare_table(
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
     raws = dict(zip(left, raw_columns(_selected(native, left)), strict=True)) if left else {}
     written = (
-        written_columns(raws, kept=named["categorical"], decimal=decimal) if parse_texts else Written(raws, {}, {})
+        written_columns(raws, kept=named["categorical"], decimal_sign=decimal) if parse_texts else Written(raws, {}, {})
     )
     predictions = _prediction_names([str(label) for label in labels])
     unused, notes = _unused_columns(written.raws, requested, predictions)

@@ -1,5 +1,6 @@
 """Read the texts of a frame as numbers, booleans and dates, as those of a file are read."""
 
+import decimal
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from mixkern.wording import listing
 
 LARGEST = 2**53  # from here on, not every whole number is a float
 _LARGEST_INTEGER = 2**63
+_MOST_DIGITS = 76  # of a whole number, as in files
+_MOST_DECIMAL_DIGITS = 38  # in a column of decimals
 _PLURALS = {Kind.NUMBER: "numbers", Kind.BOOLEAN: "booleans", Kind.DATE: "dates"}
 
 
@@ -68,7 +71,7 @@ def written_columns(
     raws: Mapping[int, RawColumn],
     *,
     kept: Collection[int] = (),
-    decimal: str | None = None,
+    decimal_sign: str | None = None,
     known: Mapping[str, Spelling] | None = None,
 ) -> Written:
     """Read columns of texts as numbers, booleans and dates where all their cells are; words for gaps become gaps.
@@ -79,7 +82,7 @@ def written_columns(
         The columns of a table, by their positions.
     kept : collection of int, default=()
         Positions of columns that stay texts.
-    decimal : {".", ","} or None, default=None
+    decimal_sign : {".", ","} or None, default=None
         Decimal sign of all numbers; by default, that of each column is found from its first cells.
     known : mapping from str to Spelling, default=None
         How the columns of an earlier table were written, by their names; the others stay texts.
@@ -93,7 +96,7 @@ def written_columns(
     (array([12.5,  7. ]), array(['a', None], dtype=object))
     """
     texts = {i: _without_gap_words(raw.coded()) for i, raw in raws.items() if raw.kind is Kind.TEXT}
-    signs = _signs(texts, decimal)
+    signs = _signs(texts, decimal_sign)
     found, values, spellings = dict(raws), {}, {}
     for i, cells in texts.items():
         spelling = spelling_of(cells.distinct, signs[i]) if known is None else known.get(raws[i].name)
@@ -104,9 +107,7 @@ def written_columns(
             found[i], values[i] = read
             spellings[i] = spelling
         elif cells is not raws[i].cells:
-            kind = Kind.TEXT if cells.distinct else Kind.EMPTY
-            found[i] = RawColumn(raws[i].name, kind, cells, raws[i].place)
-            values[i] = cells.taken(cells.distinct, None, object)
+            found[i], values[i] = _texts(raws[i], cells)
     if known is not None:
         return Written(found, values, spellings)
     stayed = {i: cells for i, cells in texts.items() if i not in spellings and i not in kept}
@@ -120,10 +121,10 @@ def _without_gap_words(cells: Coded) -> Coded:
     return cells.mapped(lambda cell: None if is_gap_word(cell) else cell)
 
 
-def _signs(texts: Mapping[int, Coded], decimal: str | None) -> dict[int, str]:
+def _signs(texts: Mapping[int, Coded], given: str | None) -> dict[int, str]:
     """Return the decimal sign of each column."""
-    if decimal is not None:
-        return dict.fromkeys(texts, decimal)
+    if given is not None:
+        return dict.fromkeys(texts, given)
     first = [
         [cells.distinct[code] for code in cells.codes[:SIGN_ROWS].tolist() if code >= 0] for cells in texts.values()
     ]
@@ -163,6 +164,8 @@ def _numbers(raw: RawColumn, cells: Coded, spelling: Spelling) -> tuple[RawColum
     values = [one.value for one in numbers]
     if not is_whole or all(abs(value) < LARGEST for value in values):
         return _column(raw, cells.taken(values, np.nan, float), is_whole=is_whole)
+    if max(len(one.plain) for one in numbers) > _MOST_DIGITS:
+        return None
     exact = cells.mapped(lambda cell: int(_plain(cell, spelling)))
     column = RawColumn(raw.name, Kind.INTEGER, exact, raw.place)
     fits = not exact.n_gaps() and all(-_LARGEST_INTEGER <= value < _LARGEST_INTEGER for value in exact.distinct)
@@ -180,17 +183,27 @@ def _plain(cell: str, spelling: Spelling) -> str:
     return found.plain if found else ""
 
 
+def _texts(raw: RawColumn, cells: Coded) -> tuple[RawColumn, NDArray[Any]]:
+    """Return a column of texts with gaps; without any text, floats."""
+    if not cells.distinct:
+        gaps = np.full(len(cells), np.nan)
+        return RawColumn(raw.name, Kind.NUMBER, gaps, raw.place), gaps
+    return RawColumn(raw.name, Kind.TEXT, cells, raw.place), cells.taken(cells.distinct, None, object)
+
+
 def _series(name: str, values: NDArray[Any], table: nw.DataFrame[Any]) -> nw.Series[Any]:
     """Return a series for a frame of a library other than pandas, with nulls for gaps."""
     backend = table.implementation
-    if values.dtype == object:
-        there = next((cell for cell in values if cell is not None), None)
-        dtype = {bool: nw.Boolean(), int: nw.Int64(), str: nw.String()}.get(type(there), nw.Float64())
-        if isinstance(there, int) and any(not -(2**63) <= cell < 2**63 for cell in values if cell is not None):
-            dtype = nw.Float64()
-        return nw.new_series(name, values.tolist(), dtype, backend=backend)
-    series = nw.new_series(name, values, backend=backend)
-    return series.fill_nan(None) if values.dtype.kind == "f" else series
+    if values.dtype != object:
+        series = nw.new_series(name, values, backend=backend)
+        return series.fill_nan(None) if values.dtype.kind == "f" else series
+    there = [cell for cell in values if cell is not None]
+    if isinstance(there[0], int) and max(map(abs, there)) >= _LARGEST_INTEGER:
+        is_decimal = max(map(abs, there)) < 10**_MOST_DECIMAL_DIGITS
+        convert, large = (decimal.Decimal, None) if is_decimal else (float, nw.Float64())
+        return nw.new_series(name, [cell if cell is None else convert(cell) for cell in values], large, backend=backend)
+    dtype = {bool: nw.Boolean(), int: nw.Int64()}.get(type(there[0]), nw.String())
+    return nw.new_series(name, values.tolist(), dtype, backend=backend)
 
 
 def _notes(
