@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import MissingExtraError, ModelFileError, hint
-from mixkern.io.archive import FIT, FORMAT, SAVE, ModelArchive, archive_bytes
+from mixkern.io.archive import FIT, FORMAT, SAVE, SAVE_CODE, ModelArchive, archive_bytes
 from mixkern.nodes import NodeReader, NodeWriter, plain_json
 from mixkern.parts import require, type_of
 from mixkern.validation import as_path
@@ -52,16 +52,6 @@ class ModelFile:
         SHA-256 of the checksums of all members.
     n_bytes : int
         Size of the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mixkern import TableEncoder, io
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = io.save(TableEncoder().fit([[1.5], [2.5]]), f"{folder}/encoder.mixkern", notes={"rows": 2})
-    ...     file = io.read_model(path)
-    >>> file.notes, file.format
-    ({'rows': 2}, 3)
     """
 
     model: Any
@@ -134,6 +124,7 @@ def load(path: str | PathLike[str]) -> Any:
     """Load a model from a file written by :func:`save`; loading a file from an unknown source is safe.
 
     A file can hold only models of mixkern: no code from it is run, and its content is checked before it is used.
+    :func:`mixkern.io.read_model` returns its notes and versions as well.
 
     Parameters
     ----------
@@ -149,11 +140,6 @@ def load(path: str | PathLike[str]) -> Any:
     ------
     ModelFileError
         If the file does not exist, holds no model, is damaged, or was written by an incompatible version.
-
-    See Also
-    --------
-    save : Examples.
-    mixkern.io.read_model : Load a model with its notes and versions.
     """
     return read_model(path).model
 
@@ -182,16 +168,11 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
 
 
 def _check_place(path: Path) -> None:
-    if not path.exists():
-        step = hint(python="mixkern.save(model, path) writes one.", cli=f"This writes one: {FIT}")
-        raise ModelFileError("there is no such file.", hint=step)
     if not path.is_file():
-        kind = "a folder" if path.is_dir() else "no ordinary file"
-        step = hint(
-            python="Give the path of a file that mixkern.save has written.",
-            cli="Give the path of a file that mixkern fit has written.",
-        )
-        raise ModelFileError(f"it is {kind}.", hint=step)
+        kind = "it is a folder" if path.is_dir() else "it is no ordinary file"
+        reason = kind if path.exists() else "there is no such file"
+        step = hint(python=f"{SAVE_CODE} writes a model.", cli=f"This writes a model: {FIT}")
+        raise ModelFileError(f"{reason}.", hint=step)
 
 
 def _check_savable(model: Any) -> None:
