@@ -52,6 +52,9 @@ class Thing:
     anything: object = None
     is_new: bool = False
     sub: "Thing | None" = field(default=None)
+    pair: tuple[float, str] = (0.0, "")
+    places: dict[str, int] = field(default_factory=dict)
+    many: list[tuple[str, ...]] = field(default_factory=list)
 
 
 def good():
@@ -65,6 +68,9 @@ def good():
         "codes": np.array([1]),
         "tables": [np.ones(2)],
         "other": None,
+        "pair": (1.0, "a"),
+        "places": {"a": 1},
+        "many": [("a", "b"), ()],
     }
 
 
@@ -102,6 +108,13 @@ def test_a_dataclass_needs_a_decorator_only():
         {"other": "x"},
         {"is_new": 1},
         {"sub": Colour.RED},
+        {"pair": (1.0,)},
+        {"pair": (1.0, 2.0)},
+        {"places": {1: 1}},
+        {"places": {"a": "b"}},
+        {"places": [("a", 1)]},
+        {"many": [(1,)]},
+        {"many": ["ab"]},
     ],
 )
 def test_fields_have_the_annotated_types(wrong):

@@ -301,10 +301,19 @@ def _has_type(value: Any, hint: Any) -> bool:
         (scalar,) = typing.get_args(arguments[1]) or (Any,)
         return type(value) is np.ndarray and (scalar is Any or np.issubdtype(value.dtype, scalar))
     if origin in (tuple, list, Sequence):
-        return isinstance(value, (list, tuple)) and all(_has_type(each, arguments[0]) for each in value)
+        return isinstance(value, (list, tuple)) and _have_types(value, arguments)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(_have_types(pair, arguments) for pair in value.items())
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value)
     return type(value) is hint or (hint not in (int, str, bool) and isinstance(value, hint))
+
+
+def _have_types(values: Sequence[Any], hints: tuple[Any, ...]) -> bool:
+    """Whether values have the types of a tuple: one type for all, or one for each."""
+    if len(hints) == 1 or hints[1:] == (...,):
+        return all(_has_type(each, hints[0]) for each in values)
+    return len(values) == len(hints) and all(map(_has_type, values, hints))
 
 
 # ---------------------------------------------------------------- random states
