@@ -27,7 +27,7 @@ MARKS = (
 UNITS = ("%", "$", "€", "EUR", "USD")
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """A table that is refused, with the sentence."""
 
 
@@ -316,7 +316,7 @@ def wrong_length(record, width, line, end, name, delimiter, is_first):
 # ---------------------------------------------------------------- tables
 
 
-def read(content, name):
+def read(content, name):  # noqa: C901
     """Return the encoding, the delimiter, the names, the rows, their lines, and kind and values of each column."""
     if not content.strip(b"\r\n\t \xef\xbb\xbf"):
         raise Refused(f"{name} is empty. Expected a line of column names, and a line for each row.")

@@ -183,3 +183,17 @@ def test_archives_are_known_by_their_members():
     assert "NumPy" in no_table_in_zip(["a.npy"])
     assert "model" in no_table_in_zip(["schema.json"])
     assert not no_table_in_zip([])
+
+
+def test_what_expands_beyond_any_table_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("mixkern.io.source.MOST_UNPACKED", 1 << 20)
+    rows = b"1,2\n" * (1 << 21)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(rows))
+    (tmp_path / "a.csv.bz2").write_bytes(bz2.compress(rows))
+    with TableSource(tmp_path / "a.csv.gz").opened() as stream:
+        assert sum(map(len, stream.chunks())) == len(rows)
+    with (
+        pytest.raises(TableFileError, match=r"a.csv.bz2 is compressed to less than 1/5000 of its size: no table is"),
+        TableSource(tmp_path / "a.csv.bz2").opened() as stream,
+    ):
+        list(stream.chunks())

@@ -81,3 +81,22 @@ def test_a_line_without_an_end(monkeypatch):
 def test_other_encodings_name_utf_8():
     with pytest.raises(TableFileError, match=r"is not text in cp1252.*encoding='utf-8'"):
         rows_of(b"a,b\n1,\x81\n", encoding="cp1252")
+
+
+def test_blank_lines_without_end_are_refused(monkeypatch):
+    monkeypatch.setattr("mixkern.io.text_blocks.MOST_BLANK", 1000)
+    monkeypatch.setattr("mixkern.io.text_blocks.BLOCK", 100)
+    rows, _ = rows_of(b"a,b\n" + (b"1,2\n" + b"\n" * 800) * 3, size=50)
+    assert rows == [["1", "2"]] * 3
+    with pytest.raises(TableFileError, match=r"a.csv, line 1\d\d\d: there is no row in the 0 MB before this line"):
+        rows_of(b"a,b\n1,2\n" + b"\n" * 2000, size=50)
+
+
+@pytest.mark.parametrize("size", [10, 100, 1 << 20])
+def test_a_text_is_in_cp1252_from_its_first_letter_on(size):
+    content = b"a,b\n" + b"1,x\n" * 20 + "2,ä€\n".encode("cp1252") * 2
+    rows, _ = rows_of(content, size=size, encoding="utf-8")
+    assert rows[-1] == ["2", "ä€"]
+    for damaged in (content + b"3,\x81\n", "a,ä\n1,ä\n".encode() + content):
+        with pytest.raises(TableFileError, match="is not text in"):
+            rows_of(damaged, size=size, encoding="utf-8")

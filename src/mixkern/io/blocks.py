@@ -91,6 +91,7 @@ class TableFile(ABC):
         self._numbered = numbered  # a column without a name
         self._is_numbered = numbered is not None
         self._notes: list[FileFormatWarning] = []
+        self._column_notes: dict[str, FileFormatWarning] = {}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,7 +104,8 @@ class TableFile(ABC):
         start = "The first column has no name"
         end = ": it was taken for row numbers, and left out." if self._is_numbered else ", and was called 'column 1'."
         first = [] if self._numbered is None else [FileFormatWarning(start + end)]
-        return (*first, *self._notes)
+        columns = [self._column_notes[name] for name in self.names if name in self._column_notes]
+        return (*first, *self._notes, *columns)
 
     def table(
         self,
@@ -191,11 +193,6 @@ class TableFile(ABC):
         with thread_pool() as pool:
             return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
 
-    def _note(self, note: FileFormatWarning | None) -> None:
-        """Add a note, once."""
-        if note is not None and str(note) not in map(str, self._notes):
-            self._notes.append(note)
-
     @abstractmethod
     def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
         """Yield tables of some rows each, with the cells of all columns as they are in the file."""
@@ -234,6 +231,6 @@ def _sized(parts: Iterator[Any], n_rows: int) -> Iterator[Any]:
         yield pa.concat_tables(pending)
 
 
-def no_rows(name: str) -> TableFileError:
+def no_rows(name: str, place: str = "") -> TableFileError:
     """Return the error about a file that has column names and no rows."""
-    return TableFileError(f"{name} has a line of column names, but no rows. Expected a line for each row.")
+    return TableFileError(f"{name} has a line of column names, but no rows{place}. Expected a line for each row.")

@@ -55,14 +55,14 @@ class DelimitedFile(TableFile):
         """Signs, encodings and columns that could have been read in another way."""
         encoding = self.dialect.encoding.removesuffix("-sig")
         note = [FileFormatWarning(f"{self.name} was read as {encoding}.")] if encoding != "utf-8" else []
-        notes = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(self.spellings)]
-        if self._padded:
-            notes.append(
-                FileFormatWarning(
-                    f"Numbers with leading zeros were read as text, as codes are: {listing(self._padded)} "
-                    f"({next(iter(self._padded.values()))})."
-                )
-            )
+        spellings, padded = (
+            {name: d[name] for name in self.names if name in d} for d in (self.spellings, self._padded)
+        )
+        notes = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(spellings)]
+        if padded:
+            example = next(iter(padded.values()))
+            text = f"Numbers with leading zeros were read as text, as codes are: {listing(padded)} ({example})."
+            notes.append(FileFormatWarning(text))
         return (*super().notes, *note, *notes)
 
     def line_of(self, row: int) -> int | None:
@@ -94,7 +94,7 @@ class DelimitedFile(TableFile):
         if found.null_count:
             words = sorted(word for word in pc.unique(cells.filter(pc.is_null(found))).to_pylist() if word.strip())
             if words:
-                self._note(FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell."))
+                self._column_notes[name] = FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell.")
         return found
 
     def _inferred(self, name: str, cells: Any) -> Any:
@@ -104,7 +104,8 @@ class DelimitedFile(TableFile):
             self.spellings[name] = typed.spelling
         if typed.padded:
             self._padded[name] = typed.padded
-        self._note(typed.note)
+        if typed.note is not None:
+            self._column_notes[name] = typed.note
         return typed.values
 
     def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
@@ -160,4 +161,8 @@ def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[H
     if not record:
         return None, []
     header = header_line(record, records.line - 1, name)
+    rest = records.rest
+    is_blank = not rest.strip("\r\n") or (len(record) > 1 and rest.isspace())
+    if is_blank and (not is_cut or len(rest) > CHUNK // 2):
+        raise no_rows(name, " in the MB after it" if is_cut else "")
     return header, records.rows(len(record), N_LOOKED_AT)

@@ -113,6 +113,7 @@ def no_table_in_zip(members: Collection[str]) -> str:
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20  # bytes
 FIRST = 512  # bytes that show what a file is
+MOST_UNPACKED, MOST_TIMES = 1 << 28, 5000  # bytes, and their multiple of compressed ones; gzip reaches 1,000
 _SPOOLED = 1 << 24  # bytes of a pipe that are kept in memory for repeated reading; more go to a temporary file
 _DAMAGES = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, ValueError, RuntimeError)
 # NotImplementedError, of a zip archive in an unusual compression, is a RuntimeError.
@@ -224,6 +225,7 @@ class Stream:
             self._stack.callback(raw.close)
         try:
             self._total = None if source.is_pipe else source.path.stat().st_size
+            self._n_packed = 0  # bytes of the member of a zip archive
             self._raw = _Replayed(raw)
             self._plain, self._is_zip = self._unpacked()
         except BaseException:
@@ -265,6 +267,12 @@ class Stream:
         with self._source.guarded():
             chunk: bytes = self._plain.read(n_bytes) or b""
         self._n_bytes += len(chunk)
+        n_packed = self._n_packed or self._raw.n_bytes
+        if self._n_bytes > MOST_UNPACKED and self._n_bytes > MOST_TIMES * n_packed:
+            raise TableFileError(
+                f"{self._source.name} is compressed to less than 1/{MOST_TIMES} of its size: no table is. Unpack it "
+                "first, and look what it holds."
+            )
         return chunk
 
     def _unpacked(self) -> tuple[Any, bool]:
@@ -299,7 +307,7 @@ class Stream:
                 f"{name} is a zip archive of {counted(len(members), 'file')}, but expected is one table. "
                 "Unpack it, and name one of its files."
             )
-        self._total = archive.getinfo(members[0]).file_size
+        self._total, self._n_packed = archive.getinfo(members[0]).file_size, archive.getinfo(members[0]).compress_size
         return self._stack.enter_context(archive.open(members[0]))
 
 

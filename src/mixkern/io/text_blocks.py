@@ -25,7 +25,7 @@ pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pa_csv: Any = OnDemand("pyarrow.csv", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
-BLOCK = 1 << 23  # bytes
+BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
 MOST_BLANK = 1 << 26  # bytes of blank lines without a row between them
 FIELD_SIZE = csv.field_size_limit()
@@ -179,8 +179,9 @@ class TextBlocks:
             or (len(data) > LONGEST_LINE and not end)
         ):
             return None
-        if not end:
-            return _NONE, None, data
+        if not end or (data.isspace() and len(self._names) > 1):
+            self._line += data.count(b"\n", 0, end)
+            return _NONE, None, data[end:]
         try:
             table = pa_csv.read_csv(pa.py_buffer(memoryview(data)[:end]), *self._options(end, len(quotes) > 0))
         except pa.ArrowInvalid:
@@ -195,7 +196,8 @@ class TextBlocks:
         self._line += n_breaks
         if table.num_rows == n_breaks + (signs[end - 1] != _NEWLINE):
             return np.arange(line, line + table.num_rows), table, data[end:]
-        return line + _lines(signs[:end], np.flatnonzero(breaks), quotes), table, data[end:]
+        lines = _lines(signs[:end], np.flatnonzero(breaks), quotes) if table.num_rows else _NONE
+        return line + lines, table, data[end:]
 
     def _options(self, n_bytes: int, has_quotes: bool) -> tuple[Any, Any, Any]:
         """How Arrow reads a block, parses lines, and converts cells to text; without quotes, in two threads."""
