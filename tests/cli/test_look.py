@@ -110,3 +110,33 @@ def test_more_columns_than_fit_on_a_screen_are_counted(run, written):
 def test_standard_input(run, table):
     done = run("look", "-", "--target", "churn", stdin=table.read_bytes())
     assert done.stdout.startswith("standard input: 90 rows")
+
+
+def test_many_rows_are_drawn_for_the_components(run, people, table, monkeypatch):
+    every = json.loads(run("look", table, "--target", "churn", "--json").stdout)
+    monkeypatch.setattr("mixkern.cli.look.MOST_ROWS", 60)
+    some = json.loads(run("look", table, "--target", "churn", "--json").stdout)
+    assert some["notes"] == ["The components were learned from 60 of 90 rows, drawn at random."]
+    assert some["columns"] == every["columns"]  # of all rows
+    assert sum(each["rows"] for each in some["components"]) == 90
+    labels = [each["labels"] for each in some["components"]]
+    assert {name: sum(each.get(name, 0) for each in labels) for name in ("no", "yes")} == {"no": 15, "yes": 15}
+
+
+def test_the_range_of_a_column_in_its_own_type(run, people, tmp_path):
+    frame = people.assign(
+        day=pd.date_range("2024-01-01", periods=90).astype(str),
+        n=np.arange(90) % 7,
+        share=[f"{i % 9}.5 %" for i in range(90)],
+        text=[f"{i % 9}" if i else "07" for i in range(90)],
+    )
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    done = run("look", tmp_path / "a.csv", "--target", "churn", "--continuous", "text")
+    lines = {line.split()[0]: " ".join(line.split()[2:]) for line in done.stdout.splitlines() if line.strip()}
+    assert lines["day"] == "2024-01-01 to 2024-03-30"
+    assert lines["share"] == "0.5 to 8.5"
+    assert lines["text"] == "0 to 8"
+    facts = json.loads(run("look", tmp_path / "a.csv", "--target", "churn", "--json", "--continuous", "n").stdout)
+    ranges = {each["name"]: (each.get("least"), each.get("median"), each.get("most")) for each in facts["columns"]}
+    assert ranges["n"] == (0, 3.0, 6)
+    assert ranges["day"][0].startswith("2024-01-01")

@@ -15,6 +15,7 @@ from mixkern.cli.option import column_options, json_option, reading_options, rep
 from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
+from mixkern.density.block import gap_patterns
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder
 from mixkern.encoding.cell import text
 from mixkern.encoding.column import Column
@@ -23,9 +24,10 @@ from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import default_density, default_prior
 from mixkern.imports import optional
 from mixkern.sampling import check_random_state, subsample
+from mixkern.typing import Positions
 from mixkern.wording import brief, counted, percent, shortened
 
-MOST_ROWS = 100_000  # from which components are learned: more take longer, and hardly change them
+MOST_ROWS = 50_000  # from which components are learned: more take longer, and hardly change them
 MOST_SHOWN = 40  # columns or components in a printed table
 MOST_CATEGORIES = 4
 
@@ -129,7 +131,7 @@ def _components(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> list[
     """Describe the groups of similar rows, the largest first; a row belongs to its most probable component."""
     mixture = rows.mixture
     assert mixture is not None
-    component = rows.responsibilities.argmax(axis=1)
+    component = _most_responsible(rows)
     table = component_table(mixture, encoder, n_columns=3).drop_columns(["weight"])
     descriptions = {each.pop("component"): [text for text in each.values() if text] for each in table.to_pylist()}
     sizes = np.bincount(component, minlength=mixture.n_components)
@@ -139,6 +141,14 @@ def _components(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> list[
         if data.counts:
             fact["labels"] = label_counts(data.y.filter(component == k))
         found.append({**fact, "distinct": descriptions[k]})
+    return found
+
+
+def _most_responsible(rows: Rows) -> Positions:  # (n,)
+    """Return the component of each row; rows with the same gaps are computed together, which is faster."""
+    found = np.empty(len(rows), dtype=np.intp)
+    order = np.concatenate([at for at, _, _ in gap_patterns(rows.values[:, : rows.n_continuous])])
+    found[order] = rows[order].responsibilities.argmax(axis=1)
     return found
 
 
