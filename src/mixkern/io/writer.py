@@ -17,9 +17,7 @@ from mixkern.encoding.grammar import COMMA, POINT
 from mixkern.errors import TableFileError, hint
 from mixkern.imports import OnDemand, optional
 from mixkern.io.dialect import Dialect
-from mixkern.whole_file import whole_file, write_whole
-
-__all__ = ["STANDARD_OUTPUT", "has_types", "table_writer", "whole_file", "write_whole"]
+from mixkern.whole_file import whole_file
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
@@ -241,13 +239,14 @@ def _numbers(cells: Any) -> Any:
 
 
 def _moments(cells: Any) -> Any:
-    """Return dates without a time that is midnight everywhere, and without decimals of seconds that are zero."""
-    has_zone = cells.type.tz is not None
-    texts = pc.cast(pc.local_timestamp(cells) if has_zone else cells, pa.string())
-    for end in (".000000000", ".000000", ".000", "000", "000", *[" 00:00:00"] * (not has_zone)):
-        if pc.all(pc.ends_with(texts, end)).as_py():
-            texts = pc.utf8_slice_codeunits(texts, 0, -len(end))
-    if not has_zone:
+    """Return dates and times, without decimals of seconds and times of the day that are zero in all cells."""
+    zone = cells.type.tz
+    texts = pc.cast(pc.local_timestamp(cells) if zone else cells, pa.string())
+    for end in (r"\.0+$", " 00:00:00$")[: 1 if zone else 2]:
+        if pc.all(pc.match_substring_regex(texts, end)).as_py():
+            texts = pc.replace_substring_regex(texts, end, "")
+    if not zone:
         return texts
-    zones = pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(\d\d)$", r":\1")
-    return pc.binary_join_element_wise(texts, zones, "")
+    return pc.binary_join_element_wise(
+        texts, pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(..)$", r":\1"), ""
+    )
