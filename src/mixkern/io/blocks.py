@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import OnDemand
 from mixkern.io.dialect import Dialect
 from mixkern.io.source import Progress, TableSource
-from mixkern.threads import thread_pool
+from mixkern.threads import available_threads
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
@@ -190,8 +191,13 @@ class TableFile(ABC):
                 return self._labels(name, cells)
             return self._inferred(name, cells) if kinds is None else self._converted(name, cells, kinds[name], start)
 
-        with thread_pool() as pool:
+        with ThreadPoolExecutor(available_threads()) as pool:
             return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
+
+    def _note(self, note: FileFormatWarning | None) -> None:
+        """Add a note, once."""
+        if note is not None and str(note) not in map(str, self._notes):
+            self._notes.append(note)
 
     @abstractmethod
     def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
