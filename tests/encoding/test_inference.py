@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.date import DateColumn
 from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.inference import Inference, are_identifiers, identifiers, infer_column, infer_columns
 from mixkern.errors import NotNumericError
@@ -31,7 +32,7 @@ def read(cells, dtype=None):
         (range(0, 22, 2), ContinuousColumn),
         ([*range(11), 0], ContinuousColumn),
         (np.arange(11) + 0.5, ContinuousColumn),
-        ([dt.date(2020, 1, 1), dt.date(2020, 1, 2)], ContinuousColumn),
+        ([dt.date(2020, 1, 1), dt.date(2020, 1, 2)], DateColumn),
         ([dt.timedelta(1), dt.timedelta(2)], ContinuousColumn),
         ([dt.time(1), dt.time(2)], ContinuousColumn),
         ([None, None], ContinuousColumn),

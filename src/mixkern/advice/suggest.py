@@ -1,5 +1,6 @@
 """Choose rows to label next."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -162,11 +163,11 @@ def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: 
     return estimator, values_for(estimator.kernel_, rows)
 
 
-def labels_so_far(X: Any, y: Any) -> Labels:
-    """Encode labels, where all rows may be unlabelled."""
+def labels_so_far(X: Any, y: Any, classes: Iterable[Any] = ()) -> Labels:
+    """Encode labels, where all rows may be unlabelled; ``classes`` are those of a fitted classifier."""
     if y is None:
         return Labels(np.full(n_rows_of(X), UNLABELLED), np.empty(0, dtype=object))
-    labels = encode_labels(y, min_classes=0)
+    labels = encode_labels(y, min_classes=0, classes=classes)
     check_length(n_rows_of(X), len(labels.codes))
     return labels
 

@@ -9,7 +9,8 @@ from typing import Any
 from mixkern.cli.output import Notes, byte_progress
 from mixkern.encoding import TableEncoder, label_column, prepare_table
 from mixkern.encoding.cell import is_gap
-from mixkern.encoding.column import Column, ContinuousColumn
+from mixkern.encoding.column import ContinuousColumn
+from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.overrides import column_positions
 from mixkern.errors import (
     ColumnMismatchError,
@@ -153,7 +154,7 @@ class ModelTable:
     """
 
     file: TableFile
-    columns: dict[str, Column]
+    columns: dict[str, TableColumn]
     target: str
     unlabelled: tuple[str, ...]
     classes: tuple[str, ...]

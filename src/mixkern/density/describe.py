@@ -165,7 +165,7 @@ def _categorical(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column
         labels = [tuple(str(code) for code in range(table.shape[1])) for table in mixture.categories]
     else:
         _check_fit(mixture, encoder)
-        columns = [column for column in encoder.columns_ if isinstance(column, CategoricalColumn)]
+        columns = [column for column in encoder.encoded_columns_ if isinstance(column, CategoricalColumn)]
         names, labels = [column.name for column in columns], [column.categories for column in columns]
     triples = zip(names, labels, mixture.categories, strict=True)
     return [_categorical_column(name, categories, table, mixture.weights) for name, categories, table in triples]

@@ -81,14 +81,27 @@ class ContinuousColumn:
         mean, deviation = (float(np.ldexp(value, exponent)) for value in (scaled.mean(), scaled.std()))
         return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark, n_gaps)
 
+    @property
+    def parts(self) -> "tuple[Column, ...]":
+        """The encoded columns: this one."""
+        return (self,)
+
+    def derived(self, raw: RawColumn) -> list[RawColumn]:
+        """Return the cells of each encoded column."""
+        return [raw]
+
+    def values(self, raw: RawColumn) -> Floats:  # (n,)
+        """Return the cells as numbers in the column's own unit, gaps as NaN."""
+        if self.kind is Kind.DATE:
+            raw = _as_dates(raw, self.spelling or raw.spelling())
+        self._check_kind(raw)
+        return _finite(raw, self.spelling)
+
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
         """Return z-scores, gaps as NaN."""
         if self.n_values == 0:
             return np.full(len(raw.cells), np.nan)
-        if self.kind is Kind.DATE:
-            raw = _as_dates(raw, self.spelling or raw.spelling())
-        self._check_kind(raw)
-        values = _finite(raw, self.spelling)
+        values = self.values(raw)
         with np.errstate(over="ignore"):
             scores: Floats = ((values - self.origin) - self.mean) / self.deviation
         is_too_far = np.abs(scores) > FARTHEST
@@ -157,6 +170,15 @@ class CategoricalColumn:
         if len(categories) == 1:
             remark = remark or "one category: the same in every row"
         return cls(raw.name, raw.kind, tuple(categories), remark, n_gaps=coded.n_gaps())
+
+    @property
+    def parts(self) -> "tuple[Column, ...]":
+        """The encoded columns: this one."""
+        return (self,)
+
+    def derived(self, raw: RawColumn) -> list[RawColumn]:
+        """Return the cells of each encoded column."""
+        return [raw]
 
     def encode(self, raw: RawColumn) -> Floats:  # (n,)
         """Return codes, gaps as NaN, unseen categories as ``len(self.categories)``.

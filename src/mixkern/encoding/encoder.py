@@ -1,6 +1,7 @@
 """Encode a table as an array of floats."""
 
 from importlib.util import find_spec
+from itertools import count
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
+from mixkern.encoding.date import DateColumn
 from mixkern.encoding.frame import (
     FRAME_KINDS,
     PANDAS,
@@ -22,7 +24,8 @@ from mixkern.encoding.frame import (
     opened,
     raw_columns,
 )
-from mixkern.encoding.inference import infer_columns
+from mixkern.encoding.free_text import TextColumn
+from mixkern.encoding.inference import TableColumn, infer_columns
 from mixkern.encoding.matching import check_columns, keep_columns
 from mixkern.encoding.output import make_frame
 from mixkern.encoding.overrides import (
@@ -75,7 +78,9 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     floats, decimals                       continuous   z-scores
     whole numbers, three or more distinct  continuous   z-scores (with a warning up to ten distinct values)
     whole numbers, two distinct            categorical  codes (with a warning)
-    dates, durations, times of day         continuous   z-scores of days
+    dates                                  continuous   z-scores of days; codes of season and weekday
+    durations, times of day                continuous   z-scores of days
+    texts of several words                 text         z-scores of their contents, one to ten columns
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
     gaps only                              continuous   NaN, in later tables too
     =====================================  ===========  ===================================================
@@ -83,6 +88,13 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     Whole numbers are integers, and floats without decimals: in pandas, one gap makes floats of integers. A gap
     (``None``, NaN, NaT, ``pandas.NA``) becomes NaN in either block. A column with one value stays: z-score 0, or
     code 0. Dates with a time zone are counted in UTC.
+
+    Dates and texts may become several columns of the encoded array, such as ``since``, ``since: season`` and
+    ``since: weekday``, or ``comment: text 1`` and ``comment: text 2``. A season is a quarter of a year. Season and
+    weekday are there if they vary independently of the days: at least two seasons each occur in two years, at least
+    two weekdays each in two weeks. Texts are read by their contents if nine in ten differ, and half of them have three
+    words or more: n-grams of characters, weighted by TF-IDF, along principal directions, as many as have a larger
+    variance than those of the same texts with their words shuffled. A date in ``continuous`` is one number.
 
     Each ``fit`` decides from its own rows. Naming columns in ``continuous`` and ``categorical`` keeps the decision
     the same across the folds of a cross-validation.
@@ -98,8 +110,10 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : tuple of ContinuousColumn and CategoricalColumn
+    columns_ : tuple of ContinuousColumn, CategoricalColumn, DateColumn and TextColumn
         The fitted columns, in the order of the table.
+    encoded_columns_ : tuple of ContinuousColumn and CategoricalColumn
+        Their encoded columns, in the order of the table: one for each, several for dates and texts.
     continuous_, categorical_ : list of str
         Names of the columns in the two blocks of the encoded array; the continuous block comes first.
     n_continuous_ : int
@@ -188,9 +202,9 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         found = infer_columns(raws, chosen)
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
         keep_columns(self, X)
-        self.columns_: tuple[Column, ...] = columns
+        self.columns_: tuple[TableColumn, ...] = _with_unique_names(columns)
         self._fitted_kind = frame_kind(X)
-        self._order = _order(columns)
+        self._order = _order(self.encoded_columns_)
         message, step = ambiguity_text([raw.name for raw in raws], found)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
@@ -212,16 +226,19 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         return self._encoded(self._matching(X))
 
     def _encoded(self, raws: list[RawColumn]) -> Floats:  # (n, n_columns)
-        encoded = np.empty((len(raws[0].cells), len(raws)))
+        pairs = zip(self.columns_, raws, strict=True)
+        cells = [each for column, raw in pairs for each in column.derived(raw)]
+        columns = self.encoded_columns_
+        encoded = np.empty((len(raws[0].cells), len(cells)))
         unseen: list[Unseen] = []
         ignored: dict[str, int] = {}
         for target, i in enumerate(self._order):
-            column = self.columns_[i]
-            encoded[:, target] = codes = column.encode(raws[i])
+            column = columns[i]
+            encoded[:, target] = codes = column.encode(cells[i])
             if isinstance(column, ContinuousColumn):
-                ignored[column.name] = column.n_ignored(raws[i])
+                ignored[column.name] = column.n_ignored(cells[i])
             elif (codes == len(column.categories)).any():
-                unseen.append(Unseen(column.name, column.unseen(raws[i]), int((~np.isnan(codes)).sum())))
+                unseen.append(Unseen(column.name, column.unseen(cells[i]), int((~np.isnan(codes)).sum())))
         if unseen:
             warn(unseen_text(unseen), UnseenCategoryWarning, hint=COUNT)
         if any(ignored.values()):
@@ -241,19 +258,29 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         -------
         frame
             Columns named and ordered as in the fitted table; numbers, dates (UTC) and durations in their own unit,
-            categories as text, unseen ones as ``(other)``. Of the library of ``X`` if that is a frame (with the index
+            categories as text, unseen ones as ``(other)``. A date comes from its days. Texts of several words cannot be
+            decoded: they are ``None``. Of the library of ``X`` if that is a frame (with the index
             of a pandas frame), otherwise of the library of the fitted table: pandas, polars or pyarrow; pandas for a
             table that was an array.
         """
         check_is_fitted(self)
         encoded, index = encoded_rows(X, self.get_feature_names_out().tolist())
         kind = self.frame_kind_ if column_labels(native_table(X)) is None else frame_kind(X)
-        return make_frame(self.decoded(encoded), kind, index=index, purpose="TableEncoder.inverse_transform")
+        decoded = self.decoded(encoded)
+        nothing = np.full(len(encoded), None)
+        table = {column.name: decoded.get(column.name, nothing) for column in self.columns_}
+        return make_frame(table, kind, index=index, purpose="TableEncoder.inverse_transform")
 
     def decoded(self, encoded: Floats) -> dict[str, NDArray[Any]]:
-        """Decode an array of encoded rows to arrays by column, in the order of the table."""
-        arrays = {i: self.columns_[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
-        return {column.name: arrays[i] for i, column in enumerate(self.columns_)}
+        """Decode an array of encoded rows to arrays by encoded column, in the order of the table."""
+        columns = self.encoded_columns_
+        arrays = {i: columns[i].decode(encoded[:, j]) for j, i in enumerate(self._order)}
+        return {column.name: arrays[i] for i, column in enumerate(columns)}
+
+    @property
+    def encoded_columns_(self) -> tuple[Column, ...]:
+        """The encoded columns of all columns, in the order of the table."""
+        return tuple(part for column in self.columns_ for part in column.parts)
 
     @property
     def frame_kind_(self) -> str:
@@ -270,9 +297,9 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         dict of dict
             ``{column: {category: number of cells}}``, empty if there are no unseen categories.
         """
-        raws = self._matching(X)
-        pairs = zip(self.columns_, raws, strict=True)
-        counts = {c.name: c.unseen(raw) for c, raw in pairs if isinstance(c, CategoricalColumn)}
+        cells = self._derived(X)
+        pairs = zip(self.encoded_columns_, cells, strict=True)
+        counts = {c.name: c.unseen(each) for c, each in pairs if isinstance(c, CategoricalColumn)}
         return {name: found for name, found in counts.items() if found}
 
     def describe(self) -> Any:
@@ -297,12 +324,12 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     @property
     def continuous_(self) -> list[str]:
         """Names of the continuous columns, in the order of the encoded array."""
-        return [column.name for column in self.columns_ if isinstance(column, ContinuousColumn)]
+        return [column.name for column in self.encoded_columns_ if isinstance(column, ContinuousColumn)]
 
     @property
     def categorical_(self) -> list[str]:
         """Names of the categorical columns, in the order of the encoded array."""
-        return [column.name for column in self.columns_ if isinstance(column, CategoricalColumn)]
+        return [column.name for column in self.encoded_columns_ if isinstance(column, CategoricalColumn)]
 
     @property
     def n_continuous_(self) -> int:
@@ -328,7 +355,14 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
             if hasattr(self, "feature_names_in_") and given != names:
                 raise ColumnMismatchError("input_features is not equal to feature_names_in_")
             names = given
-        return np.array([names[i] for i in self._order], dtype=object)
+        pairs = zip(names, self.columns_, strict=True)
+        encoded = [f"{name}{part.name[len(column.name) :]}" for name, column in pairs for part in column.parts]
+        return np.array([encoded[i] for i in self._order], dtype=object)
+
+    def _derived(self, X: Any) -> list[RawColumn]:
+        """Return the cells of all encoded columns, in the order of the table."""
+        raws = self._matching(X)
+        return [cells for column, raw in zip(self.columns_, raws, strict=True) for cells in column.derived(raw)]
 
     def _matching(self, X: Any) -> list[RawColumn]:
         """Return the columns of a table, which must be the fitted ones."""
@@ -347,12 +381,33 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
             names = [column.name for column in self.columns_]
             check_width(self, len(names))
             agree(list(getattr(self, "feature_names_in_", names)) == names, "names of columns")
-            agree(len(set(names)) == len(names), "names of columns")
-            self._order = _order(self.columns_)
+            encoded = [part.name for part in self.encoded_columns_]
+            agree(len(set(names)) == len(names) and len(set(encoded)) == len(encoded), "names of columns")
+            starts = [part.name.startswith(column.name) for column in self.columns_ for part in column.parts]
+            agree(all(starts), "names of columns")
+            self._order = _order(self.encoded_columns_)
 
 
 def _are_columns(values: Any) -> bool:
-    return isinstance(values, tuple) and bool(values) and all(isinstance(each, Column) for each in values)
+    return isinstance(values, tuple) and bool(values) and all(isinstance(each, TableColumn) for each in values)
+
+
+def _with_unique_names(columns: tuple[TableColumn, ...]) -> tuple[TableColumn, ...]:
+    """Return columns whose parts have names of their own, where the table has a column of such a name already."""
+    taken = {column.name for column in columns}
+    found = list(columns)
+    for i, column in enumerate(columns):
+        if isinstance(column, (DateColumn, TextColumn)):
+            names = []
+            for part in column.extra:
+                names.append(next(name for j in count(1) if (name := _numbered(part.name, j)) not in taken))
+                taken.add(names[-1])
+            found[i] = column.renamed(names)
+    return tuple(found)
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} ({number})"
 
 
 def _order(columns: tuple[Column, ...]) -> list[int]:
@@ -363,7 +418,7 @@ def _order(columns: tuple[Column, ...]) -> list[int]:
     ]
 
 
-def _summary(column: Column) -> dict[str, Any]:
+def _summary(column: TableColumn) -> dict[str, Any]:
     """Return the row of a column in ``describe``."""
     mean = deviation = np.nan
     if isinstance(column, ContinuousColumn) and column.n_values:
@@ -371,13 +426,19 @@ def _summary(column: Column) -> dict[str, Any]:
     return {
         "column": column.name,
         "kind": str(column.kind),
-        "read_as": "continuous" if isinstance(column, ContinuousColumn) else "categorical",
+        "read_as": _read_as(column),
         "gaps": column.n_gaps,
         "categories": len(column.categories) if isinstance(column, CategoricalColumn) else None,
         "mean": mean,
         "deviation": deviation,
         "remark": column.remark,
     }
+
+
+def _read_as(column: TableColumn) -> str:
+    if isinstance(column, TextColumn):
+        return "text"
+    return "continuous" if isinstance(column, ContinuousColumn) else "categorical"
 
 
 def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:

@@ -10,11 +10,15 @@ import numpy as np
 
 from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
 from mixkern.encoding.coded import Coded
-from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
+from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.date import DateColumn
 from mixkern.encoding.frame import RawColumn, raw_columns
+from mixkern.encoding.free_text import TextColumn, are_free_texts
 from mixkern.encoding.grammar import COMMA, number, unit_of
 from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
+
+TableColumn = ContinuousColumn | CategoricalColumn | TextColumn  # dates are a kind of continuous columns
 
 FEW_VALUES = 10  # up to this many distinct values, a whole number may be a measurement or a code
 
@@ -23,7 +27,7 @@ FEW_VALUES = 10  # up to this many distinct values, a whole number may be a meas
 class Inference:
     """How a column is read, and why."""
 
-    column_type: type[Column]
+    column_type: type[TableColumn]
     reason: str = ""
     is_ambiguous: bool = False  # the column could be read in two ways: the user is warned
     conversion: str = ""  # a line of Python that converts the column
@@ -54,6 +58,8 @@ def infer_column(raw: RawColumn) -> Inference:
         return _infer_whole(raw)
     if raw.kind is Kind.TEXT:
         return _infer_text(raw)
+    if raw.kind is Kind.DATE:
+        return Inference(DateColumn)
     is_number = raw.kind.is_numeric or raw.kind is Kind.EMPTY
     return Inference(ContinuousColumn if is_number else CategoricalColumn)
 
@@ -134,6 +140,9 @@ def _infer_text(raw: RawColumn) -> Inference:
         reason = "texts that look like dates, read as categories"
         conversion = _conversion(raw, f"{raw.place} = pd.to_datetime({raw.place})")
         return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion)
+    if is_key and are_free_texts(distinct):
+        reason = "texts of several words, read by their contents; drop them if they are names or addresses"
+        return Inference(TextColumn, reason, is_ambiguous=True)
     if is_key:
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
         return Inference(CategoricalColumn, reason, is_ambiguous=True, is_identifier=True)

@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.inference import Inference
+from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.inference import Inference, TableColumn
 from mixkern.errors import Hint, UnknownColumnError, hint
 from mixkern.wording import counted, few_lines, listing, nearest, shortened
 
@@ -49,7 +49,7 @@ def user_choices(
     [1]
     """
     chosen: dict[int, Inference] = {}
-    options: tuple[tuple[str, ColumnNames, type[Column]], ...] = (
+    options: tuple[tuple[str, ColumnNames, type[TableColumn]], ...] = (
         ("continuous", continuous, ContinuousColumn),
         ("categorical", categorical, CategoricalColumn),
     )

@@ -194,7 +194,7 @@ def in_units(encoder: TableEncoder | None, rows: Floats) -> NDArray[np.object_]:
         cells[:] = rows
     else:
         decoded = encoder.decoded(rows)
-        columns = {column.name: column for column in encoder.columns_}
+        columns = {column.name: column for column in encoder.encoded_columns_}
         for j, name in enumerate(encoder.get_feature_names_out()):
             cells[:, j] = _cells(columns[name], decoded[name])
     cells[np.isnan(rows)] = None

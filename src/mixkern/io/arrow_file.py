@@ -7,8 +7,9 @@ from typing import Any
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.cell import text as cell_text
-from mixkern.encoding.column import CategoricalColumn, Column
+from mixkern.encoding.column import CategoricalColumn
 from mixkern.encoding.grammar import POINT
+from mixkern.encoding.inference import TableColumn
 from mixkern.errors import MixkernError, TableFileError
 from mixkern.imports import OnDemand, optional
 from mixkern.io.blocks import TableFile, no_rows
@@ -69,7 +70,7 @@ class ArrowFile(TableFile):
         is_exact = all(abs(extreme) < LARGEST for extreme in extremes if extreme is not None)
         return cells.cast(pa.float64()) if is_exact else cells
 
-    def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
+    def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
         is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
         if not is_text or (isinstance(column, CategoricalColumn) and column.kind in _WORDS):
             return self._inferred(name, cells)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from mixkern.encoding.column import Column
+from mixkern.encoding.inference import TableColumn
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import OnDemand
 from mixkern.io.dialect import Dialect
@@ -111,7 +111,7 @@ class TableFile(ABC):
     def table(
         self,
         text: Collection[str] = (),
-        kinds: Mapping[str, Column] | None = None,
+        kinds: Mapping[str, TableColumn] | None = None,
         on_progress: Progress | None = None,
     ) -> Any:
         """Read all rows; see :meth:`whole`."""
@@ -120,7 +120,7 @@ class TableFile(ABC):
     def whole(
         self,
         text: Collection[str] = (),
-        kinds: Mapping[str, Column] | None = None,
+        kinds: Mapping[str, TableColumn] | None = None,
         on_progress: Progress | None = None,
     ) -> Block:
         """Read all rows as one block.
@@ -129,7 +129,7 @@ class TableFile(ABC):
         ----------
         text : collection of str, default=()
             Columns of labels: their cells stay texts, null where they are empty.
-        kinds : mapping from str to Column, default=None
+        kinds : mapping from str to TableColumn, default=None
             Fitted columns, as in :meth:`blocks`; without it, each column gets the narrowest type that fits its cells.
         on_progress : callable, default=None
             Called with the number of bytes read and the number in all, which is ``None`` for a pipe.
@@ -144,7 +144,7 @@ class TableFile(ABC):
 
     def blocks(
         self,
-        kinds: Mapping[str, Column],
+        kinds: Mapping[str, TableColumn],
         n_rows: int = N_ROWS,
         text: Collection[str] = (),
         on_progress: Progress | None = None,
@@ -179,7 +179,7 @@ class TableFile(ABC):
         """Return the line at which a row begins, ``None`` for files without lines and rows that were not read yet."""
         return None
 
-    def _typed(self, cells: Any, kinds: Mapping[str, Column] | None, text: Collection[str], start: int) -> Any:
+    def _typed(self, cells: Any, kinds: Mapping[str, TableColumn] | None, text: Collection[str], start: int) -> Any:
         columns = dict(zip(self.names, cells.columns, strict=True))
         if kinds is None and self._numbered is not None:
             self._is_numbered = self._is_row_numbers(columns[self._numbered])
@@ -216,7 +216,7 @@ class TableFile(ABC):
         """Return a whole column in the narrowest type that fits its cells."""
 
     @abstractmethod
-    def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
+    def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
         """Return cells in the type of a fitted column; the first is in row ``start``."""
 
 

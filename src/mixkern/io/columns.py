@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import Kind, text
-from mixkern.encoding.column import Column, ContinuousColumn
+from mixkern.encoding.column import ContinuousColumn
 from mixkern.encoding.grammar import COMMA, GAP_WORDS, boolean, is_date, is_gap_word, moment, number, unit_of
+from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.spelling import Spelling, spelling_of
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
@@ -114,7 +115,7 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
 def converted(
     name: str,
     cells: Any,
-    column: Column | None,
+    column: TableColumn | None,
     sign: str,
     line_of: LineOf,
     on_spelling: Callable[[Spelling, str], Any] = lambda *_: None,

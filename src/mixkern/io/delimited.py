@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mixkern.encoding.column import Column
+from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
@@ -108,7 +108,7 @@ class DelimitedFile(TableFile):
             self._column_notes[name] = typed.note
         return typed.values
 
-    def _converted(self, name: str, cells: Any, column: Column, start: int) -> Any:
+    def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
         sign = self.dialect.decimals[name]
         cells = without_gaps(self._trimmed(cells), self._gaps, sign)
         try:

@@ -36,7 +36,7 @@ class Plane:
         raws = raw_columns(table)
         _check_columns(model, raws)
         encoder = getattr(model, "encoder_", None)
-        columns = None if encoder is None else [c for c in encoder.columns_ if isinstance(c, ContinuousColumn)]
+        columns = None if encoder is None else [c for c in encoder.encoded_columns_ if isinstance(c, ContinuousColumn)]
         plane = cls(table, raws, columns, np.column_stack([raw.numbers() for raw in raws]))
         if not plane.is_there.any():
             raise TableError("X has no row with a number in both columns, so there is nothing to draw.")

@@ -107,7 +107,7 @@ def features(model: MixtureSVC) -> list[Feature]:
         texts = [tuple(map(str, range(table.shape[1]))) for table in tables]
         return [*numbers, *(Feature(f"x{d + j}", "category", "", d + j, each) for j, each in enumerate(texts))]
     places = {str(name): j for j, name in enumerate(model.encoder_.get_feature_names_out())}
-    return [_feature(column, places[column.name]) for column in model.encoder_.columns_]
+    return [_feature(column, places[column.name]) for column in model.encoder_.encoded_columns_]
 
 
 def _feature(column: Any, position: int) -> Feature:

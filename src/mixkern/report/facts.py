@@ -66,7 +66,7 @@ class ModelFacts:
         if not isinstance(model, MixtureSVC):
             raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {shown(model)}.")
         check_is_fitted(model)
-        labels = labels_so_far(X, y)
+        labels = labels_so_far(X, y, model.classes_)
         own = model.classes_.tolist()
         classes = [*own, *(label for label in labels.classes.tolist() if label not in own)]
         positions = np.array([*(classes.index(label) for label in labels.classes.tolist()), -1], dtype=np.intp)
@@ -200,6 +200,7 @@ def _without_encoder(model: MixtureSVC) -> MixtureSVC:
     """Return a copy of a model that takes encoded rows."""
     own = copy(model)
     own.encoder_ = None
+    own.n_features_in_ = model.mixture_.n_continuous + len(model.mixture_.categories)
     if hasattr(own, "feature_names_in_"):
         del own.feature_names_in_  # encoded rows have no names
     return own

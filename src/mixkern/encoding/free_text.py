@@ -1,0 +1,159 @@
+"""Texts of several words, such as comments, as a few columns of numbers.
+
+Each text is a vector of its n-grams of characters, weighted by TF-IDF. Its coordinates along the principal directions
+of these vectors are the encoded columns. There are as many as have a larger variance than any direction of the same
+texts with their words shuffled (parallel analysis): what words that occur together have in common, beyond chance.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.column import ContinuousColumn
+from mixkern.encoding.frame import RawColumn
+from mixkern.encoding.grammar import is_gap_word
+from mixkern.errors import TableError
+from mixkern.parts import model_part
+from mixkern.sampling import subsample
+from mixkern.typing import Floats, RandomState
+
+FEWEST_WORDS = 3  # half of the texts or more have as many: shorter ones are names or keys
+MOST_COLUMNS = 10
+NGRAMS = (3, 4)  # characters, within words
+MOST_NGRAMS = 2048  # the most frequent ones
+SAMPLE = 4_000  # texts that the directions are learned from
+LONGEST = 1_000  # characters that are read of a text
+BLOCK = 10_000  # texts that are encoded at a time
+CHECKED = 1_000  # texts whose words are counted
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def are_free_texts(texts: Sequence[str]) -> bool:
+    """Return whether at least half of some texts have three words or more, each of two letters or more.
+
+    >>> are_free_texts(["It came late", "Works as it should"]), are_free_texts(["k-0017", "Ann Lee"])
+    (True, False)
+    """
+    few = texts[:: max(len(texts) // CHECKED, 1)]
+    n_words = [sum(1 for _ in _WORD.finditer(text[:LONGEST])) for text in few]
+    return bool(few) and float(np.median(n_words)) >= FEWEST_WORDS
+
+
+@model_part("TextColumn")
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """A column of texts of several words: n-grams, their weights, and the directions of the encoded columns."""
+
+    name: str
+    kind: Kind
+    ngrams: tuple[str, ...]
+    weights: Floats  # (m,): inverse document frequency of each n-gram
+    directions: Floats  # (k, m)
+    extra: tuple[ContinuousColumn, ...]  # the k encoded columns
+    remark: str = ""
+    n_gaps: int = 0
+
+    def __post_init__(self) -> None:
+        m, k = len(self.ngrams), len(self.extra)
+        is_valid = 0 < len(set(self.ngrams)) == m and self.weights.shape == (m,) and self.directions.shape == (k, m)
+        if not (is_valid and k and np.isfinite(self.weights).all() and np.isfinite(self.directions).all()):
+            raise TableError(f"The n-grams of column {self.name!r} are not valid.")
+        for name in ("weights", "directions"):
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TextColumn):
+            return NotImplemented
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.ngrams, self.extra))
+
+    @classmethod
+    def fit(cls, raw: RawColumn, remark: str = "") -> "TextColumn":
+        """Learn n-grams, weights and directions from the texts, or from a sample of them where they are many."""
+        cells = raw.coded().mapped(_text)
+        rows = sorted(cells.distinct[code] for code in cells.codes.tolist() if code >= 0)  # independent of their order
+        texts = [rows[i] for i in subsample(np.arange(len(rows)), SAMPLE, RandomState(0)).tolist()]
+        vectorizer = TfidfVectorizer(**_SETTINGS, max_features=MOST_NGRAMS)
+        vectors = vectorizer.fit_transform(texts)
+        directions = _directions(vectors, vectorizer.transform(shuffled_words(texts, RandomState(0))))
+        names = [f"{raw.name}: text {j + 1}" for j in range(len(directions))]
+        n_gaps = cells.n_gaps()
+        extra = tuple(
+            replace(
+                ContinuousColumn.fit(RawColumn(name, Kind.NUMBER, values), f"of {raw.name!r}"),
+                n_values=len(rows),
+                n_gaps=n_gaps,
+            )
+            for name, values in zip(names, (vectors @ directions.T).T.copy(), strict=True)
+        )
+        ngrams = tuple(vectorizer.get_feature_names_out().tolist())
+        return cls(raw.name, raw.kind, ngrams, vectorizer.idf_, directions, extra, remark, n_gaps)
+
+    @property
+    def parts(self) -> tuple[ContinuousColumn, ...]:
+        """The encoded columns."""
+        return self.extra
+
+    def renamed(self, names: Sequence[str]) -> "TextColumn":
+        """Return the column with other names of its encoded columns."""
+        return replace(
+            self, extra=tuple(replace(part, name=name) for part, name in zip(self.extra, names, strict=True))
+        )
+
+    def derived(self, raw: RawColumn) -> list[RawColumn]:
+        """Return the cells of each encoded column."""
+        cells = raw.coded().mapped(_text)
+        found = np.empty((len(cells.distinct), len(self.extra)))
+        for start in range(0, len(found), BLOCK):
+            found[start : start + BLOCK] = self._vectors(cells.distinct[start : start + BLOCK]) @ self.directions.T
+        return [
+            RawColumn(part.name, Kind.NUMBER, cells.taken(values, np.nan, float), raw.place)
+            for part, values in zip(self.extra, found.T, strict=True)
+        ]
+
+    def _vectors(self, texts: list[str]) -> csr_array:
+        vectorizer = TfidfVectorizer(**_SETTINGS, vocabulary=self.ngrams)
+        vectorizer.idf_ = self.weights
+        return vectorizer.transform(texts)
+
+
+_SETTINGS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": NGRAMS, "sublinear_tf": True}
+
+
+def _text(cell: str) -> str | None:
+    """Return what is read of a text, ``None`` for a word for a gap."""
+    return None if is_gap_word(cell) else cell[:LONGEST]
+
+
+def _directions(vectors: csr_array, shuffled: csr_array) -> Floats:  # (k, m)
+    """Return the principal directions with more variance than shuffled texts have in any; at least one."""
+    most = min(MOST_COLUMNS, *(n - 1 for n in vectors.shape))
+    found = PCA(most, svd_solver="arpack", random_state=0).fit(vectors)
+    chance = PCA(1, svd_solver="arpack", random_state=0).fit(shuffled).explained_variance_[0]
+    n = max(int((found.explained_variance_ > chance).sum()), 1)
+    directions: Floats = found.components_[:n]
+    return directions
+
+
+def shuffled_words(texts: Sequence[str], random: RandomState) -> list[str]:
+    """Return texts of as many words, which are those of all texts in random order.
+
+    >>> shuffled_words(["a b", "c"], RandomState(0))
+    ['c b', 'a']
+    """
+    split = [text.split() for text in texts]
+    words = iter(random.permutation(np.array([word for each in split for word in each], dtype=object)).tolist())
+    return [" ".join(next(words) for _ in each) for each in split]
