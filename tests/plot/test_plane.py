@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from mixkern import Mixture, MixtureSVC, datasets
+from mixkern import Mixture, MixtureSVC, TableEncoder, datasets
 from mixkern.errors import TableError
 from mixkern.plot.figure import new_figure
 from mixkern.plot.plane import CENTRES, Plane, around_centres, ellipses, grey_components
@@ -15,8 +15,8 @@ for shared in (X, TRUTH, Y):
     shared.flags.writeable = False
 
 
-def fitted(table):
-    return MixtureSVC(probability=False, random_state=0).fit(table, Y)
+def fitted(table, **settings):
+    return MixtureSVC(probability=False, random_state=0, **settings).fit(table, Y)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,11 @@ def test_places_become_a_table_of_the_same_type_and_names(table):
 def test_dates_become_dates_again():
     days = pd.to_datetime("2024-03-01") + pd.to_timedelta(10 * X[:, 0], unit="D")
     table = pd.DataFrame({"day": days, "wait": pd.to_timedelta(X[:, 1], unit="D")})
-    plane = Plane.of(fitted(table), table)
+    with pytest.raises(
+        TableError, match=r"'day: weekday' is not continuous\..*encoder=TableEncoder\(continuous=\['day'\]\)"
+    ):
+        Plane.of(fitted(table), table)
+    plane = Plane.of(fitted(table, encoder=TableEncoder(continuous=["day"])), table)
     made = plane.like(plane.places)
     assert abs(made["day"] - table["day"]).max() < pd.Timedelta("1ms")
     assert abs(made["wait"] - table["wait"]).max() < pd.Timedelta("1ms")

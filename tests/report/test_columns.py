@@ -24,19 +24,20 @@ def model():
 
 def test_they_stand_in_the_order_of_the_table(model):
     found = features(model)
-    assert [each.name for each in found] == list(X.columns)
-    assert [each.position for each in found] == [3, 0, 1, 2]
+    assert [each.name for each in found] == ["town", "age", "day", "day: weekday", "took"]
+    assert [each.position for each in found] == [3, 0, 1, 4, 2]
 
 
 def test_values_are_said_as_the_table_has_them(model):
     first = model.encoder_.transform(X)[0]
-    town, age, day, took = (each.text(first[each.position]) for each in features(model))
-    assert (town, day, took) == ("Kassel", "2024-01-01", "0 hours")
+    town, age, day, weekday, took = (each.text(first[each.position]) for each in features(model))
+    assert (town, day, weekday, took) == ("Kassel", "2024-01-01", "Monday", "0 hours")
     assert age == "20"
     assert [each.exact_text(first[each.position]) for each in features(model)] == [
         "Kassel",
         "20.123456",
         "2024-01-01",
+        "Monday",
         "0 hours",
     ]
 
@@ -50,6 +51,6 @@ def test_gaps_and_new_categories(model):
 def test_rows_that_came_encoded_have_numbers_for_names(model):
     own = MixtureSVC(density=model.mixture_).fit(model.encoder_.transform(X), ["a", "b"] * 4 + [None] * 22)
     found = features(own)
-    assert [each.name for each in found] == ["x0", "x1", "x2", "x3"]
+    assert [each.name for each in found] == ["x0", "x1", "x2", "x3", "x4"]
     assert found[0].text(1.23456) == "1.23"
     assert found[3].text(1.0) == "1"

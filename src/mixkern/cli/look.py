@@ -16,10 +16,10 @@ from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_ta
 from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
-from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder
+from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder, TextColumn
 from mixkern.encoding.cell import text
-from mixkern.encoding.column import Column
 from mixkern.encoding.frame import raw_columns
+from mixkern.encoding.inference import TableColumn
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import default_density, default_prior
 from mixkern.imports import optional
@@ -87,19 +87,18 @@ def _result(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> dict[str,
     }
 
 
-def _column(column: Column, cells: Any) -> dict[str, Any]:
-    """Describe a column: how it is read, its gaps and its values."""
-    fact: dict[str, Any] = {
-        "name": column.name,
-        "kind": str(column.kind),
-        "read_as": "categories" if isinstance(column, CategoricalColumn) else "numbers",
-        "gaps": column.n_gaps,
-    }
+def _column(column: TableColumn, cells: Any) -> dict[str, Any]:
+    """Describe a column: how it is read, its gaps and its values, and what else is derived from it."""
+    fact: dict[str, Any] = {"name": column.name, "kind": str(column.kind), "read_as": "numbers", "gaps": column.n_gaps}
     if isinstance(column, CategoricalColumn):
-        fact |= {"categories": len(column.categories), "most_frequent": _most_frequent(cells)}
+        counts = _most_frequent(cells)
+        fact |= {"read_as": "categories", "categories": len(column.categories), "most_frequent": counts}
+    elif isinstance(column, TextColumn):
+        fact["read_as"] = "text"
     elif column.n_values:
         fact |= _range(column, cells)
-    return {**fact, "remark": column.remark}
+    derived = [part.name for part in column.parts if part is not column]
+    return {**fact, **({"derived": derived} if derived else {}), "remark": column.remark}
 
 
 def _most_frequent(cells: Any) -> dict[str, int]:
@@ -183,7 +182,11 @@ def _values(column: dict[str, Any]) -> str:
         few = ", ".join(shortened(each, 20) for each in column["most_frequent"])
         rest = column["categories"] - len(column["most_frequent"])
         return few + (f" and {rest} more" if rest > 0 else "")
-    return f"{brief(column['least'])} to {brief(column['most'])}" if "least" in column else "none"
+    derived = [name.removeprefix(f"{column['name']}: ") for name in column.get("derived", ())]
+    if column["read_as"] == "text":
+        return f"{counted(len(derived), 'column')} of what the texts have in common"
+    more = f", with {' and '.join(derived)}" if derived else ""
+    return f"{brief(column['least'])} to {brief(column['most'])}{more}" if "least" in column else "none"
 
 
 def _component_table(groups: list[dict[str, Any]]) -> Table:

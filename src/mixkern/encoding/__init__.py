@@ -2,7 +2,9 @@
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.date import DateColumn
 from mixkern.encoding.encoder import TableEncoder
+from mixkern.encoding.free_text import TextColumn
 from mixkern.encoding.inference import identifiers
 from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, prepare_table
 from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
@@ -16,11 +18,13 @@ __all__ = [
     "UNLABELLED",
     "CategoricalColumn",
     "ContinuousColumn",
+    "DateColumn",
     "Kind",
     "Labels",
     "PreparedTable",
     "Spelling",
     "TableEncoder",
+    "TextColumn",
     "encode_labels",
     "encode_targets",
     "identifiers",

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.date import DateColumn
+from mixkern.encoding.date import DateColumn, without_idle_seasons
 from mixkern.encoding.frame import (
     FRAME_KINDS,
     PANDAS,
@@ -202,7 +202,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         found = infer_columns(raws, chosen)
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
         keep_columns(self, X)
-        self.columns_: tuple[TableColumn, ...] = _with_unique_names(columns)
+        self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_idle_seasons(columns, raws))
         self._fitted_kind = frame_kind(X)
         self._order = _order(self.encoded_columns_)
         message, step = ambiguity_text([raw.name for raw in raws], found)
@@ -226,9 +226,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         return self._encoded(self._matching(X))
 
     def _encoded(self, raws: list[RawColumn]) -> Floats:  # (n, n_columns)
-        pairs = zip(self.columns_, raws, strict=True)
-        cells = [each for column, raw in pairs for each in column.derived(raw)]
-        columns = self.encoded_columns_
+        cells, columns = self._derived(raws), self.encoded_columns_
         encoded = np.empty((len(raws[0].cells), len(cells)))
         unseen: list[Unseen] = []
         ignored: dict[str, int] = {}
@@ -297,7 +295,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         dict of dict
             ``{column: {category: number of cells}}``, empty if there are no unseen categories.
         """
-        cells = self._derived(X)
+        cells = self._derived(self._matching(X))
         pairs = zip(self.encoded_columns_, cells, strict=True)
         counts = {c.name: c.unseen(each) for c, each in pairs if isinstance(c, CategoricalColumn)}
         return {name: found for name, found in counts.items() if found}
@@ -359,9 +357,8 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         encoded = [f"{name}{part.name[len(column.name) :]}" for name, column in pairs for part in column.parts]
         return np.array([encoded[i] for i in self._order], dtype=object)
 
-    def _derived(self, X: Any) -> list[RawColumn]:
+    def _derived(self, raws: list[RawColumn]) -> list[RawColumn]:
         """Return the cells of all encoded columns, in the order of the table."""
-        raws = self._matching(X)
         return [cells for column, raw in zip(self.columns_, raws, strict=True) for cells in column.derived(raw)]
 
     def _matching(self, X: Any) -> list[RawColumn]:
@@ -399,7 +396,9 @@ def _with_unique_names(columns: tuple[TableColumn, ...]) -> tuple[TableColumn, .
     for i, column in enumerate(columns):
         if isinstance(column, (DateColumn, TextColumn)):
             names = []
-            for part in column.extra:
+            for part in column.parts:
+                if part is column:
+                    continue
                 names.append(next(name for j in count(1) if (name := _numbered(part.name, j)) not in taken))
                 taken.add(names[-1])
             found[i] = column.renamed(names)

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.decomposition import PCA
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import ContinuousColumn
@@ -57,12 +55,12 @@ class TextColumn:
     ngrams: tuple[str, ...]
     weights: Floats  # (m,): inverse document frequency of each n-gram
     directions: Floats  # (k, m)
-    extra: tuple[ContinuousColumn, ...]  # the k encoded columns
+    columns: tuple[ContinuousColumn, ...]  # the k encoded columns
     remark: str = ""
     n_gaps: int = 0
 
     def __post_init__(self) -> None:
-        m, k = len(self.ngrams), len(self.extra)
+        m, k = len(self.ngrams), len(self.columns)
         is_valid = 0 < len(set(self.ngrams)) == m and self.weights.shape == (m,) and self.directions.shape == (k, m)
         if not (is_valid and k and np.isfinite(self.weights).all() and np.isfinite(self.directions).all()):
             raise TableError(f"The n-grams of column {self.name!r} are not valid.")
@@ -78,7 +76,7 @@ class TextColumn:
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.ngrams, self.extra))
+        return hash((self.name, self.ngrams, self.columns))
 
     @classmethod
     def fit(cls, raw: RawColumn, remark: str = "") -> "TextColumn":
@@ -86,12 +84,12 @@ class TextColumn:
         cells = raw.coded().mapped(_text)
         rows = sorted(cells.distinct[code] for code in cells.codes.tolist() if code >= 0)  # independent of their order
         texts = [rows[i] for i in subsample(np.arange(len(rows)), SAMPLE, RandomState(0)).tolist()]
-        vectorizer = TfidfVectorizer(**_SETTINGS, max_features=MOST_NGRAMS)
+        vectorizer = _vectorizer(max_features=MOST_NGRAMS)
         vectors = vectorizer.fit_transform(texts)
         directions = _directions(vectors, vectorizer.transform(shuffled_words(texts, RandomState(0))))
         names = [f"{raw.name}: text {j + 1}" for j in range(len(directions))]
         n_gaps = cells.n_gaps()
-        extra = tuple(
+        columns = tuple(
             replace(
                 ContinuousColumn.fit(RawColumn(name, Kind.NUMBER, values), f"of {raw.name!r}"),
                 n_values=len(rows),
@@ -100,37 +98,41 @@ class TextColumn:
             for name, values in zip(names, (vectors @ directions.T).T.copy(), strict=True)
         )
         ngrams = tuple(vectorizer.get_feature_names_out().tolist())
-        return cls(raw.name, raw.kind, ngrams, vectorizer.idf_, directions, extra, remark, n_gaps)
+        return cls(raw.name, raw.kind, ngrams, vectorizer.idf_, directions, columns, remark, n_gaps)
 
     @property
     def parts(self) -> tuple[ContinuousColumn, ...]:
         """The encoded columns."""
-        return self.extra
+        return self.columns
 
     def renamed(self, names: Sequence[str]) -> "TextColumn":
         """Return the column with other names of its encoded columns."""
         return replace(
-            self, extra=tuple(replace(part, name=name) for part, name in zip(self.extra, names, strict=True))
+            self, columns=tuple(replace(part, name=name) for part, name in zip(self.columns, names, strict=True))
         )
 
     def derived(self, raw: RawColumn) -> list[RawColumn]:
         """Return the cells of each encoded column."""
         cells = raw.coded().mapped(_text)
-        found = np.empty((len(cells.distinct), len(self.extra)))
+        found = np.empty((len(cells.distinct), len(self.columns)))
         for start in range(0, len(found), BLOCK):
             found[start : start + BLOCK] = self._vectors(cells.distinct[start : start + BLOCK]) @ self.directions.T
         return [
             RawColumn(part.name, Kind.NUMBER, cells.taken(values, np.nan, float), raw.place)
-            for part, values in zip(self.extra, found.T, strict=True)
+            for part, values in zip(self.columns, found.T, strict=True)
         ]
 
     def _vectors(self, texts: list[str]) -> csr_array:
-        vectorizer = TfidfVectorizer(**_SETTINGS, vocabulary=self.ngrams)
+        vectorizer = _vectorizer(vocabulary=self.ngrams)
         vectorizer.idf_ = self.weights
         return vectorizer.transform(texts)
 
 
-_SETTINGS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": NGRAMS, "sublinear_tf": True}
+def _vectorizer(**settings: Any) -> Any:
+    """Return the vectorizer of n-grams; it is imported here, because few tables have texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=NGRAMS, sublinear_tf=True, **settings)
 
 
 def _text(cell: str) -> str | None:
@@ -140,6 +142,8 @@ def _text(cell: str) -> str | None:
 
 def _directions(vectors: csr_array, shuffled: csr_array) -> Floats:  # (k, m)
     """Return the principal directions with more variance than shuffled texts have in any; at least one."""
+    from sklearn.decomposition import PCA
+
     most = min(MOST_COLUMNS, *(n - 1 for n in vectors.shape))
     found = PCA(most, svd_solver="arpack", random_state=0).fit(vectors)
     chance = PCA(1, svd_solver="arpack", random_state=0).fit(shuffled).explained_variance_[0]

@@ -90,8 +90,10 @@ def _check_columns(model: Any, raws: Sequence[RawColumn]) -> None:
     wrong = _not_continuous(model, raws)
     if wrong:
         are = "is" if len(wrong) == 1 else "are"
+        dates = [name for name in names if any(each.startswith(f"{name}: ") for each in wrong)]
+        more = f", or with dates as days: encoder=TableEncoder(continuous={dates})" if dates else ""
         raise TableError(
-            f"{need} {listing(wrong)} {are} not continuous.", hint=hint(python="Fit the model on other columns.")
+            f"{need} {listing(wrong)} {are} not continuous.", hint=hint(python=f"Fit the model on other columns{more}.")
         )
 
 

@@ -72,6 +72,20 @@ def texts():
     return pd.DataFrame({"price": prices, "share": [f"{i},5 %" for i in range(N)]}, dtype=object)
 
 
+def orders():
+    """Dates whose season matters, and comments of several words."""
+    days = np.arange(N) * 29
+    words = np.array(["late", "parcel", "broken", "box", "fine", "thanks", "quick", "friendly"], dtype=object)
+    chosen = words[np.random.RandomState(2).randint(0, 4, (N, 4)) + 4 * (np.arange(N)[:, None] % 2)]
+    return pd.DataFrame(
+        {
+            "amount": np.round(10 * np.cos(days / 58) + np.arange(N) % 3, 2),
+            "day": pd.Timestamp("2021-01-01") + pd.to_timedelta(days, unit="D"),
+            "comment": [f"{' '.join(each)} number{i}" for i, each in enumerate(chosen)],
+        }
+    )
+
+
 def labels(*names):
     y = np.array(names or ("a", "b", "c"), dtype=object)[np.arange(N) % (len(names) or 3)]
     y[np.arange(N) % 9 > 5] = None
@@ -105,6 +119,7 @@ KINDS = {
     "vb_mixture": (density(use_labels=True), numbers(), labels()),
     "table_encoder": (TableEncoder(categorical=["visits"]), table(), None),
     "table_encoder_texts": (TableEncoder(continuous=["price", "share"]), texts(), None),
+    "table_encoder_orders": (TableEncoder(), orders(), None),
     "kernel_rwm": (MixtureSVC("rwm", density=density(), C=1.0), numbers(), labels()),
     "kernel_gmm": (MixtureSVC("gmm", density=density(covariance_type="diag")), numbers(), labels()),
     "kernel_rbf": (MixtureSVC("rbf", density=density(), probability=False), table(), labels()),
