@@ -133,7 +133,7 @@ def test_the_range_of_a_column_in_its_own_type(run, people, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     done = run("look", tmp_path / "a.csv", "--target", "churn", "--continuous", "text")
     lines = {line.split()[0]: " ".join(line.split()[2:]) for line in done.stdout.splitlines() if line.strip()}
-    assert lines["day"] == "2024-01-01 to 2024-03-30"
+    assert lines["day"] == "2024-01-01 to 2024-03-30, with weekday"
     assert lines["share"] == "0.5 to 8.5"
     assert lines["text"] == "0 to 8"
     facts = json.loads(run("look", tmp_path / "a.csv", "--target", "churn", "--json", "--continuous", "n").stdout)
