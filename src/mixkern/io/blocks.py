@@ -103,7 +103,11 @@ class TableFile(ABC):
     def notes(self) -> tuple[FileFormatWarning, ...]:
         """Signs, encodings and columns that could have been read in another way."""
         start = "The first column has no name"
-        end = ": it was taken for row numbers, and left out." if self._is_numbered else ", and was called 'column 1'."
+        end = (
+            ": it was taken for row numbers, and not learned from."
+            if self._is_numbered
+            else ", and was called 'column 1'."
+        )
         first = [] if self._numbered is None else [FileFormatWarning(start + end)]
         columns = [self._column_notes[name] for name in self.names if name in self._column_notes]
         return (*first, *self._notes, *columns)
