@@ -4,6 +4,7 @@ import gzip
 import io
 import sys
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -302,3 +303,45 @@ def test_blocks_of_any_size_are_encoded_as_the_whole(rows, n_rows, text, tmp_pat
     encoded = np.vstack([encoder.transform(block) for block in blocks])
     np.testing.assert_array_equal(encoded, encoder.transform(frame))
     assert pd.concat(blocks).index.equals(frame.index)
+
+
+def test_spellings_are_noted_once_for_all_columns(written):
+    rows = "12,5 %;1.234,50 EUR;06.06.2020;12/31/2024;007\n7 %;2,00 EUR;07.06.2020;01/02/2024;012\n"
+    file = table_file(written(f"rate;price;day;month;code\n{rows}"))
+    table = file.table()
+    assert table["rate"].to_pylist() == [12.5, 7.0]
+    assert table["price"].to_pylist() == [1234.5, 2.0]
+    assert [str(day)[:10] for day in table["day"].to_pylist()] == ["2020-06-06", "2020-06-07"]
+    assert [str(day)[:10] for day in table["month"].to_pylist()] == ["2024-12-31", "2024-01-02"]
+    assert notes(file)[1:] == [
+        "Percentages are read as the numbers that are written: 'rate' (12,5 % is 12.5).",
+        "Amounts of money are read as numbers: 'price' (1.234,50 EUR is 1234.50).",
+        *[note for note in notes(file) if note.startswith("Dates are read with")],
+        *[note for note in notes(file) if note.startswith("Numbers are read with thousands")],
+        "Numbers with leading zeros were read as text, as codes are: 'code' (007).",
+    ]
+
+
+def test_the_order_of_dates_is_that_of_the_fitted_table(written):
+    file = table_file(written("day,x\n12/31/2024,1.5\n01/02/2024,2.5\n"))
+    _, kinds = kinds_of(pandas_frame(file.table()))
+    order = {"day": file.spellings["day"][0].day_first}
+    later = table_file(written("day,x\n01/02/2024,1.5\n"), like=replace(file.dialect, day_first=order))
+    (block,) = later.blocks(kinds)
+    assert str(block.typed["day"][0].as_py()) == "2024-01-02 00:00:00"
+
+
+@pytest.mark.parametrize("key", ["0048213", "A7", ""])
+def test_a_key_after_many_row_numbers_is_no_row_number(written, key):
+    content = ",age\n" + "".join(f"{i},{i % 9}\n" for i in range(1500)) + f"{key},3\n"
+    file = table_file(written(content))
+    assert file.columns == ("age",)
+    assert file.table().column_names == ["column 1", "age"]
+    assert file.columns == ("column 1", "age")
+    assert sum(len(block.cells[""]) for block in file.blocks({})) == 1501
+
+
+def test_blanks_after_delimiters_stay_in_cells(written):
+    (block,) = table_file(written('a, b, c\n1,  x, "y, z"\n2, w, v\n')).blocks({})
+    assert block.cells.to_pydict() == {"a": ["1", "2"], "b": ["  x", " w"], "c": ["y, z", " v"]}
+    assert table_file(written("a, b\n1,  x\n")).table().to_pydict() == {"a": [1], "b": ["x"]}

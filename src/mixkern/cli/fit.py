@@ -23,7 +23,7 @@ from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.io import Dialect, save
+from mixkern.io import TableFile, save
 from mixkern.wording import counted
 
 SUFFIX = ".mixkern"
@@ -107,7 +107,7 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
         "columns": data.X.column_names,
         "ignored": list(data.ignored),
         "gaps": list(data.gaps),
-        "dialect": _dialect(data.file.dialect),
+        "dialect": _dialect(data.file),
         "decimals": {name: sign for name, sign in data.file.dialect.decimals.items() if name in data.X.column_names},
         "unlabelled": list(data.unlabelled),
         "kernel": str(model.kernel),
@@ -117,9 +117,14 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
     }
 
 
-def _dialect(found: Dialect) -> dict[str, str] | None:
+def _dialect(file: TableFile) -> dict[str, Any] | None:
     """Return how the table is written, for other tables of the model; ``None`` for files with types."""
-    return {"delimiter": found.delimiter, "encoding": found.encoding} if found.format == "csv" else None
+    found = file.dialect
+    if found.format != "csv":
+        return None
+    orders = {name: spelling.day_first for name, (spelling, _) in file.spellings.items()}
+    day_first = {name: order for name, order in orders.items() if order is not None}
+    return {"delimiter": found.delimiter, "encoding": found.encoding, "day_first": day_first}
 
 
 def _show(result: dict[str, Any], table: str) -> None:

@@ -263,7 +263,9 @@ def _dialect(note: Any) -> Dialect | None:
         delimiter, encoding = delimiter_named(str(note.get("delimiter"))), encoding_of(b"", str(note.get("encoding")))
     except OptionError:
         return None
-    return Dialect("csv", delimiter=delimiter, encoding=encoding)
+    orders = note.get("day_first")
+    orders = {n: order for n, order in orders.items() if isinstance(order, bool)} if isinstance(orders, dict) else {}
+    return Dialect("csv", delimiter=delimiter, encoding=encoding, day_first=orders)
 
 
 def _texts(note: Any) -> tuple[str, ...]:

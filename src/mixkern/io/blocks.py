@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixkern.encoding.inference import TableColumn
+from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import OnDemand
+from mixkern.io.columns import Typed
 from mixkern.io.dialect import Dialect
 from mixkern.io.source import Progress, TableSource
 from mixkern.threads import available_threads
+from mixkern.wording import listing
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
@@ -91,6 +94,8 @@ class TableFile(ABC):
         self._source, self._gaps = source, frozenset(gaps)
         self._numbered = numbered  # a column without a name
         self._is_numbered = numbered is not None
+        self.spellings: dict[str, tuple[Spelling, str]] = {}  # of columns that are not plain, with a cell of each
+        self._padded: dict[str, str] = {}  # columns of numbers with leading zeros, with a cell of each
         self._notes: list[FileFormatWarning] = []
         self._column_notes: dict[str, FileFormatWarning] = {}
 
@@ -109,8 +114,15 @@ class TableFile(ABC):
             else ", and was called 'column 1'."
         )
         first = [] if self._numbered is None else [FileFormatWarning(start + end)]
+        # In the order of the columns, which are typed in threads.
         columns = [self._column_notes[name] for name in self.names if name in self._column_notes]
-        return (*first, *self._notes, *columns)
+        spellings = {name: self.spellings[name] for name in self.names if name in self.spellings}
+        spelled = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(spellings)]
+        padded = [name for name in self.names if name in self._padded]
+        if padded:
+            text = f"Numbers with leading zeros were read as text, as codes are: {listing(padded)}"
+            spelled.append(FileFormatWarning(f"{text} ({self._padded[padded[0]]})."))
+        return (*first, *self._notes, *columns, *spelled)
 
     def table(
         self,
@@ -198,10 +210,15 @@ class TableFile(ABC):
         with ThreadPoolExecutor(available_threads()) as pool:
             return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
 
-    def _note(self, note: FileFormatWarning | None) -> None:
-        """Add a note, once."""
-        if note is not None and str(note) not in map(str, self._notes):
-            self._notes.append(note)
+    def _noted(self, name: str, typed: Typed) -> Any:
+        """Return the values of a column, and keep what could have been read in another way."""
+        if typed.spelling is not None:
+            self.spellings[name] = typed.spelling
+        if typed.padded:
+            self._padded[name] = typed.padded
+        if typed.note is not None:
+            self._column_notes[name] = typed.note
+        return typed.values
 
     @abstractmethod
     def _parts(self, on_progress: Progress | None) -> Iterator[Any]:

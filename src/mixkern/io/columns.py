@@ -119,6 +119,8 @@ def converted(
     sign: str,
     line_of: LineOf,
     on_spelling: Callable[[Spelling, str], Any] = lambda *_: None,
+    *,
+    day_first: bool | None = None,
 ) -> Any:
     """Return cells in the type of a fitted column; without a column, they stay texts.
 
@@ -129,7 +131,7 @@ def converted(
     """
     kind = None if column is None else column.kind
     spelling: Spelling | None = getattr(column, "spelling", None)
-    day_first = None if spelling is None else spelling.day_first
+    day_first = day_first if spelling is None else spelling.day_first
     read: Callable[[str], Any]
     if isinstance(column, ContinuousColumn):
         if kind is Kind.DURATION or not column.n_values:

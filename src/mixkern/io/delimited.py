@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from mixkern.encoding.inference import TableColumn
-from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
 from mixkern.io.blocks import TableFile, no_rows
@@ -43,8 +42,6 @@ class DelimitedFile(TableFile):
         super().__init__(source, dialect, header.names, gaps, header.numbered)
         self._is_numbered = header.numbered is not None and all(re.fullmatch(_ROW_NUMBER, cell) for cell in columns[0])
         self._numbers = LineNumbers()
-        self.spellings: dict[str, tuple[Spelling, str]] = {}  # of columns that are not plain, with a cell of each
-        self._padded: dict[str, str] = {}  # columns of numbers with leading zeros, with a cell of each
         self._written = header.written
         self._notes += [*header.notes, *comma_note(columns, list(dialect.decimals.values()))]
         if len(self.names) == 1:
@@ -55,15 +52,7 @@ class DelimitedFile(TableFile):
         """Signs, encodings and columns that could have been read in another way."""
         encoding = self.dialect.encoding.removesuffix("-sig")
         note = [FileFormatWarning(f"{self.name} was read as {encoding}.")] if encoding != "utf-8" else []
-        spellings, padded = (
-            {name: d[name] for name in self.names if name in d} for d in (self.spellings, self._padded)
-        )
-        notes = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(spellings)]
-        if padded:
-            example = next(iter(padded.values()))
-            text = f"Numbers with leading zeros were read as text, as codes are: {listing(padded)} ({example})."
-            notes.append(FileFormatWarning(text))
-        return (*super().notes, *note, *notes)
+        return (*super().notes, *note)
 
     def line_of(self, row: int) -> int | None:
         """Return the line at which a row begins, ``None`` if it has not been read yet."""
@@ -99,14 +88,8 @@ class DelimitedFile(TableFile):
 
     def _inferred(self, name: str, cells: Any) -> Any:
         sign = self.dialect.decimals[name]
-        typed = inferred(name, without_gaps(self._trimmed(cells), self._gaps, sign), sign, self.line_of)
-        if typed.spelling is not None:
-            self.spellings[name] = typed.spelling
-        if typed.padded:
-            self._padded[name] = typed.padded
-        if typed.note is not None:
-            self._column_notes[name] = typed.note
-        return typed.values
+        cells = without_gaps(self._trimmed(cells), self._gaps, sign)
+        return self._noted(name, inferred(name, cells, sign, self.line_of))
 
     def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
         sign = self.dialect.decimals[name]
@@ -119,6 +102,7 @@ class DelimitedFile(TableFile):
                 sign,
                 lambda row: self.line_of(start + row),
                 lambda spelling, cell: self.spellings.setdefault(name, (spelling, cell)),
+                day_first=self.dialect.day_first.get(name),
             )
         except TableFileError as error:
             raise error.prefixed(f"{self.name}, ") from error

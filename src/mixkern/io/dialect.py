@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from mixkern.encoding.grammar import COMMA, POINT, SIGNS, is_gap_word, number
+from mixkern.encoding.grammar import COMMA, POINT, SIGNS, is_gap_word, number, unit_of
 from mixkern.encoding.spelling import decimal_signs
 from mixkern.errors import FileFormatWarning, Hint, OptionError, TableFileError, hint
 from mixkern.wording import listing, nearest
@@ -44,6 +44,7 @@ class Dialect:
     n_skipped: int = 0  # lines before the header
     has_mark: bool = False  # a byte order mark
     decimals: Mapping[str, str] = field(default_factory=dict)  # the decimal sign of each column
+    day_first: Mapping[str, bool] = field(default_factory=dict)  # of columns with dates such as 01/02/2024
 
     @property
     def delimiter_name(self) -> str:
@@ -85,7 +86,8 @@ def dialect_of(
     else:
         found = separator_line[1] if separator_line else delimiter_of(text, like)
     has_mark = any(head.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS)
-    return Dialect("csv", found, detected, line_end, _has_spaces(text, found), 1 if separator_line else 0, has_mark)
+    known = Dialect("csv", found, detected, line_end, _has_spaces(text, found), 1 if separator_line else 0, has_mark)
+    return known if like is None else replace(known, day_first=like.day_first)
 
 
 def encoding_of(head: bytes, given: str | None = None, like: Dialect | None = None) -> str:
@@ -255,7 +257,9 @@ def with_decimals(
 def comma_note(columns: Sequence[Sequence[str]], signs: Sequence[str]) -> list[FileFormatWarning]:
     """Return a note on decimal commas, with the first number that has one."""
     commas = (cell for cells, sign in zip(columns, signs, strict=True) if sign == COMMA for cell in cells)
-    found = next(((cell, one) for cell in commas if COMMA in cell and (one := number(cell, COMMA))), None)
+    found = next(
+        ((cell, one) for cell in commas if COMMA in cell and (one := number(cell, COMMA, unit_of(cell)))), None
+    )
     if found is None:
         return []
     text = f"Decimal commas were found: {found[0].strip()} is read as {found[1].plain}."

@@ -10,7 +10,6 @@ from typing import Any
 
 from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.grammar import POINT, is_gap_word
-from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, MixkernError, TableFileError, hint
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
@@ -51,17 +50,10 @@ class ExcelFile(ArrowFile):
         self._table = pa.table(columns, names=list(header.written))
         TableFile.__init__(self, source, Dialect("excel"), header.names, gaps, header.numbered)
         self._notes += header.notes
-        self._spellings: dict[str, tuple[Spelling, str]] = {}  # of texts that were read as numbers or dates
         if sheet is None and len(sheets) > 1:
             step = hint(python=f"For another: sheet={sheets[1]!r}.", cli=f"For another: --sheet {sheets[1]!r}")
             text = f"{source.name} has {len(sheets)} sheets, {listing(sheets)}: the first one was read."
             self._notes.append(FileFormatWarning(text, hint=step))
-
-    @property
-    def notes(self) -> tuple[FileFormatWarning, ...]:
-        """Signs, encodings and columns that could have been read in another way."""
-        spelled = (FileFormatWarning(text, hint=step) for text, step in spelling_notes(self._spellings))
-        return (*super().notes, *spelled)
 
     def line_of(self, row: int) -> int | None:
         """Return the number of a row in the sheet."""
@@ -76,11 +68,7 @@ class ExcelFile(ArrowFile):
         cells = super()._inferred(name, cells)
         if not pa.types.is_string(cells.type):
             return cells
-        typed = inferred(name, cells.fill_null(""), POINT, self.line_of)
-        if typed.spelling is not None:
-            self._spellings[name] = typed.spelling
-        self._note(typed.note)
-        return typed.values
+        return self._noted(name, inferred(name, cells.fill_null(""), POINT, self.line_of))
 
 
 def _sheet(source: TableSource, sheet: str | None) -> tuple[list[list[Any]], int, list[str]]:
