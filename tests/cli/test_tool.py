@@ -218,6 +218,27 @@ def test_ctrl_c_leaves_no_half_written_file(blocks, script, tmp_path):
 
 @pytest.mark.slow
 @ON_LINUX
+def test_the_next_command_removes_what_a_killed_one_has_left(blocks, script, installed, tmp_path):
+    model, table = blocks
+    path, output = table(100_000), tmp_path / "out.csv"
+    with subprocess.Popen([script, "predict", model, "-", "-o", output], stdin=subprocess.PIPE) as process:
+        process.stdin.write(path.read_bytes())  # and the pipe stays open
+        process.stdin.flush()
+        end = time.monotonic() + 60
+        while not any(file.stat().st_size for file in tmp_path.iterdir()):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.kill()
+        process.wait(20)
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+    assert [file.name.startswith(".out.csv.") for file in tmp_path.iterdir()] == [True]
+    installed("predict", model, path, "-o", output)
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.slow
+@ON_LINUX
 def test_a_pipe_that_is_closed(blocks, script, tmp_path):
     model, table = blocks
     command = f'set -o pipefail; cat "{table(100_000)}" | "{script}" predict "{model}" - --only | head -1'
