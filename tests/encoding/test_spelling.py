@@ -102,9 +102,11 @@ def test_one_note_for_each_kind_of_spelling():
         }
     )
     assert [text for text, _ in notes] == [
-        "Percentages are read as the numbers that are written: 'rate', 'share' (12,5 % is 12.5).",
-        "Amounts of money are read as numbers: 'price' (1.234,50 EUR is 1234.50).",
-        "Dates are read with the day first: 'day', 'sold' (06.07.2020 14:30 is 2020-07-06 14:30:00).",
-        "Dates are read with the month first: 'paid' (12/31/2024 is 2024-12-31).",
-        "Numbers are read with thousands set apart: 'price', 'size' (1.234,50 EUR is 1234.50).",
+        "'rate', 'share': 12,5 % was read as 12.5, the number that is written.",
+        "'price': 1.234,50 EUR was read as 1234.50, without the currency.",
+        "'day', 'sold': 06.07.2020 14:30 was read as 2020-07-06 14:30:00, with the day first.",
+        "'paid': 12/31/2024 was read as 2024-12-31, with the month first.",
+        "'price', 'size': 1.234,50 EUR was read as 1234.50, with thousands set apart.",
     ]
+    assert notes[-1][1].python == "If that is a decimal sign: decimal='.'."
+    assert notes[-1][1].cli == "If that is a decimal sign: --decimal ."

@@ -98,7 +98,7 @@ def test_one_note_for_each_kind():
         "Texts are read as numbers: 'a', 'b'. To read them as categories: categorical=['a'].",
         "Texts are read as dates: 'c'. To read them as categories: categorical=['c'].",
         "Texts are read as booleans: 'd'. To read them as categories: categorical=['d'].",
-        "Percentages are read as the numbers that are written: 'rate', 'share' (12 % is 12).",
+        "'rate', 'share': 12 % was read as 12, the number that is written.",
         (
             "Dates that could have the day or the month first are read as texts: 'sold' (01/02/2024). "
             "Convert them before: X['sold'] = pd.to_datetime(X['sold'], dayfirst=True), or dayfirst=False."

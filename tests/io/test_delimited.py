@@ -212,7 +212,7 @@ def test_thousands_are_noted_in_blocks_too(written):
     blocks = frames(file, kinds, n_rows=1)
     assert [float(block["a"].iloc[0]) for block in blocks] == [1234.0, 5678.0]
     (note,) = [note for note in notes(file) if "thousands" in note]
-    assert note.startswith("Numbers are read with thousands set apart: 'a' (1,234 is 1234). If that sign is a decimal")
+    assert note == "'a': 1,234 was read as 1234, with thousands set apart. If that is a decimal sign: decimal=','."
 
 
 def test_booleans_with_spaces_are_the_same_in_blocks(written):

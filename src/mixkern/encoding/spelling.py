@@ -1,7 +1,7 @@
 """How the cells of a column are written: the decimal sign, the unit and the order of dates, found from all of them."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,17 +153,19 @@ def spelling_notes(columns: Mapping[str, tuple[Spelling, str]]) -> list[tuple[st
     --------
     >>> notes = spelling_notes({"rate": (Spelling(Kind.NUMBER, ",", "%"), "12,5 %")})
     >>> notes[0][0]
-    "Percentages are read as the numbers that are written: 'rate' (12,5 % is 12.5)."
+    "'rate': 12,5 % was read as 12.5, the number that is written."
     """
-    found: dict[int, dict[str, str]] = {}
+    found: dict[str, list[str]] = {}
     for name, (spelling, cell) in columns.items():
-        for note, what in enumerate(_marks(spelling, cell)):
-            if what:
-                found.setdefault(note, {})[name] = what
-    return [
-        (f"{_NOTES[note][0]}: {listing(names)} ({next(iter(names.values()))}).", _NOTES[note][1])
-        for note, names in sorted(found.items())
-    ]
+        for manner in _manners(spelling, cell):
+            found.setdefault(manner, []).append(name)
+    notes = []
+    for manner in (each for each in _MANNERS if each in found):
+        names = found[manner]
+        spelling, cell = columns[names[0]]
+        text = f"{listing(names)}: {cell.strip()} was read as {_shown(spelling, cell)}, {manner}."
+        notes.append((text, _THOUSANDS[spelling.decimal] if manner == GROUPED else _MANNERS[manner]))
+    return notes
 
 
 def order_note(examples: Mapping[str, str]) -> tuple[str, Hint]:
@@ -182,38 +184,39 @@ def order_note(examples: Mapping[str, str]) -> tuple[str, Hint]:
     )
 
 
+GROUPED = "with thousands set apart"
 _ISO = hint(
     python="If that is wrong, convert them before: pd.to_datetime(X[...], format=...).",
-    cli="If that is wrong, write them in the form 2024-12-31.",
+    cli="If that is wrong, write dates in the form 2024-12-31.",
 )
-_NOTES = (
-    ("Percentages are read as the numbers that are written", Hint()),
-    ("Amounts of money are read as numbers", Hint()),
-    ("Dates are read with the day first", _ISO),
-    ("Dates are read with the month first", _ISO),
-    (
-        "Numbers are read with thousands set apart",
-        hint(
-            python="If that sign is a decimal sign, name it: decimal=',' or decimal='.'.",
-            cli="If that sign is a decimal sign: --decimal , or --decimal .",
-        ),
-    ),
-)
+_DAY_FIRST, _MONTH_FIRST = "with the day first", "with the month first"
+_PERCENTAGE, _MONEY = "the number that is written", "without the currency"
+_MANNERS = {_PERCENTAGE: Hint(), _MONEY: Hint(), _DAY_FIRST: _ISO, _MONTH_FIRST: _ISO, GROUPED: Hint()}
+_THOUSANDS = {
+    sign: hint(
+        python=f"If that is a decimal sign: decimal={other!r}.", cli=f"If that is a decimal sign: --decimal {other}"
+    )
+    for sign, other in ((POINT, COMMA), (COMMA, POINT))
+}
 
 
-def _marks(spelling: Spelling, cell: str) -> tuple[str, ...]:
-    """Return what each note says of a cell, in the order of the notes; empty where it does not apply."""
-    if spelling.kind is Kind.DATE:
-        date = moment(cell, spelling.day_first)
-        is_plain = date is None or cell.strip()[:4].isdecimal()
-        what = "" if is_plain else f"{cell.strip()} is {date.isoformat(' ') if date else ''}".removesuffix(" 00:00:00")
-        return ("", "", "", what, "") if spelling.day_first is False else ("", "", what, "", "")
+def _manners(spelling: Spelling, cell: str) -> Iterator[str]:
+    """Yield how a cell is read, as far as it could be read otherwise."""
+    if spelling.kind is Kind.DATE and spelling.value(cell) is not None and not cell.strip()[:4].isdecimal():
+        yield _MONTH_FIRST if spelling.day_first is False else _DAY_FIRST
     found = number(cell, spelling.decimal, spelling.unit) if spelling.kind is Kind.NUMBER else None
-    if found is None:
-        return ("",) * len(_NOTES)
-    what = f"{cell.strip()} is {found.plain}"
-    is_percent, is_money = spelling.unit == PERCENT, spelling.unit not in ("", PERCENT)
-    return what if is_percent else "", what if is_money else "", "", "", what if found.is_grouped else ""
+    if found is not None and spelling.unit:
+        yield _PERCENTAGE if spelling.unit == PERCENT else _MONEY
+    if found is not None and found.is_grouped:
+        yield GROUPED
+
+
+def _shown(spelling: Spelling, cell: str) -> str:
+    """Return the value of a cell as text."""
+    if spelling.kind is Kind.DATE:
+        return str(spelling.value(cell)).removesuffix(" 00:00:00")
+    found = number(cell, spelling.decimal, spelling.unit)
+    return found.plain if found else cell
 
 
 def _is_number(cell: str, decimal: str, unit: str) -> bool:
