@@ -134,9 +134,8 @@ def literal_vector(text, ngrams, weights):
             for i in range(max(len(padded) - n + 1, 1)):
                 if padded[i : i + n] in counts:
                     counts[padded[i : i + n]] += 1
-    values = np.array(
-        [(1 + np.log(count)) * weight if count else 0.0 for count, weight in zip(counts.values(), weights)]
-    )
+    pairs = zip(counts.values(), weights, strict=True)
+    values = np.array([(1 + np.log(count)) * weight if count else 0.0 for count, weight in pairs])
     length = np.linalg.norm(values)
     return values / length if length else values
 

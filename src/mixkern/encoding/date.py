@@ -145,8 +145,8 @@ def _are_monthly(days: Floats) -> bool:
 def _vary(codes: Ints, blocks: Ints) -> bool:
     """Return whether at least two codes each occur in two blocks (years or weeks) or more."""
     there = codes != GAP
-    pairs = np.unique(np.column_stack([codes[there], blocks[there]]), axis=0)
-    return int((np.bincount(pairs[:, 0]) >= 2).sum()) >= 2 if len(pairs) else False
+    pairs = np.unique(len(NAMES[WEEKDAY]) * blocks[there] + codes[there])
+    return int((np.bincount(np.mod(pairs, len(NAMES[WEEKDAY]))) >= 2).sum()) >= 2
 
 
 def _categories(column: ContinuousColumn, part: str, codes: Ints) -> CategoricalColumn:

@@ -28,7 +28,7 @@ NGRAMS = (3, 4)  # characters, within words
 MOST_NGRAMS = 2048  # the most frequent ones
 SAMPLE = 4_000  # texts that the directions are learned from
 LONGEST = 1_000  # characters that are read of a text
-BLOCK = 10_000  # texts that are encoded at a time
+BLOCK = 20_000  # texts that are encoded at a time
 CHECKED = 1_000  # texts whose words are counted
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -122,17 +122,40 @@ class TextColumn:
             for part, values in zip(self.columns, found.T, strict=True)
         ]
 
-    def _vectors(self, texts: list[str]) -> csr_array:
-        vectorizer = _vectorizer(vocabulary=self.ngrams)
-        vectorizer.idf_ = self.weights
-        return vectorizer.transform(texts)
+    def _vectors(self, texts: list[str]) -> csr_array:  # (n, m)
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        words, codes, ends = _split(texts)
+        of_words = _vectorizer("CountVectorizer", vocabulary=self.ngrams).transform(words)
+        # The n-grams of a text are those of its words, and most words occur in many texts.
+        counts = csr_array((np.ones(len(codes)), codes, ends), shape=(len(texts), len(words))) @ of_words
+        weighting = TfidfTransformer(sublinear_tf=True)
+        weighting.idf_ = self.weights
+        return weighting.transform(counts)
 
 
-def _vectorizer(**settings: Any) -> Any:
-    """Return the vectorizer of n-grams; it is imported here, because few tables have texts."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def _split(texts: list[str]) -> tuple[list[str], list[int], list[int]]:
+    """Return the distinct words of texts, the codes of all words in order, and where each text ends.
 
-    return TfidfVectorizer(analyzer="char_wb", ngram_range=NGRAMS, sublinear_tf=True, **settings)
+    >>> _split(["a B", "b"])
+    (['a', 'b'], [0, 1, 1], [0, 2, 3])
+    """
+    known: dict[str, int] = {}
+    codes: list[int] = []
+    ends = [0]
+    for text in texts:
+        codes += [known.setdefault(word, len(known)) for word in text.lower().split()]
+        ends.append(len(codes))
+    return list(known), codes, ends
+
+
+def _vectorizer(kind: str = "TfidfVectorizer", **settings: Any) -> Any:
+    """Return a vectorizer of n-grams; it is imported here, because few tables have texts."""
+    from sklearn.feature_extraction import text
+
+    if kind == "TfidfVectorizer":
+        settings["sublinear_tf"] = True
+    return getattr(text, kind)(analyzer="char_wb", ngram_range=NGRAMS, **settings)
 
 
 def _text(cell: str) -> str | None:
