@@ -19,6 +19,7 @@ from mixkern.wording import listing
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
 N_ROWS = 50_000  # of a block
+MANY_ROWS = 10_000  # whose columns are typed in threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +208,8 @@ class TableFile(ABC):
                 return self._labels(name, cells)
             return self._inferred(name, cells) if kinds is None else self._converted(name, cells, kinds[name], start)
 
+        if cells.num_rows < MANY_ROWS:
+            return pa.table({name: typed(name) for name in names})
         with ThreadPoolExecutor(available_threads()) as pool:
             return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
 
