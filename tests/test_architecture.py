@@ -28,7 +28,9 @@ SUPPORT = {
     "engine/check.py",
     "engine/plan.py",
     "errors.py",
+    "encoding/spelling.py",  # found from the first rows
     "io/dialect.py",  # found from the first bytes
+    "io/excel.py",
     "io/records.py",
     "io/table.py",
     "explain/contributions.py",  # the index of a frame
