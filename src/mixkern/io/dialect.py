@@ -2,7 +2,6 @@
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -180,10 +179,11 @@ def delimiter_of(text: str, like: Dialect | None = None) -> str:
 
 def _first_records(text: str, delimiter: str, n_rows: int = 1000) -> list[list[str]]:
     """Return the first records, of any length; the last one may be cut, and is left out if there are others."""
-    whole = text[: text.rfind("\n") + 1] if text.count("\n") > 1 else text
+    lines = text.split("\n")
+    whole = (f"{line}\n" for line in (lines[:-1] if len(lines) > 2 else lines))
     found: list[list[str]] = []
     with suppress(csv.Error):  # raised again, with its line, when the file is read
-        found += islice(csv.reader(io.StringIO(whole), delimiter=delimiter), n_rows + 1)
+        found += islice(csv.reader(whole, delimiter=delimiter), n_rows + 1)
     return found
 
 

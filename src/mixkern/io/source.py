@@ -24,90 +24,65 @@ from mixkern.validation import as_path
 from mixkern.wording import counted, nearest
 
 MAGIC = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of a file
-_NOT_TABLES = (
-    (b"\xd0\xcf\x11\xe0", "an older Excel file: save it as .xlsx or CSV"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"%PDF", "a PDF: save the table as CSV"),
-    (b"SQLite format 3\0", "an SQLite database: save the table as CSV"),
-    (b"\x89HDF", "an HDF5 file: save the table as CSV or Parquet"),
-    (b"\x93NUMPY", "a NumPy array: save it as CSV, with a line of column names"),
-    (b"\x80\x04\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
-    (b"\x80\x05\x95", "a pickle, which could run code: save the table as CSV or Parquet"),
-    (b"ORC", "an ORC file: save it as Parquet"),
-    (b"Obj\x01", "an Avro file: save it as Parquet"),
-    (b"\x7fELF", "a program"),
-    (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
-    (b"Rar!", "a RAR archive: unpack it first"),
-    (b"\x1f\x8b", "a file compressed twice: unpack it first"),
-    (b"BZh", "a file compressed twice: unpack it first"),
-    (b"\xfd7zXZ", "a file compressed twice: unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a file compressed twice: unpack it first"),
-    (b"PK\x03\x04", "a file compressed twice: unpack it first"),
-)
-_NOT_TEXTS = (
-    (b"<!doctype", "a web page: save the table as CSV"),
-    (b"<html", "a web page: save the table as CSV"),
-    (b"<?xml", "an XML file: save the table as CSV"),
-    (b'{"', "a JSON file: save the table as CSV"),
-    (b"[{", "a JSON file: save the table as CSV"),
-)
+_TWICE = "a file compressed twice: unpack it first"
+_PICKLE = "a pickle, which could run code: save the table as CSV or Parquet"
+_NOT_TABLES = {
+    b"\xd0\xcf\x11\xe0": "an older Excel file: save it as .xlsx or CSV",
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
+    b"%PDF": "a PDF: save the table as CSV",
+    b"SQLite format 3\0": "an SQLite database: save the table as CSV",
+    b"\x89HDF": "an HDF5 file: save the table as CSV or Parquet",
+    b"\x93NUMPY": "a NumPy array: save it as CSV, with a line of column names",
+    **dict.fromkeys((b"\x80\x04\x95", b"\x80\x05\x95"), _PICKLE),
+    b"ORC": "an ORC file: save it as Parquet",
+    b"Obj\x01": "an Avro file: save it as Parquet",
+    b"\x7fELF": "a program",
+    b"7z\xbc\xaf": "a 7z archive: unpack it first",
+    b"Rar!": "a RAR archive: unpack it first",
+    **dict.fromkeys((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"), _TWICE),
+}
+_NOT_TEXTS = {
+    **dict.fromkeys((b"<!doctype", b"<html"), "a web page: save the table as CSV"),
+    b"<?xml": "an XML file: save the table as CSV",
+    **dict.fromkeys((b'{"', b"[{"), "a JSON file: save the table as CSV"),
+}
 _TAR = slice(257, 262)
+_MEMBERS = {
+    "[Content_Types].xml": "an Office document: save the table as CSV",
+    "mimetype": "a LibreOffice file: save it as .xlsx or CSV",
+    **dict.fromkeys(("model.json", "schema.json", "mixkern.json"), "a model rather than a table"),
+}
+_COMPRESSIONS = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **dict.fromkeys((b"PK\x03\x04", b"PK\x05\x06"), "zip"),
+}
 
 
 def compression(first: bytes) -> str | None:
-    r"""Return the compression of a file, detected from its first bytes.
-
-    >>> compression(b"\x1f\x8b\x08"), compression(b"age,town")
-    ('gzip', None)
-    """
-    if first.startswith(b"\x1f\x8b"):
-        return "gzip"
-    if first.startswith(b"BZh") and first[3:4].isdigit() and first[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
-        return "bzip2"
-    if first.startswith(b"\xfd7zXZ\0"):
-        return "xz"
-    if first.startswith(b"\x28\xb5\x2f\xfd"):
-        return "zstd"
-    return "zip" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
+    """Return the compression of a file, detected from its first bytes."""
+    if first.startswith(b"BZh"):
+        return "bzip2" if first[3:4].isdigit() and first[4:10] in (b"1AY&SY", b"\x17rE8P\x90") else None
+    return next((name for magic, name in _COMPRESSIONS.items() if first.startswith(magic)), None)
 
 
 def no_table(first: bytes) -> str:
-    r"""Return what a file is that is no table, and what to do; empty where it may be a table.
-
-    >>> no_table(b"\x89PNG\r\n"), no_table(b"age,town")
-    ('a picture', '')
-    """
+    """Return what a file is that is no table, and what to do; empty where it may be a table."""
     if first[_TAR] == b"ustar":
         return "a tar archive: unpack it first"
     start = first[:64].lstrip().lower()
-    return next(
-        (what for magic, what in _NOT_TABLES if first.startswith(magic)),
-        next((what for magic, what in _NOT_TEXTS if start.startswith(magic)), ""),
-    )
+    found = [what for magic, what in _NOT_TABLES.items() if first.startswith(magic)]
+    return next(iter([*found, *(what for magic, what in _NOT_TEXTS.items() if start.startswith(magic))]), "")
 
 
 def no_table_in_zip(members: Collection[str]) -> str:
-    """Return what a zip archive is, by the names of its members; empty where it may be a compressed table.
-
-    >>> no_table_in_zip(["[Content_Types].xml", "xl/workbook.bin"]), no_table_in_zip(["table.csv"])
-    ('an Excel file of another kind: save it as .xlsx or CSV', '')
-    """
-    if "[Content_Types].xml" in members:
-        is_sheet = any(name.startswith("xl/") for name in members)
-        return (
-            "an Excel file of another kind: save it as .xlsx or CSV"
-            if is_sheet
-            else "an Office document: save the table as CSV"
-        )
-    if "mimetype" in members:
-        return "a LibreOffice file: save it as .xlsx or CSV"
-    if "schema.json" in members or "mixkern.json" in members:
-        return "a model rather than a table"
+    """Return what a zip archive is, by the names of its members; empty where it may be a compressed table."""
+    if "[Content_Types].xml" in members and any(name.startswith("xl/") for name in members):
+        return "an Excel file of another kind: save it as .xlsx or CSV"
     if members and all(name.endswith(".npy") for name in members):
         return "NumPy arrays: save the table as CSV, with a line of column names"
-    return ""
+    return next((what for member, what in _MEMBERS.items() if member in members), "")
 
 
 STANDARD_INPUT = "-"
@@ -355,11 +330,6 @@ def _spooled(chunks: Iterator[bytes]) -> IO[bytes]:
 
 
 def _zstd(packed: IO[bytes]) -> Any:
-    """Decompress with Python's own module (from 3.14 on), otherwise with pyarrow."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.ZstdFile(packed)
     pyarrow = optional("pyarrow", purpose="A file compressed by zstd")
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(packed, mode="r"), "zstd")
 
