@@ -188,7 +188,8 @@ class CategoricalColumn:
         code = {text: float(i) for i, text in enumerate(self.categories)}
         other = float(len(self.categories))
         coded = self._coded(raw)
-        codes = [code.get(text, np.nan if is_gap_word(text) else other) for text in coded.distinct]
+        new = {text: np.nan if is_gap_word(text) else other for text in coded.distinct if text not in code}
+        codes = [code[text] if text in code else new[text] for text in coded.distinct]
         return coded.taken(codes, np.nan, float)
 
     def unseen(self, raw: RawColumn) -> dict[str, int]:

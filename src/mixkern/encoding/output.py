@@ -75,7 +75,10 @@ def _plain(values: Any) -> Any:
             return values
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isnan(values).any():
             return values
-    cells = [None if is_gap(cell) else cell for cell in (values.tolist() if hasattr(values, "tolist") else values)]
+    cells = values.tolist() if hasattr(values, "tolist") else list(values)
+    if set(map(type, cells)) == {str}:
+        return cells
+    cells = [None if is_gap(cell) else cell for cell in cells]
     types = {type(cell) for cell in cells if cell is not None}
     if types <= {int, float} and len(types) == 2:
         return [cell if cell is None else float(cell) for cell in cells]
