@@ -103,7 +103,7 @@ def test_another_process_gives_the_same_bits_as_the_model_in_memory(name, instal
         warnings.simplefilter("ignore", ColumnChoiceWarning)
         model = MixtureSVC(encoder=data.encoder, random_state=0).fit(data.X, data.y)
     save(model, tmp_path / "a.mixkern", notes={"target": TARGET})
-    expected = model.assess(data.X, all_classes=True)
+    expected = model.assess(data.X, all_classes=True).to_pandas()
     for output in ("a.parquet", "b.csv"):
         installed("predict", tmp_path / "a.mixkern", tmp_path / "a.csv", "-o", tmp_path / output, "--probabilities")
     parquet = pd.read_parquet(tmp_path / "a.parquet")
