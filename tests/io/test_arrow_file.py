@@ -138,6 +138,36 @@ def test_damaged_files_are_refused_or_read(path, tmp_path):
             pandas_frame(table_file(tmp_path / "harmed").table())
 
 
+@pytest.fixture
+def arrow_path(tmp_path):
+    table = TABLE.append_column("list", pa.array([[1, 2], None, [3], [], [None]]))
+    with pa.ipc.new_file(tmp_path / "mine.bin", table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return tmp_path / "mine.bin"
+
+
+def test_arrow_files_keep_their_types(arrow_path):
+    file = table_file(arrow_path)
+    block = file.whole(text=["churn"])
+    assert (file.dialect.format, file.columns[-1]) == ("arrow", "list")
+    assert block.cells.schema.field("rooms").type == pa.int64()
+    assert block.cells["list"].to_pylist() == [[1, 2], None, [3], [], [None]]
+    assert block.typed["churn"].to_pylist() == ["1", None, "0", "1", None]
+    assert [len(each) for each in file.blocks({}, n_rows=3)] == [3, 2]
+
+
+def test_damaged_arrow_files_are_refused_or_read(arrow_path, tmp_path):
+    content = arrow_path.read_bytes()
+    for seed in range(100):
+        draw = np.random.default_rng(seed)
+        harmed = bytearray(content)
+        for i in draw.integers(6, len(content), size=3):
+            harmed[i] ^= int(draw.integers(1, 256))
+        (tmp_path / "harmed").write_bytes(harmed[: int(draw.integers(6, len(content)))] if seed % 4 == 0 else harmed)
+        with suppress(MixkernError):
+            table_file(tmp_path / "harmed", gaps=["1"]).table(text=["rooms"])
+
+
 def test_without_pyarrow(path):
     code = f"import sys; sys.modules['pyarrow'] = None; import mixkern.datasets; mixkern.read_table({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

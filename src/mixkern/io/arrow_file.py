@@ -22,6 +22,7 @@ pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 ROW_NUMBERS = "__index_level_0__"  # name of an index without a name, written by pandas
+_NAMES = {"parquet": "a Parquet", "arrow": "an Arrow"}
 N_ROWS = 1 << 16  # read at a time
 _WORDS = (Kind.TEXT, Kind.CATEGORY, Kind.BOOLEAN)
 # Errors of pyarrow for damaged files, besides its own classes.
@@ -85,24 +86,33 @@ class ArrowFile(TableFile):
             return cells
         return _mapped(cells, lambda cell: None if cell_text(cell) in self._gaps else cell, cells.type)
 
+    def _typed(self, *arguments: Any) -> Any:
+        with self._guarded():
+            return super()._typed(*arguments)
+
     @contextmanager
     def _batches(self) -> Iterator[tuple[list[str], int, Iterator[Any]]]:
-        """Open the file: column names, size in bytes, batches of rows; errors of pyarrow become a TableFileError."""
+        """Open the file: column names, size in bytes, batches of rows."""
+        with self._guarded(), self._source.seekable() as raw:
+            if self._format == "parquet":
+                with optional("pyarrow.parquet", purpose="A table in a file").ParquetFile(raw) as file:
+                    groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+                    n_bytes = sum(group.total_byte_size for group in groups)
+                    yield list(file.schema_arrow.names), n_bytes, file.iter_batches(batch_size=N_ROWS)
+            else:
+                file = pa.ipc.open_file(raw)
+                yield list(file.schema.names), raw.seek(0, 2), _checked_batches(file)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Convert errors of pyarrow to a TableFileError."""
         try:
-            with self._source.seekable() as raw:
-                if self._format == "parquet":
-                    with optional("pyarrow.parquet", purpose="A table in a file").ParquetFile(raw) as file:
-                        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-                        n_bytes = sum(group.total_byte_size for group in groups)
-                        yield list(file.schema_arrow.names), n_bytes, file.iter_batches(batch_size=N_ROWS)
-                else:
-                    file = pa.ipc.open_file(raw)
-                    yield list(file.schema.names), raw.seek(0, 2), _checked_batches(file)
+            yield
         except MixkernError:
             raise
         except (pa.ArrowException, *_DAMAGES) as error:
             message = (str(error) or type(error).__name__).splitlines()[0]
-            kind = "a Parquet" if self._format == "parquet" else "an Arrow"
+            kind = _NAMES.get(self._format, "an Excel")
             raise TableFileError(
                 f"{self._source.name} is not {kind} file, or damaged: {message.rstrip('.')}. Write it again."
             ) from error

@@ -39,6 +39,8 @@ def is_workbook(source: TableSource) -> bool:
 class ExcelFile(ArrowFile):
     """A table in a sheet of an Excel workbook: numbers, texts, booleans and dates; mixed columns are texts."""
 
+    _format = "excel"
+
     def __init__(self, source: TableSource, sheet: str | None = None, gaps: Collection[str] = ()) -> None:
         rows, self._first_row, sheets = _sheet(source, sheet)
         if not rows:
