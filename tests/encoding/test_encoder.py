@@ -420,8 +420,10 @@ def test_warnings_point_to_the_users_line(use):
         ),
         (
             lambda X: X[["age", *X.columns.drop("age")]],
-            r"(?s)same order as they were in fit\.\nColumn 1 of X is 'age', and was '\w+' in fit\.\n"
-            r"Put the columns in order: X\[\['\w+', .*'\]\]\.$",
+            (
+                r"(?s)same order as they were in fit\.\nColumn 1 of X is 'age', and was '\w+' in fit\.\n"
+                r"Put the columns in order: X\[\['\w+', .*'\]\]\.$"
+            ),
         ),
         (
             lambda X: X.drop(columns="age"),
