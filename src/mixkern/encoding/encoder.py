@@ -80,7 +80,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     whole numbers, two distinct            categorical  codes (with a warning)
     dates                                  continuous   z-scores of days; codes of season and weekday
     durations, times of day                continuous   z-scores of days
-    texts of several words                 text         z-scores of their contents, one to ten columns
+    texts of several words                 text         z-scores of their contents, two to ten columns
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
     gaps only                              continuous   NaN, in later tables too
     =====================================  ===========  ===================================================
@@ -93,8 +93,8 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     ``since: weekday``, or ``comment: text 1`` and ``comment: text 2``. A season is a quarter of a year. Season and
     weekday are there if they vary independently of the days: at least two seasons each occur in two years, at least
     two weekdays each in two weeks. Texts are read by their contents if nine in ten differ, and half of them have three
-    words or more: n-grams of characters, weighted by TF-IDF, along principal directions, as many as have a larger
-    variance than those of the same texts with their words shuffled. A date in ``continuous`` is one number.
+    words or more: n-grams of characters, weighted by TF-IDF, along two or more principal directions, as many as have a
+    larger variance than those of the same texts with their words shuffled. A date in ``continuous`` is one number.
 
     Each ``fit`` decides from its own rows. Naming columns in ``continuous`` and ``categorical`` keeps the decision
     the same across the folds of a cross-validation.

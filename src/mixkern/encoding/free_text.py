@@ -2,7 +2,8 @@
 
 Each text is a vector of its n-grams of characters, weighted by TF-IDF. Its coordinates along the principal directions
 of these vectors are the encoded columns. There are as many as have a larger variance than any direction of the same
-texts with their words shuffled (parallel analysis): what words that occur together have in common, beyond chance.
+texts with their words shuffled (parallel analysis): what words that occur together have in common, beyond chance. But
+there are two or more, because the first one mostly measures the length of a text.
 """
 
 import re
@@ -23,7 +24,7 @@ from mixkern.sampling import subsample
 from mixkern.typing import Floats, RandomState
 
 FEWEST_WORDS = 3  # half of the texts or more have as many: shorter ones are names or keys
-MOST_COLUMNS = 10
+FEWEST_COLUMNS, MOST_COLUMNS = 2, 10  # the first one mostly measures the length of texts
 NGRAMS = (3, 4)  # characters, within words
 MOST_NGRAMS = 2048  # the most frequent ones
 SAMPLE = 4_000  # texts that the directions are learned from
@@ -164,13 +165,13 @@ def _text(cell: str) -> str | None:
 
 
 def _directions(vectors: csr_array, shuffled: csr_array) -> Floats:  # (k, m)
-    """Return the principal directions with more variance than shuffled texts have in any; at least one."""
+    """Return the principal directions with more variance than shuffled texts have in any; at least two."""
     from sklearn.decomposition import PCA
 
     most = min(MOST_COLUMNS, *(n - 1 for n in vectors.shape))
     found = PCA(most, svd_solver="arpack", random_state=0).fit(vectors)
     chance = PCA(1, svd_solver="arpack", random_state=0).fit(shuffled).explained_variance_[0]
-    n = max(int((found.explained_variance_ > chance).sum()), 1)
+    n = max(int((found.explained_variance_ > chance).sum()), FEWEST_COLUMNS)
     directions: Floats = found.components_[:n]
     return directions
 
