@@ -244,7 +244,7 @@ def test_a_model_from_python_with_labels_that_are_numbers(run, people, table, tm
 
 def test_files_that_are_no_models(run, table, tmp_path):
     done = run("predict", tmp_path / "no.mixkern", table, code=1)
-    assert "there is no such file. This writes one: mixkern fit TABLE --target COLUMN -o MODEL" in done.stderr
+    assert "there is no such file. This writes a model: mixkern fit TABLE --target COLUMN -o MODEL" in done.stderr
     assert "it is no model. Give the model before the table." in run("predict", table, table, code=1).stderr
     assert "it is a folder" in run("predict", tmp_path, table, code=1).stderr
 

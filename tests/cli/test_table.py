@@ -227,7 +227,7 @@ def test_numbers_are_read_as_at_fit(run, people, written, tmp_path):
     run("fit", path, "--target", "churn", "-o", tmp_path / "a.mixkern", "--no-estimate")
     (tmp_path / "batch.csv").write_text("age;town;sum\n40;Kassel;3.001\n41;Kassel;5.001\n")
     done = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only")
-    assert "Numbers are read with thousands set apart: 'sum' (3.001 is 3001)" in done.stderr
+    assert "'sum': 3.001 was read as 3001, with thousands set apart" in done.stderr
     chosen = run("predict", tmp_path / "a.mixkern", tmp_path / "batch.csv", "--only", "--decimal", ".")
     assert "thousands" not in chosen.stderr
     assert chosen.stdout != done.stdout
