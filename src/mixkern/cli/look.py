@@ -27,7 +27,7 @@ from mixkern.sampling import check_random_state, subsample
 from mixkern.typing import Positions
 from mixkern.wording import brief, counted, percent, shortened
 
-MOST_ROWS = 50_000  # from which components are learned: more take longer, and hardly change them
+MOST_ROWS = 30_000  # from which components are learned: more take longer, and hardly change them
 MOST_SHOWN = 40  # columns or components in a printed table
 MOST_CATEGORIES = 4
 
