@@ -148,3 +148,11 @@ def test_categories_that_were_numbers_are_spelled_as_the_encoder_does():
         "1", "2", None, "x", "9007199254740993",
     ]  # fmt: skip
     assert as_column(["1,50"], CategoricalColumn("a", Kind.NUMBER, ("1.5",)), ",").tolist() == ["1.5"]
+
+
+def test_nulls_may_have_characters():
+    texts = pa.array(["1", "7", "3"])
+    validity = pa.py_buffer(bytes([0b101]))
+    cells = pa.Array.from_buffers(pa.string(), 3, [validity, *texts.buffers()[1:]])
+    assert converted("a", pa.chunked_array([cells]), continuous(), ".", int).to_pylist() == [1.0, None, 3.0]
+    assert inferred("a", pa.chunked_array([cells]), ".", int).values.to_pylist() == [1.0, None, 3.0]

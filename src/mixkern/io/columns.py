@@ -240,7 +240,7 @@ def _plain(cells: Any, signs: bytes) -> list[_Characters] | None:
     """Return the characters of a column that has only digits, some signs and words for gaps, and not gaps alone."""
     found = []
     for chunk in cells.chunks:
-        part = _Characters.of(chunk)
+        part = _Characters.of(chunk.fill_null("") if chunk.null_count else chunk)  # nulls may have characters
         if part.others.translate(None, signs):  # words for gaps?
             part = _Characters.of(pc.if_else(pc.is_in(chunk, _gap_words()), None, chunk))
         if part.others.translate(None, signs):
