@@ -121,8 +121,9 @@ class TableFile(ABC):
         spelled = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(spellings)]
         padded = [name for name in self.names if name in self._padded]
         if padded:
-            text = f"Numbers with leading zeros were read as text, as codes are: {listing(padded)}"
-            spelled.append(FileFormatWarning(f"{text} ({self._padded[padded[0]]})."))
+            start = f"{listing(padded)} {'has' if len(padded) == 1 else 'have'} numbers with leading zeros such as "
+            end = f"{self._padded[padded[0]]}: they were read as text, as codes are."
+            spelled.append(FileFormatWarning(start + end))
         return (*first, *self._notes, *columns, *spelled)
 
     def table(
