@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -388,6 +389,13 @@ def test_formulas_are_noted_and_guarded(run, model, people, written, tmp_path):
     done = run("predict", model, path, "-o", tmp_path / "out.csv", "--guard-formulas")
     assert "An apostrophe was written before each." in done.stderr
     assert ",'=cmd|' /C calc'!A0,-5.5," in (tmp_path / "out.csv").read_text()
+
+
+def test_pandas_is_not_needed(run, model, table, tmp_path, monkeypatch):
+    run("predict", model, table, "-o", tmp_path / "a.csv")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    run("predict", model, table, "-o", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
 def test_an_excel_file(run, people, table, model, tmp_path):
