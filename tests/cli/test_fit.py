@@ -140,6 +140,20 @@ def test_classes_that_are_whole_numbers(run, people, written):
     assert sorted(found["classes"].values()) == [15, 15]
 
 
+def test_ten_rows_of_ten_numbered_classes(run, people, written):
+    path = written(people.assign(churn=[*range(10), *[None] * 80]))
+    for command in (("fit", "--no-estimate"), ("look",), ("suggest", "-n", "2")):
+        found = json.loads(run(command[0], path, "--target", "churn", *command[1:], "--json").stdout)
+        assert found.get("classes", {str(i): 1 for i in range(10)}) == {str(i): 1 for i in range(10)}
+
+
+def test_minus_one_is_a_class_where_empty_cells_mark_unlabelled_rows(run, people, written, tmp_path):
+    path = written(people.assign(churn=people["churn"].map({"no": "-1.0", "yes": "1.0"})))
+    done = run("fit", path, "--target", "churn", "--no-estimate", "--json")
+    assert json.loads(done.stdout)["classes"] == {"-1.0": 15, "1.0": 15}
+    assert "15 rows of column 'churn' hold -1.0, which is a class." in json.loads(done.stdout)["notes"][0]
+
+
 def test_every_row_labelled(run, people, written):
     path = written(people.assign(churn=np.where(np.arange(90) % 2, "yes", "no")))
     assert "Learned 'churn' from 90 labels and 90 rows" in run("fit", path, "--target", "churn").stdout

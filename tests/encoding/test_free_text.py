@@ -79,8 +79,10 @@ def test_few_or_repeated_texts_are_categories():
 def test_the_choice_is_told_and_can_be_made():
     X = table()
     message = r"'comment': texts of several words, read by their contents; drop them if they are names or addresses"
-    with pytest.warns(ColumnChoiceWarning, match=message):
+    with pytest.warns(ColumnChoiceWarning, match=message) as caught:
         TableEncoder().fit(X)
+    assert str(caught[0].message).endswith("To leave out 'comment': X.drop(columns=['comment']).")
+    assert caught[0].message.on("cli").endswith("To leave out 'comment': --drop comment")
     encoder = TableEncoder(categorical=["comment"]).fit(X)
     assert isinstance(encoder.columns_[1], CategoricalColumn)
     assert encoder.categorical_ == ["comment"]

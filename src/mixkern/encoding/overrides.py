@@ -4,6 +4,7 @@ Users choose by the parameters ``continuous`` and ``categorical`` of :class:`mix
 columns that could be read in two ways and for which no type was chosen.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
@@ -11,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
+from mixkern.encoding.free_text import TextColumn
 from mixkern.encoding.inference import Inference, TableColumn
 from mixkern.errors import Hint, UnknownColumnError, hint
 from mixkern.wording import counted, few_lines, listing, nearest, shortened
@@ -145,7 +147,16 @@ def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tup
     lines = [f"{listing(group)}: {reason}" for reason, group in found.items()]
     text = "\n  ".join(["Some columns could be read in two ways.", *lines])
     steps = [f"\nTo convert {listing(group)}: {conversion}" for conversion, group in conversions.items()]
-    return text, replace(CHOOSE, python="".join([*steps, CHOOSE.python]))
+    drop = _drop_hint([n for n, each in zip(names, inferences, strict=True) if each.column_type is TextColumn])
+    return text, replace(CHOOSE, python="".join([*steps, CHOOSE.python, drop.python]), cli=CHOOSE.cli + drop.cli)
+
+
+def _drop_hint(names: Sequence[str]) -> Hint:
+    """Return how to leave out columns of texts; empty if there are none."""
+    if not names:
+        return Hint()
+    step, options = f"\nTo leave out {listing(names)}:", " ".join(f"--drop {shlex.quote(name)}" for name in names)
+    return hint(python=f"{step} X.drop(columns={list(names)}).", cli=f"{step} {options}")
 
 
 def unseen_text(found: Sequence[Unseen]) -> str:
