@@ -358,3 +358,7 @@ def test_blanks_after_delimiters_stay_in_cells(written):
     (block,) = table_file(written('a, b, c\n1,  x, "y, z"\n2, w, v\n')).blocks({})
     assert block.cells.to_pydict() == {"a": ["1", "2"], "b": ["  x", " w"], "c": ["y, z", " v"]}
     assert table_file(written("a, b\n1,  x\n")).table().to_pydict() == {"a": [1], "b": ["x"]}
+
+
+def test_rows_of_empty_cells_between_tabs(written):
+    assert table_file(written("a\tb\n\t\n")).table().to_pydict() == {"a": [None], "b": [None]}

@@ -100,3 +100,8 @@ def test_a_text_is_in_cp1252_from_its_first_letter_on(size):
     for damaged in (content + b"3,\x81\n", "a,ä\n1,ä\n".encode() + content):
         with pytest.raises(TableFileError, match="is not text in"):
             rows_of(damaged, size=size, encoding="utf-8")
+
+
+@pytest.mark.parametrize("size", [3, 1 << 20])
+def test_rows_of_empty_cells_between_tabs_are_rows(size):
+    assert rows_of(b"a\tb\n\t\n\t\n", size=size, delimiter="\t") == ([["", ""]] * 2, [2, 3])

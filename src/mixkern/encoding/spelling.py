@@ -23,7 +23,9 @@ from mixkern.errors import Hint, TableError, hint
 from mixkern.parts import model_part
 from mixkern.wording import listing
 
-_WITH_POINT = re.compile(r"-?(?:\d+\.\d{1,2}|\d+\.\d{4,})")  # only a point can be the decimal sign; 1.234 is unclear
+_CLEAR = re.compile(
+    r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII
+)  # only this can be the decimal sign; in 1.234 it is unclear
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 
@@ -242,6 +244,7 @@ def _sign(balance: int) -> str | None:
 def _balance(cells: Sequence[str]) -> int:
     """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
     marked = [cell for cell in cells if COMMA in cell or POINT in cell]
-    unclear = [cell for cell in marked if not _WITH_POINT.fullmatch(cell)]
+    clear = [found[1] for cell in marked if (found := _CLEAR.fullmatch(cell))]
+    unclear = [cell for cell in marked if not _CLEAR.fullmatch(cell)] if len(clear) < len(marked) else []
     balance = sum(_is_some_number(cell, COMMA) - _is_some_number(cell, POINT) for cell in unclear)
-    return balance - (len(marked) - len(unclear))
+    return balance + 2 * clear.count(COMMA) - len(clear)

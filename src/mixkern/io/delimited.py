@@ -146,7 +146,7 @@ def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[H
         return None, []
     header = header_line(record, records.line - 1, name)
     rest = records.rest
-    is_blank = not rest.strip("\r\n") or (len(record) > 1 and rest.isspace())
+    is_blank = not rest.strip("\r\n") or (len(record) > 1 and rest.isspace() and not dialect.delimiter.isspace())
     if is_blank and (not is_cut or len(rest) > CHUNK // 2):
         raise no_rows(name, " in the MB after it" if is_cut else "")
     return header, records.rows(len(record), N_LOOKED_AT)

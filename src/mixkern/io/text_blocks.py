@@ -179,7 +179,7 @@ class TextBlocks:
             or (len(data) > LONGEST_LINE and not end)
         ):
             return None
-        if not end or (data.isspace() and len(self._names) > 1):
+        if not end or (data.isspace() and len(self._names) > 1 and not delimiter.isspace()):
             self._line += data.count(b"\n", 0, end)
             return _NONE, None, data[end:]
         try:
