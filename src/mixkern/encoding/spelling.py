@@ -25,7 +25,7 @@ from mixkern.wording import listing
 
 _CLEAR = re.compile(
     r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII
-)  # only this can be the decimal sign; in 1.234 it is unclear
+)  # no group of three digits: a decimal sign
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 
