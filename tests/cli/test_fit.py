@@ -141,7 +141,7 @@ def test_classes_that_are_whole_numbers(run, people, written):
 
 
 def test_ten_rows_of_ten_numbered_classes(run, people, written):
-    path = written(people.assign(churn=[*range(10), *[None] * 80]))
+    path = written(people.assign(churn=[*map(str, range(10)), *[None] * 80]))
     for command in (("fit", "--no-estimate"), ("look",), ("suggest", "-n", "2")):
         found = json.loads(run(command[0], path, "--target", "churn", *command[1:], "--json").stdout)
         assert found.get("classes", {str(i): 1 for i in range(10)}) == {str(i): 1 for i in range(10)}
