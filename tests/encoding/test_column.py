@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from mixkern.encoding.cell import Kind
-from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.frame import RawColumn, raw_columns
+from mixkern.encoding.raw_column import Coded, RawColumn, raw_columns
 from mixkern.errors import CellTypeError, InfiniteValueError, NotNumericError, TooLargeError
 
 NAN = np.nan

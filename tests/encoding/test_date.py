@@ -11,7 +11,7 @@ import pytest
 from mixkern import MixtureSVC, TableEncoder, load, save
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, DateColumn
 from mixkern.encoding.date import NAMES, SAMPLE, season_evidence, seasons, weekdays
-from mixkern.encoding.frame import raw_columns
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import CellTypeError, TableError, UnseenCategoryWarning
 
 EPOCH = dt.date(1970, 1, 1)

@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from mixkern import MixtureSVC, TableEncoder, load, prepare_table, save
 from mixkern.encoding import CategoricalColumn, TextColumn
-from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.free_text import BLOCK, LONGEST, MOST_COLUMNS, SAMPLE, are_free_texts, shuffled_words
 from mixkern.encoding.inference import infer_column
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import ColumnChoiceWarning, TableError, UnusedColumnWarning
 from mixkern.typing import RandomState
 

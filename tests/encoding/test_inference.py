@@ -7,8 +7,8 @@ import pytest
 
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.date import DateColumn
-from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.inference import Inference, are_identifiers, identifiers, infer_column, infer_columns
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import NotNumericError
 
 DIGITS = [str(i) for i in range(12)]

@@ -12,7 +12,7 @@ import pytest
 
 from mixkern import TableEncoder, prepare_table, read_table
 from mixkern.encoding.cell import Kind
-from mixkern.encoding.frame import raw_columns
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.encoding.spelling import Spelling
 from mixkern.encoding.written import written_columns
 from mixkern.errors import ColumnChoiceWarning, OptionError

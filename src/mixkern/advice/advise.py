@@ -12,8 +12,7 @@ from mixkern.advice.purity import Purity, purity
 from mixkern.density import one_hot_rows
 from mixkern.density.describe import described_components
 from mixkern.encoding import UNLABELLED
-from mixkern.encoding.frame import frame_kind
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.sampling import check_random_state

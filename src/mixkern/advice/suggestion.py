@@ -15,8 +15,7 @@ from mixkern.advice.suggest import (
 )
 from mixkern.density import Rows
 from mixkern.encoding import Labels
-from mixkern.encoding.frame import frame_kind
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.errors import OptionError, hint
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.novelty import Novelty

@@ -18,8 +18,8 @@ from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder, TextColumn
 from mixkern.encoding.cell import text
-from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.inference import TableColumn
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import default_density, default_prior
 from mixkern.imports import optional

@@ -7,8 +7,8 @@ from urllib.error import URLError
 from mixkern.datasets.dataset import Dataset
 from mixkern.encoding import PreparedTable, prepare_table
 from mixkern.encoding.cell import text
-from mixkern.encoding.frame import raw_columns
 from mixkern.encoding.overrides import ColumnNames, column_positions
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import DownloadError, NoTargetError, TableError, TableFileError, hint
 from mixkern.imports import optional
 from mixkern.io.table import pandas_frame, table_file

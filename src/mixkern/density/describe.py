@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.density.mixture import Mixture
 from mixkern.encoding import CategoricalColumn, TableEncoder
 from mixkern.encoding.cell import python_cells
-from mixkern.encoding.frame import PANDAS
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import PANDAS, make_frame
 from mixkern.errors import MixtureError, hint
 from mixkern.typing import Floats
 from mixkern.validation import COUNT

@@ -7,10 +7,11 @@ from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.free_text import TextColumn
 from mixkern.encoding.inference import identifiers
 from mixkern.encoding.intake import ASSESSED, PREFIX, PreparedTable, prepare_table
-from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels, encode_targets
+from mixkern.encoding.label_checks import label_column
+from mixkern.encoding.labels import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.spelling import Spelling
 from mixkern.encoding.stack import stacked
-from mixkern.encoding.target import label_column
+from mixkern.encoding.targets import encode_targets
 
 __all__ = [
     "ASSESSED",

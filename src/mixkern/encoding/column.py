@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import DAY, LAST_DAY, Kind
-from mixkern.encoding.coded import Coded
-from mixkern.encoding.frame import RawColumn
 from mixkern.encoding.grammar import is_gap_word
+from mixkern.encoding.raw_column import Coded, RawColumn
 from mixkern.encoding.spelling import Spelling
 from mixkern.errors import CellTypeError, InfiniteValueError, TableError, TooLargeError, hint
 from mixkern.parts import model_part

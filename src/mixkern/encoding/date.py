@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import LAST_DAY, Kind
-from mixkern.encoding.coded import GAP, Coded
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.frame import RawColumn
+from mixkern.encoding.raw_column import GAP, Coded, RawColumn
 from mixkern.errors import TableError
 from mixkern.parts import model_part
 from mixkern.sampling import subsample

@@ -4,7 +4,6 @@ from importlib.util import find_spec
 from itertools import count
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -15,19 +14,16 @@ from mixkern.encoding.date import DateColumn, without_idle_seasons
 from mixkern.encoding.frame import (
     FRAME_KINDS,
     PANDAS,
-    RawColumn,
-    check_names,
     column_labels,
-    floats,
     frame_kind,
+    make_frame,
     native_table,
     opened,
-    raw_columns,
 )
 from mixkern.encoding.free_text import TextColumn
 from mixkern.encoding.inference import TableColumn, infer_columns
 from mixkern.encoding.matching import check_columns, keep_columns
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.numeric import encoded_rows
 from mixkern.encoding.overrides import (
     COUNT,
     ColumnNames,
@@ -37,20 +33,18 @@ from mixkern.encoding.overrides import (
     unseen_text,
     user_choices,
 )
+from mixkern.encoding.raw_column import RawColumn, raw_columns
 from mixkern.errors import (
     ColumnChoiceWarning,
     ColumnMismatchError,
     IgnoredValuesWarning,
-    TableError,
     UnseenCategoryWarning,
-    hint,
     warn,
 )
 from mixkern.fitting import all_or_nothing
 from mixkern.parts import NAMES, WHOLE, EstimatorParts, agree, check_width, model_part
 from mixkern.typing import Floats
-from mixkern.validation import Rule, as_floats
-from mixkern.wording import listing
+from mixkern.validation import Rule
 
 
 class TableInput:
@@ -438,47 +432,3 @@ def _read_as(column: TableColumn) -> str:
     if isinstance(column, TextColumn):
         return "text"
     return "continuous" if isinstance(column, ContinuousColumn) else "categorical"
-
-
-def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:
-    """Return encoded rows as an array, and their index if they are a pandas frame, otherwise ``None``.
-
-    The columns of a frame may be in any order; they are sorted as ``names``. A frame whose columns are numbered, such
-    as ``pandas.DataFrame(array)``, is read as an array.
-    """
-    X = native_table(X)
-    labels = column_labels(X)
-    if labels is None:
-        return _check_width(as_floats(X, "X", TableError), names), None
-    check_names(labels)
-    series = nw.from_native(X, eager_only=True).iter_columns()
-    encoded = {str(one.name): floats(one) for one in series}
-    rows = np.empty((X.shape[0], len(encoded)))
-    order = list(encoded) if labels == list(range(len(labels))) else _check_same_names(list(encoded), names)
-    for i, name in enumerate(order):
-        rows[:, i] = encoded[name]
-    return _check_width(rows, names), X.index if nw.dependencies.is_pandas_dataframe(X) else None
-
-
-def _check_width(rows: Floats, names: list[str]) -> Floats:
-    if rows.ndim != 2 or rows.shape[1] != len(names):
-        raise ColumnMismatchError(f"Expected encoded rows of {len(names)} columns, but X has shape {rows.shape}.")
-    return rows
-
-
-def _check_same_names(given: list[str], names: list[str]) -> list[str]:
-    """Return the expected names, if the given ones are the same in any order."""
-    missing = [name for name in names if name not in given]
-    unknown = [name for name in given if name not in names]
-    if missing or unknown:
-        raise ColumnMismatchError(
-            "Expected the columns of the encoded table, but "
-            + " and ".join(
-                f"{listing(group)} {'is' if len(group) == 1 else 'are'} {what}"
-                for group, what in ((missing, "missing"), (unknown, "not among them"))
-                if group
-            )
-            + ".",
-            hint=hint(python="Encode the table first: encoder.transform(X)."),
-        )
-    return names

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import ContinuousColumn
-from mixkern.encoding.frame import RawColumn
 from mixkern.encoding.grammar import is_gap_word
+from mixkern.encoding.raw_column import RawColumn
 from mixkern.errors import TableError
 from mixkern.parts import model_part
 from mixkern.sampling import subsample

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
-from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.date import DateColumn
-from mixkern.encoding.frame import RawColumn, raw_columns
 from mixkern.encoding.free_text import TextColumn, are_free_texts
 from mixkern.encoding.grammar import COMMA, number, unit_of
+from mixkern.encoding.raw_column import Coded, RawColumn, raw_columns
 from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
 

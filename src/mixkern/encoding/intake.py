@@ -12,13 +12,14 @@ import numpy as np
 
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.encoder import TableEncoder
-from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.frame import column_labels, opened
 from mixkern.encoding.grammar import SIGNS
 from mixkern.encoding.inference import infer_column
+from mixkern.encoding.label_checks import FEW_NUMBERS, label_column, label_notes
 from mixkern.encoding.labels import encode_labels
 from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices
+from mixkern.encoding.raw_column import RawColumn, raw_columns
 from mixkern.encoding.spelling import Spelling
-from mixkern.encoding.target import FEW_NUMBERS, label_column, label_notes
 from mixkern.encoding.written import Written, written_columns
 from mixkern.errors import (
     ColumnChoiceWarning,

@@ -1,4 +1,4 @@
-"""Encode ``y``: labels as class codes for a classifier, targets as numbers for a regressor.
+"""Encode labels as class codes.
 
 A gap marks an unlabelled row: ``None``, NaN, ``pandas.NA``, and the texts that are gaps in files, such as ``""``,
 ``"?"`` and ``"NA"``. -1 marks one too, as in scikit-learn, unless something else does:
@@ -24,9 +24,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.encoding.cell import is_gap, number, parsed
-from mixkern.encoding.coded import Coded
+from mixkern.encoding.cell import parsed
 from mixkern.encoding.grammar import is_gap_word
+from mixkern.encoding.raw_column import Coded
 from mixkern.errors import (
     AmbiguousLabelError,
     ColumnChoiceWarning,
@@ -39,12 +39,11 @@ from mixkern.errors import (
 )
 from mixkern.imports import optional
 from mixkern.parts import CLASSES, Parts, model_part, require
-from mixkern.typing import Bools, Floats, Ints
+from mixkern.typing import Bools, Ints
 from mixkern.wording import counted, listing
 
 UNLABELLED = -1
 _FOLD = "If this is a training fold of a cross-validation, use cv=SemiSupervisedSplit()."
-LARGEST_TARGET = 1e150  # its square is still a number
 
 _NO_DATE = "NaT"  # the text of a gap among dates, which files do not have
 # Types of pandas categories that model files keep.
@@ -439,36 +438,3 @@ def _minus_one_hint(classes: Sequence[Any], n_minus_one: int, y: Any) -> str:
         f"{counted(n_minus_one, 'row')} {'holds' if n_minus_one == 1 else 'hold'} -1, which means unlabelled. "
         f"If -1 is a class, recode it: np.where({array} == -1, {free}, y)."
     )
-
-
-def encode_targets(y: Any, *, min_targets: int = 1) -> Floats:  # (n,)
-    """Return the targets of a regression as floats, NaN where a row has none.
-
-    A target is missing if it is ``None``, NaN or ``pandas.NA``. -1 is a target like any other number.
-
-    >>> encode_targets([1.5, None, -1])
-    array([ 1.5,  nan, -1. ])
-    """
-    array = np.asanyarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise LabelTypeError(f"y must be one column of numbers, but it has shape {array.shape}.")
-    if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
-        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {array.dtype}.")
-    cells = array.tolist()
-    there = [cell for cell in cells if not is_gap(cell)]
-    wrong = next((cell for cell in there if not isinstance(cell, numbers.Real)), None)
-    if wrong is not None:
-        more = " Complex data not supported." if isinstance(wrong, complex) else ""
-        raise LabelTypeError(f"y must hold numbers, None or NaN where there is none, but it holds {wrong!r}.{more}")
-    if len(there) < min_targets:
-        raise NoLabelsError(f"None of the {counted(len(cells), 'row')} has a target. Give at least one.")
-    targets = np.array([np.nan if is_gap(cell) else number(cell) for cell in cells])
-    if np.isinf(targets).any():
-        raise LabelTypeError("Input y contains infinity. Give numbers, or NaN where a row has no target.")
-    if (np.abs(targets) > LARGEST_TARGET).any():
-        raise LabelTypeError(
-            f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares are too large. Express y in a larger unit."
-        )
-    return targets

@@ -1,4 +1,4 @@
-"""Read a table of numbers, which is not encoded, as an array of floats."""
+"""Read a table of numbers, or of encoded rows, as an array of floats."""
 
 from typing import Any, Literal
 
@@ -7,11 +7,21 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mixkern.encoding.cell import Kind
-from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.frame import check_names, column_labels, native_table, opened
 from mixkern.encoding.matching import check_columns, keep_columns
-from mixkern.errors import CellTypeError, InfiniteValueError, NotEncodedError, NotNumericError, hint
+from mixkern.encoding.raw_column import RawColumn, floats, raw_columns
+from mixkern.errors import (
+    CellTypeError,
+    ColumnMismatchError,
+    InfiniteValueError,
+    NotEncodedError,
+    NotNumericError,
+    TableError,
+    hint,
+)
 from mixkern.typing import Floats
-from mixkern.wording import counted
+from mixkern.validation import as_floats
+from mixkern.wording import counted, listing
 
 _MOMENTS = (Kind.DATE, Kind.DURATION)
 
@@ -100,3 +110,47 @@ def _not_encoded(text: str, row: int | None = None) -> NotEncodedError:
         hint=hint(python="Encode the table first: X = TableEncoder().fit_transform(X)."),
         row=row,
     )
+
+
+def encoded_rows(X: Any, names: list[str]) -> tuple[Floats, Any]:
+    """Return encoded rows as an array, and their index if they are a pandas frame, otherwise ``None``.
+
+    The columns of a frame may be in any order; they are sorted as ``names``. A frame whose columns are numbered, such
+    as ``pandas.DataFrame(array)``, is read as an array.
+    """
+    X = native_table(X)
+    labels = column_labels(X)
+    if labels is None:
+        return _check_width(as_floats(X, "X", TableError), names), None
+    check_names(labels)
+    series = nw.from_native(X, eager_only=True).iter_columns()
+    encoded = {str(one.name): floats(one) for one in series}
+    rows = np.empty((X.shape[0], len(encoded)))
+    order = list(encoded) if labels == list(range(len(labels))) else _check_same_names(list(encoded), names)
+    for i, name in enumerate(order):
+        rows[:, i] = encoded[name]
+    return _check_width(rows, names), X.index if nw.dependencies.is_pandas_dataframe(X) else None
+
+
+def _check_width(rows: Floats, names: list[str]) -> Floats:
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise ColumnMismatchError(f"Expected encoded rows of {len(names)} columns, but X has shape {rows.shape}.")
+    return rows
+
+
+def _check_same_names(given: list[str], names: list[str]) -> list[str]:
+    """Return the expected names, if the given ones are the same in any order."""
+    missing = [name for name in names if name not in given]
+    unknown = [name for name in given if name not in names]
+    if missing or unknown:
+        raise ColumnMismatchError(
+            "Expected the columns of the encoded table, but "
+            + " and ".join(
+                f"{listing(group)} {'is' if len(group) == 1 else 'are'} {what}"
+                for group, what in ((missing, "missing"), (unknown, "not among them"))
+                if group
+            )
+            + ".",
+            hint=hint(python="Encode the table first: encoder.transform(X)."),
+        )
+    return names

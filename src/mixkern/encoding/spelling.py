@@ -23,9 +23,7 @@ from mixkern.errors import Hint, TableError, hint
 from mixkern.parts import model_part
 from mixkern.wording import listing
 
-_CLEAR = re.compile(
-    r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII
-)  # no group of three digits: a decimal sign
+_CLEAR = re.compile(r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII)  # no group of three digits: a decimal sign
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.encoding.cell import Kind, days
-from mixkern.encoding.coded import Coded
-from mixkern.encoding.frame import RawColumn
 from mixkern.encoding.grammar import is_gap_word, number, plain_dates, plain_numbers
+from mixkern.encoding.raw_column import Coded, RawColumn
 from mixkern.encoding.spelling import (
     SIGN_ROWS,
     Spelling,
@@ -89,7 +88,6 @@ def written_columns(
 
     Examples
     --------
-    >>> from mixkern.encoding.frame import raw_columns
     >>> raws = dict(enumerate(raw_columns([["12,5 %", "a"], ["7 %", "?"]])))
     >>> written = written_columns(raws)
     >>> written.values[0], written.values[1]

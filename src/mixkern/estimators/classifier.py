@@ -9,10 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
-from mixkern.encoding.frame import frame_kind
+from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.labels import warn_of_minus_one
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
-from mixkern.encoding.output import make_frame
 from mixkern.errors import LabelError, NoLabelsError, OneClassError, hint
 from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import accuracy, scored_rows, true_codes

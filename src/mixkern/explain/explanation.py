@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixkern.encoding.cell import jsonable
-from mixkern.encoding.frame import PANDAS
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import PANDAS, make_frame
 from mixkern.errors import KernelError, TableError
 from mixkern.explain.column_contrast import Beside
 from mixkern.explain.contributions import By, Source

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from mixkern.encoding.frame import frame_kind
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.explain.column_contrast import column_contrasts
 from mixkern.explain.contributions import By, ExplainedRows, component_contributions, neighbour_contributions, row_names
 from mixkern.validation import one_of

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, ContinuousColumn, Kind, Labels, encode_labels
-from mixkern.encoding.frame import RawColumn, column_labels, opened, raw_columns
+from mixkern.encoding.frame import column_labels, opened
+from mixkern.encoding.raw_column import RawColumn, raw_columns
 from mixkern.errors import LabelError, TableError, hint
 from mixkern.imports import optional
 from mixkern.plot.style import GREY

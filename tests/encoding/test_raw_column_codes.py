@@ -11,11 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from mixkern.encoding import coded, frame
+from mixkern.encoding import frame, raw_column
 from mixkern.encoding.cell import is_gap, text
-from mixkern.encoding.coded import Coded
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
-from mixkern.encoding.frame import raw_columns
+from mixkern.encoding.raw_column import Coded, raw_columns
 
 CELLS = {
     "texts": ["b", "a", None, "b", "c", "a", "b", "\u00e9", " b"],
@@ -145,6 +144,6 @@ def test_without_pyarrow(kind, library, monkeypatch):
         pytest.skip("texts")
     table = FRAMES[library](CELLS[kind])
     expected = raw_columns(table)[0].texts()
-    for module in (coded, frame):
+    for module in (raw_column, frame):
         monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
     assert raw_columns(table)[0].texts() == expected

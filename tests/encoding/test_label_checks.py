@@ -9,7 +9,7 @@ import pytest
 from mixkern import MixtureSVC, prepare_table
 from mixkern.encoding import encode_labels, label_column
 from mixkern.encoding.cell import is_gap
-from mixkern.encoding.target import label_notes
+from mixkern.encoding.label_checks import label_notes
 from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError
 
 SERIES = {

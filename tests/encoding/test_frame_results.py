@@ -15,8 +15,7 @@ from mixkern.advice import advise, suggestion_table
 from mixkern.density import component_table
 from mixkern.encoding import TableEncoder
 from mixkern.encoding.cell import python_cells
-from mixkern.encoding.frame import frame_kind
-from mixkern.encoding.output import make_frame
+from mixkern.encoding.frame import frame_kind, make_frame
 
 PEOPLE = pd.DataFrame({"age": [20.5, 40.5, None], "town": ["Kassel", "Passau", None]}, index=[7, 8, 9])
 KINDS = {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
