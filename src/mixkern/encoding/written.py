@@ -88,6 +88,7 @@ def written_columns(
 
     Examples
     --------
+    >>> from mixkern.encoding.raw_column import raw_columns
     >>> raws = dict(enumerate(raw_columns([["12,5 %", "a"], ["7 %", "?"]])))
     >>> written = written_columns(raws)
     >>> written.values[0], written.values[1]
