@@ -109,10 +109,10 @@ class Coded:
             return cls.of_codes(codes, lambda used: categories.take(used).tolist(), len(categories))
         if find_spec("pyarrow") is None:
             return cls.of_cells(series.to_list())
-        return cls._of_arrow(native if series.implementation is nw.Implementation.PYARROW else series.to_arrow())
+        return cls.of_arrow(native if series.implementation is nw.Implementation.PYARROW else series.to_arrow())
 
     @classmethod
-    def _of_arrow(cls, column: Any) -> "Coded":
+    def of_arrow(cls, column: Any) -> "Coded":
         """Return the codes of a pyarrow array or chunked array."""
         pa = optional("pyarrow", purpose="Columns of Arrow")
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

@@ -12,6 +12,7 @@ from mixkern.encoding.grammar import (
     POINT,
     SIGNS,
     boolean,
+    is_date,
     is_two_way_date,
     moment,
     number,
@@ -21,9 +22,12 @@ from mixkern.encoding.grammar import (
 )
 from mixkern.errors import Hint, TableError, hint
 from mixkern.parts import model_part
-from mixkern.wording import listing
+from mixkern.wording import listing, shortened
 
 _CLEAR = re.compile(r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII)  # no group of three digits: a decimal sign
+_LOOKED_AT = 10_000  # distinct texts that are compared with numbers and dates for a note
+_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31/12/24
+_MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 3 cm
 SIGN_ROWS = 1000  # rows from which decimal signs are detected
 
 
@@ -182,6 +186,48 @@ def order_note(examples: Mapping[str, str]) -> tuple[str, Hint]:
             cli="Write them in the form 2024-12-31.",
         ),
     )
+
+
+def near_miss(name: str, distinct: Sequence[str], decimal: str, line_of: Callable[[str], int | None]) -> str:
+    """Return a note on the cells that keep a column of texts from being numbers or dates; empty where there are none.
+
+    >>> near_miss("a", ["1", "2", "x"], ".", lambda cell: 4)
+    "'a' holds numbers, but also 'x' (line 4): all were read as text. Correct these cells, or leave them empty."
+    """
+    looked_at = distinct[:_LOOKED_AT]
+    numbers = {cell for cell in looked_at if _is_some_number(cell, decimal)}
+    others = {"numbers": [cell for cell in looked_at if cell not in numbers]}
+    others["dates"] = [cell for cell in looked_at if not is_date(cell)] if others["numbers"] else []
+    for what, odd in others.items():
+        if odd and 2 * len(odd) < len(looked_at):
+            place = f"{'first in ' if len(odd) > 1 else ''}line {line_of(odd[0])}"
+            return (
+                f"{name!r} holds {what}, but also {listing(map(shortened, odd), limit=3)} ({place}): "
+                "all were read as text. Correct these cells, or leave them empty."
+            )
+    dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
+    measures = [cell for cell in looked_at if any(map(str.isdigit, cell)) and _MEASURE.fullmatch(cell.strip())]
+    forms = (("dates", dates, "Write them in the form 2024-12-31."), ("numbers", measures, "Write plain numbers."))
+    for what, alike, step in forms:
+        example = next((cell for cell in alike if what == "dates" or cell not in numbers), None)
+        if len(looked_at) > 2 and 2 * len(alike) > len(looked_at) and example is not None:
+            return f"{name!r} holds {what} in a form such as {example!r}: they were read as text. {step}"
+    return ""
+
+
+def padded_number(distinct: Sequence[str], decimal: str) -> str:
+    """Return the first number with leading zeros in a column of numbers; empty where a text is no number.
+
+    >>> padded_number(["20095", "00123"], "."), padded_number(["00123", "x"], ".")
+    ('00123', '')
+    """
+    found = ""
+    for cell in distinct[:_LOOKED_AT]:
+        one = number(cell, decimal, unit_of(cell))
+        if one is None:
+            return ""
+        found = found or (cell if one.is_padded else "")
+    return found
 
 
 GROUPED = "with thousands set apart"

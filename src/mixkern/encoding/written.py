@@ -1,4 +1,4 @@
-"""Read the texts of a frame as numbers, booleans and dates, as those of a file are read."""
+"""Read columns of texts as numbers, booleans and dates, in frames and in files."""
 
 import decimal
 from collections.abc import Collection, Mapping, Sequence
@@ -25,10 +25,88 @@ from mixkern.errors import ColumnChoiceWarning, MixkernWarning, hint
 from mixkern.wording import listing
 
 LARGEST = 2**53  # from here on, not every whole number is a float
-_LARGEST_INTEGER = 2**63
-_MOST_DIGITS = 76  # of a whole number, as in files
+LARGEST_INTEGER = 2**63
+MOST_DIGITS = 76  # of a whole number, as in Arrow
 _MOST_DECIMAL_DIGITS = 38  # in a column of decimals
 _PLURALS = {Kind.NUMBER: "numbers", Kind.BOOLEAN: "booleans", Kind.DATE: "dates"}
+
+
+@dataclass(frozen=True, eq=False)
+class TypedTexts:
+    """Texts of a column that were read in one type, each distinct one once. Made by :func:`typed_texts`."""
+
+    cells: Coded  # without words for gaps
+    kind: Kind
+    values: Any  # of the distinct cells: an array of floats or dates, a list of whole numbers, booleans or texts
+    spelling: Spelling | None = None  # of texts, none
+
+    @property
+    def example(self) -> str:
+        """A cell for notes: one with thousands set apart if there is any."""
+        distinct, spelling = self.cells.distinct, self.spelling
+        if spelling and spelling.kind is Kind.NUMBER and plain_numbers(distinct, spelling.decimal) is None:
+            for cell in distinct:
+                found = number(cell, spelling.decimal, spelling.unit)
+                if found is not None and found.is_grouped:
+                    return str(cell)
+        return str(distinct[0]) if distinct else ""
+
+
+def typed_texts(cells: Coded, spelling: Spelling | None) -> TypedTexts:
+    """Read texts in a spelling; where one of them is not written so, all stay texts. Without any text: floats.
+
+    Whole numbers are integers, and floats where a gap is among them, while floats are exact.
+
+    >>> typed = typed_texts(Coded.of_cells(["1", "2", None]), Spelling(Kind.NUMBER))
+    >>> typed.kind.value, typed.values
+    ('number', array([1., 2.]))
+    """
+    read = None
+    if spelling is not None:
+        read = _numbers(cells, spelling) if spelling.kind is Kind.NUMBER else _others(cells, spelling)
+    if read is not None:
+        return TypedTexts(cells, *read, spelling)
+    if not cells.distinct:
+        return TypedTexts(cells, Kind.NUMBER, np.empty(0))
+    return TypedTexts(cells, Kind.TEXT, cells.distinct)
+
+
+def without_gap_words(cells: Coded) -> Coded:
+    """Return texts with gaps in place of words for gaps; the same object where there are none."""
+    if not any(map(is_gap_word, cells.distinct)):
+        return cells
+    return cells.mapped(lambda cell: None if is_gap_word(cell) else cell)
+
+
+def _others(cells: Coded, spelling: Spelling) -> tuple[Kind, Any] | None:
+    """Return booleans or dates; ``None`` where a cell is none."""
+    found: Any = plain_dates(cells.distinct) if spelling.kind is Kind.DATE else None
+    if found is None:
+        found = [spelling.value(cell) for cell in cells.distinct]
+        if None in found:
+            return None
+    return spelling.kind, np.array(found, "datetime64[us]") if spelling.kind is Kind.DATE else found
+
+
+def _numbers(cells: Coded, spelling: Spelling) -> tuple[Kind, Any] | None:
+    """Return floats, or whole numbers; ``None`` where a cell is no number, or has too many digits."""
+    values = plain_numbers(cells.distinct, spelling.decimal)
+    if values is not None and (np.abs(values) < LARGEST).all():
+        joined = "\0".join(cells.distinct)
+        is_whole = not any(mark in joined for mark in (spelling.decimal, "e", "E"))
+    else:
+        found = [
+            number(cell, spelling.decimal) or number(cell, spelling.decimal, spelling.unit) for cell in cells.distinct
+        ]
+        if None in found:
+            return None
+        numbers = [one for one in found if one is not None]
+        is_whole = all(one.is_whole for one in numbers)
+        values = np.array([one.value for one in numbers])
+        if is_whole and not (np.abs(values) < LARGEST).all():
+            exact = [int(one.plain) for one in numbers]
+            return (Kind.INTEGER, exact) if max(map(abs, exact)) < 10**MOST_DIGITS else None
+    return Kind.INTEGER if is_whole and cells.distinct and not cells.n_gaps() else Kind.NUMBER, values
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,30 +172,21 @@ def written_columns(
     >>> written.values[0], written.values[1]
     (array([12.5,  7. ]), array(['a', None], dtype=object))
     """
-    texts = {i: _without_gap_words(raw.coded()) for i, raw in raws.items() if raw.kind is Kind.TEXT}
+    texts = {i: without_gap_words(raw.coded()) for i, raw in raws.items() if raw.kind is Kind.TEXT}
     signs = _signs(texts, decimal_sign)
-    found, values, spellings = dict(raws), {}, {}
+    found, values, changed = dict(raws), {}, {}
     for i, cells in texts.items():
         spelling = spelling_of(cells.distinct, signs[i]) if known is None else known.get(raws[i].name)
-        if i in kept:
-            spelling = None
-        read = None if spelling is None else _read(raws[i], cells, spelling)
-        if read is not None and spelling is not None:
-            found[i], values[i] = read
-            spellings[i] = spelling
-        elif cells is not raws[i].cells:
-            found[i], values[i] = _texts(raws[i], cells)
+        typed = typed_texts(cells, None if i in kept else spelling)
+        if typed.spelling is not None:
+            changed[i] = typed
+        if typed.spelling is not None or cells is not raws[i].cells:
+            found[i], values[i] = _column(raws[i], typed)
+    spellings = {i: typed.spelling for i, typed in changed.items() if typed.spelling is not None}
     if known is not None:
         return Written(found, values, spellings)
-    stayed = {i: cells for i, cells in texts.items() if i not in spellings and i not in kept}
-    return Written(found, values, spellings, tuple(_notes(raws, texts, spellings, stayed)))
-
-
-def _without_gap_words(cells: Coded) -> Coded:
-    """Return the same object where there are no words for gaps."""
-    if not any(map(is_gap_word, cells.distinct)):
-        return cells
-    return cells.mapped(lambda cell: None if is_gap_word(cell) else cell)
+    stayed = {raws[i].name: cells for i, cells in texts.items() if i not in changed and i not in kept}
+    return Written(found, values, spellings, _notes({raws[i].name: typed for i, typed in changed.items()}, stayed))
 
 
 def _signs(texts: Mapping[int, Coded], given: str | None) -> dict[int, str]:
@@ -130,64 +199,24 @@ def _signs(texts: Mapping[int, Coded], given: str | None) -> dict[int, str]:
     return dict(zip(texts, decimal_signs(first), strict=True))
 
 
-def _read(raw: RawColumn, cells: Coded, spelling: Spelling) -> tuple[RawColumn, NDArray[Any]] | None:
-    """Return a column and its cells in their type; ``None`` where a cell is not written in this way."""
-    name, place = raw.name, raw.place
-    if spelling.kind is Kind.NUMBER:
-        return _numbers(raw, cells, spelling)
-    found: Any = plain_dates(cells.distinct) if spelling.kind is Kind.DATE else None
-    if found is None:
-        found = [spelling.value(cell) for cell in cells.distinct]
-        if None in found:
-            return None
-    if spelling.kind is Kind.DATE:
-        moments = cells.taken(np.array(found, dtype="datetime64[us]"), np.datetime64("NaT"), "datetime64[us]")
-        return RawColumn(name, Kind.DATE, days(moments), place), moments
-    truths = cells.mapped(spelling.value)
-    values = truths.taken(truths.distinct, None, object if truths.n_gaps() else bool)
-    return RawColumn(name, Kind.BOOLEAN if truths.distinct else Kind.EMPTY, truths, place), values
-
-
-def _numbers(raw: RawColumn, cells: Coded, spelling: Spelling) -> tuple[RawColumn, NDArray[Any]] | None:
-    """Return a column of numbers: integers where all are whole, floats where a gap is among them."""
-    plain = plain_numbers(cells.distinct, spelling.decimal)
-    if plain is not None and (np.abs(plain) < LARGEST).all():
-        joined = "\0".join(cells.distinct)
-        is_whole = not any(mark in joined for mark in (spelling.decimal, "e", "E"))
-        return _column(raw, cells.taken(plain, np.nan, float), is_whole=is_whole)
-    found = [number(cell, spelling.decimal) or number(cell, spelling.decimal, spelling.unit) for cell in cells.distinct]
-    if None in found:
-        return None
-    numbers = [one for one in found if one is not None]
-    is_whole = all(one.is_whole for one in numbers)
-    values = [one.value for one in numbers]
-    if not is_whole or all(abs(value) < LARGEST for value in values):
-        return _column(raw, cells.taken(values, np.nan, float), is_whole=is_whole)
-    if max(len(one.plain) for one in numbers) > _MOST_DIGITS:
-        return None
-    exact = cells.mapped(lambda cell: int(_plain(cell, spelling)))
-    column = RawColumn(raw.name, Kind.INTEGER, exact, raw.place)
-    fits = not exact.n_gaps() and all(-_LARGEST_INTEGER <= value < _LARGEST_INTEGER for value in exact.distinct)
-    return column, exact.taken(exact.distinct, 0 if fits else None, np.int64 if fits else object)
-
-
-def _column(raw: RawColumn, values: NDArray[Any], *, is_whole: bool) -> tuple[RawColumn, NDArray[Any]]:
-    is_integer = is_whole and len(values) > 0 and not np.isnan(values).any()
-    column = RawColumn(raw.name, Kind.INTEGER if is_integer else Kind.NUMBER, values, raw.place)
-    return column, values.astype(np.int64) if is_integer else values
-
-
-def _plain(cell: str, spelling: Spelling) -> str:
-    found = number(cell, spelling.decimal) or number(cell, spelling.decimal, spelling.unit)
-    return found.plain if found else ""
-
-
-def _texts(raw: RawColumn, cells: Coded) -> tuple[RawColumn, NDArray[Any]]:
-    """Return a column of texts with gaps; without any text, floats."""
-    if not cells.distinct:
-        gaps = np.full(len(cells), np.nan)
-        return RawColumn(raw.name, Kind.NUMBER, gaps, raw.place), gaps
-    return RawColumn(raw.name, Kind.TEXT, cells, raw.place), cells.taken(cells.distinct, None, object)
+def _column(raw: RawColumn, typed: TypedTexts) -> tuple[RawColumn, NDArray[Any]]:
+    """Return a column and its new cells."""
+    cells, kind, values = typed.cells, typed.kind, typed.values
+    if kind is Kind.DATE:
+        moments = cells.taken(values, np.datetime64("NaT"), "datetime64[us]")
+        return RawColumn(raw.name, kind, days(moments), raw.place), moments
+    if isinstance(values, np.ndarray):
+        floats = cells.taken(values, np.nan, float)
+        return RawColumn(raw.name, kind, floats, raw.place), floats.astype(np.int64) if kind is Kind.INTEGER else floats
+    if kind is Kind.TEXT:
+        return RawColumn(raw.name, kind, cells, raw.place), cells.taken(values, None, object)
+    new = cells.mapped(dict(zip(cells.distinct, values, strict=True)).get)
+    fits = not new.n_gaps() and (
+        kind is Kind.BOOLEAN or all(-LARGEST_INTEGER <= value < LARGEST_INTEGER for value in values)
+    )
+    dtype: Any = bool if kind is Kind.BOOLEAN else np.int64
+    column = RawColumn(raw.name, kind if new.distinct else Kind.EMPTY, new, raw.place)
+    return column, new.taken(new.distinct, 0 if fits else None, dtype if fits else object)
 
 
 def _series(name: str, values: NDArray[Any], table: nw.DataFrame[Any]) -> nw.Series[Any]:
@@ -197,7 +226,7 @@ def _series(name: str, values: NDArray[Any], table: nw.DataFrame[Any]) -> nw.Ser
         series = nw.new_series(name, values, backend=backend)
         return series.fill_nan(None) if values.dtype.kind == "f" else series
     there = [cell for cell in values if cell is not None]
-    if isinstance(there[0], int) and max(map(abs, there)) >= _LARGEST_INTEGER:
+    if isinstance(there[0], int) and max(map(abs, there)) >= LARGEST_INTEGER:
         is_decimal = max(map(abs, there)) < 10**_MOST_DECIMAL_DIGITS
         convert, large = (decimal.Decimal, None) if is_decimal else (float, nw.Float64())
         return nw.new_series(name, [cell if cell is None else convert(cell) for cell in values], large, backend=backend)
@@ -205,39 +234,21 @@ def _series(name: str, values: NDArray[Any], table: nw.DataFrame[Any]) -> nw.Ser
     return nw.new_series(name, values.tolist(), dtype, backend=backend)
 
 
-def _notes(
-    raws: Mapping[int, RawColumn],
-    texts: Mapping[int, Coded],
-    spellings: Mapping[int, Spelling],
-    stayed: Mapping[int, Coded],
-) -> list[MixkernWarning]:
+def _notes(typed: Mapping[str, TypedTexts], stayed: Mapping[str, Coded]) -> tuple[MixkernWarning, ...]:
     """Return a note for each kind of spelling, and one on dates that could be read in two ways."""
-    examples = {raws[i].name: (spelling, _example(texts[i], spelling)) for i, spelling in spellings.items()}
-    special = spelling_notes(examples)
+    examples = {name: (each.spelling, each.example) for name, each in typed.items() if each.spelling is not None}
     plain: dict[Kind, list[str]] = {}
     for name, (spelling, cell) in examples.items():
         if not spelling_notes({name: (spelling, cell)}):
             plain.setdefault(spelling.kind, []).append(name)
-    notes: list[MixkernWarning] = [
+    notes = [
         ColumnChoiceWarning(
             f"Texts are read as {_PLURALS[kind]}: {listing(names)}.",
             hint=hint(python=f"To read them as categories: categorical={names[:1]}."),
         )
         for kind, names in plain.items()
     ]
-    notes += [ColumnChoiceWarning(text, hint=step) for text, step in special]
-    unclear = {raws[i].name: cells.distinct[0] for i, cells in stayed.items() if len(date_orders(cells.distinct)) == 2}
-    if unclear:
-        text, step = order_note(unclear)
-        notes.append(ColumnChoiceWarning(text, hint=step))
-    return notes
-
-
-def _example(cells: Coded, spelling: Spelling) -> str:
-    """Return a cell for notes: one with thousands set apart if there is any."""
-    if spelling.kind is Kind.NUMBER and plain_numbers(cells.distinct, spelling.decimal) is None:
-        for cell in cells.distinct:
-            found = number(cell, spelling.decimal, spelling.unit)
-            if found is not None and found.is_grouped:
-                return str(cell)
-    return str(cells.distinct[0]) if cells.distinct else ""
+    special = spelling_notes(examples)
+    unclear = {name: cells.distinct[0] for name, cells in stayed.items() if len(date_orders(cells.distinct)) == 2}
+    special += [order_note(unclear)] if unclear else []
+    return (*notes, *(ColumnChoiceWarning(text, hint=step) for text, step in special))

@@ -1,7 +1,7 @@
 """Read tables in Parquet and Arrow IPC (Feather) files, whose columns have types."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,10 +10,11 @@ from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.column import CategoricalColumn
 from mixkern.encoding.grammar import POINT
 from mixkern.encoding.inference import TableColumn
+from mixkern.encoding.written import LARGEST
 from mixkern.errors import MixkernError, TableFileError
 from mixkern.imports import OnDemand, optional
 from mixkern.io.blocks import TableFile, no_rows
-from mixkern.io.columns import LARGEST, converted
+from mixkern.io.columns import converted, mapped
 from mixkern.io.dialect import Dialect
 from mixkern.io.source import Progress, TableSource
 from mixkern.wording import listing
@@ -61,7 +62,7 @@ class ArrowFile(TableFile):
             on_progress(n_bytes, n_bytes)
 
     def _labels(self, name: str, cells: Any) -> Any:  # noqa: ARG002
-        return _mapped(cells, lambda cell: cell_text(cell) or None, pa.string())
+        return mapped(cells, lambda cell: cell_text(cell) or None, pa.string())
 
     def _inferred(self, name: str, cells: Any) -> Any:  # noqa: ARG002
         cells = self._without_gaps(cells)
@@ -84,7 +85,7 @@ class ArrowFile(TableFile):
         """Empty the cells with a text that was named as a gap."""
         if not self._gaps:
             return cells
-        return _mapped(cells, lambda cell: None if cell_text(cell) in self._gaps else cell, cells.type)
+        return mapped(cells, lambda cell: None if cell_text(cell) in self._gaps else cell, cells.type)
 
     def _typed(self, *arguments: Any) -> Any:
         with self._guarded():
@@ -124,14 +125,3 @@ def _checked_batches(file: Any) -> Iterator[Any]:
         batch = file.get_batch(i)
         batch.validate(full=True)
         yield batch
-
-
-def _mapped(cells: Any, convert: Callable[[Any], Any], kind: Any) -> Any:
-    """Return a column with each cell replaced; distinct cells are converted once where Arrow can compare them."""
-    try:
-        encoded = cells.dictionary_encode().unify_dictionaries()
-    except pa.ArrowNotImplementedError:
-        return pa.chunked_array([pa.array([convert(cell) for cell in cells.to_pylist()], kind)])
-    chunks = encoded.chunks
-    values = pa.array([convert(word) for word in chunks[0].dictionary.to_pylist()] if chunks else [], kind)
-    return pa.chunked_array([values.take(chunk.indices) for chunk in chunks], kind)

@@ -6,34 +6,30 @@ converted by Arrow; in all other columns each distinct cell is parsed once.
 """
 
 import decimal
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from mixkern.encoding.cell import Kind, text
 from mixkern.encoding.column import ContinuousColumn
-from mixkern.encoding.grammar import COMMA, GAP_WORDS, boolean, is_date, is_gap_word, moment, number, unit_of
+from mixkern.encoding.grammar import COMMA, GAP_WORDS, boolean, is_gap_word, moment, number, unit_of
 from mixkern.encoding.inference import TableColumn
-from mixkern.encoding.spelling import Spelling, spelling_of
+from mixkern.encoding.raw_column import Coded
+from mixkern.encoding.spelling import Spelling, near_miss, padded_number, spelling_of
+from mixkern.encoding.written import LARGEST, LARGEST_INTEGER, TypedTexts, typed_texts, without_gap_words
 from mixkern.errors import FileFormatWarning, TableFileError
 from mixkern.imports import OnDemand
-from mixkern.wording import listing, shortened
+from mixkern.wording import shortened
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
-LARGEST = 2**53  # from here on, not every whole number is a float
 LineOf = Callable[[int], int | None]
-_LOOKED_AT = 10_000  # distinct texts that are compared with numbers and dates for a note
-_MOST_DIGITS = 76  # of an exact number in Arrow
+_DIGITS = 38  # of a decimal in 128 bits
 _DATE_LENGTHS = {0, 10, 16, 19, *range(21, 27)}  # of 2024-12-31, with a time, with parts of seconds
-_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31/12/24
-_MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 3 cm
 
 
 @dataclass(frozen=True)
@@ -44,32 +40,6 @@ class Typed:
     spelling: tuple[Spelling, str] | None = None  # other than plain, with an example
     padded: str = ""  # a number with leading zeros
     note: FileFormatWarning | None = None
-
-
-@dataclass(frozen=True)
-class Distinct:
-    """The distinct cells of a column, in the order of their first rows, and those that are no gaps."""
-
-    encoded: Any
-    words: list[str | None]
-    texts: list[str]
-
-    @classmethod
-    def of(cls, cells: Any) -> "Distinct":
-        """Return the distinct cells of a column."""
-        encoded = cells.dictionary_encode().unify_dictionaries()
-        words = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
-        return cls(encoded, words, [word for word in words if not is_gap_word(word)])
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a cell is a gap."""
-        return len(self.texts) < len(self.words) or self.encoded.null_count > 0
-
-    def mapped(self, found: Mapping[str, Any], kind: Any) -> Any:
-        """Return the column with each cell replaced; cells that are not in ``found`` become null."""
-        values = pa.array([None if word is None else found.get(word) for word in self.words], kind)
-        return pa.chunked_array([values.take(chunk.indices) for chunk in self.encoded.chunks], kind)
 
 
 def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
@@ -95,21 +65,15 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     quick = _plain_dates(cells) if quick is None else quick
     if quick is not None:
         return Typed(quick)
-    distinct = Distinct.of(cells)
-    if not distinct.texts:
-        return Typed(distinct.mapped({}, pa.float64()))
-    spelling = spelling_of(distinct.texts, sign)
-    if spelling is not None and spelling.kind is Kind.NUMBER:
-        found = _numbers(distinct, spelling)
-        if found is not None:
-            return found
-    elif spelling is not None:
-        values = {cell: spelling.value(cell) for cell in distinct.texts}
-        kind = pa.timestamp("us") if spelling.kind is Kind.DATE else pa.bool_()
-        return Typed(distinct.mapped(values, kind), (spelling, distinct.texts[0]))
-    is_text = distinct.mapped(dict.fromkeys(distinct.texts, True), pa.bool_()) if distinct.has_gaps else None
-    values = cells if is_text is None else pc.if_else(is_text.fill_null(False), cells, None)
-    return _near_miss(name, cells, values, distinct.texts, sign, line_of)
+    coded = without_gap_words(Coded.of_arrow(cells))
+    typed = typed_texts(coded, spelling_of(coded.distinct, sign))
+    if typed.kind is not Kind.TEXT:
+        return Typed(_arrow(typed), None if typed.spelling is None else (typed.spelling, typed.example))
+    values = pc.if_else(pa.array(coded.codes >= 0), cells, None) if coded.n_gaps() else cells
+    if padded := padded_number(coded.distinct, sign):
+        return Typed(values, padded=padded)
+    note = near_miss(name, coded.distinct, sign, lambda cell: line_of(pc.index(cells, cell).as_py()))
+    return Typed(values, note=FileFormatWarning(note) if note else None)
 
 
 def converted(
@@ -169,13 +133,12 @@ def without_gaps(cells: Any, gaps: Collection[str], sign: str) -> Any:
     if not gaps:
         return cells
     values = {one.value for gap in gaps if (one := number(gap))}
-    distinct = Distinct.of(cells)
-    kept = {
-        word: word
-        for word in distinct.words
-        if word is not None and word.strip() not in gaps and not ((one := number(word, sign)) and one.value in values)
-    }
-    return distinct.mapped(kept, pa.string()) if len(kept) < len(distinct.words) else cells
+    found = [
+        word
+        for word in pc.unique(cells.drop_null()).to_pylist()
+        if word.strip() in gaps or ((one := number(word, sign)) and one.value in values)
+    ]
+    return pc.if_else(pc.is_in(cells, pa.array(found)), None, cells) if found else cells
 
 
 # ---------------------------------------------------------------- by Arrow
@@ -266,53 +229,19 @@ def _gap_words() -> Any:
 # ---------------------------------------------------------------- cell by cell
 
 
-def _numbers(distinct: Distinct, spelling: Spelling) -> Typed | None:
-    """Return a column of numbers; ``None`` where whole ones have too many digits."""
-    found = {cell: number(cell, spelling.decimal, spelling.unit) for cell in distinct.texts}
-    example = next((cell for cell, one in found.items() if one and one.is_grouped), distinct.texts[0])
-    whole = {cell: int(one.plain) for cell, one in found.items() if one and one.is_whole}
-    low, high = min(whole.values(), default=0), max(whole.values(), default=0)
-    if len(whole) < len(found) or (distinct.has_gaps and low > -LARGEST and high < LARGEST):
-        values = distinct.mapped({cell: one.value for cell, one in found.items() if one}, pa.float64())
-    elif low >= -(2**63) and high < 2**63:
-        values = distinct.mapped(whole, pa.int64())
+def _arrow(typed: TypedTexts) -> Any:
+    """Return the values of all rows."""
+    values, codes = typed.values, typed.cells.codes
+    if typed.kind is not Kind.INTEGER:
+        kinds = {Kind.NUMBER: pa.float64(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.timestamp("us")}
+        distinct = pa.array(values, kinds[typed.kind])
+    elif min(values) >= -LARGEST_INTEGER and max(values) < LARGEST_INTEGER:
+        distinct = pa.array(np.array(values, np.int64))
     else:
-        n_digits = len(str(max(-low, high)))
-        if n_digits > _MOST_DIGITS:
-            return None
-        exact = {cell: decimal.Decimal(value) for cell, value in whole.items()}
-        values = distinct.mapped(exact, pa.decimal256(n_digits) if n_digits > 38 else pa.decimal128(n_digits))
-    return Typed(values, (spelling, example))
-
-
-def _near_miss(name: str, cells: Any, values: Any, distinct: list[str], sign: str, line_of: LineOf) -> Typed:
-    """Return a column of texts, with a note on the cells that keep it from being numbers or dates."""
-    looked_at = list(islice(distinct, _LOOKED_AT))
-    numbers = {cell: number(cell, sign, unit_of(cell)) for cell in looked_at}
-    others = {"numbers": [cell for cell, one in numbers.items() if one is None]}
-    others["dates"] = [cell for cell in looked_at if not is_date(cell)] if others["numbers"] else looked_at
-    padded = next((cell for cell, one in numbers.items() if one and one.is_padded), "")
-    if not others["numbers"] and padded:
-        return Typed(values, padded=padded)
-    for what, odd in others.items():
-        if odd and 2 * len(odd) < len(looked_at):
-            place = f"{'first in ' if len(odd) > 1 else ''}line {line_of(pc.index(cells, odd[0]).as_py())}"
-            return Typed(
-                values,
-                note=FileFormatWarning(
-                    f"{name!r} holds {what}, but also {listing(map(shortened, odd), limit=3)} ({place}): "
-                    "all were read as text. Correct these cells, or leave them empty."
-                ),
-            )
-    dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
-    measures = [cell for cell in looked_at if any(map(str.isdigit, cell)) and _MEASURE.fullmatch(cell.strip())]
-    forms = (("dates", dates, "Write them in the form 2024-12-31."), ("numbers", measures, "Write plain numbers."))
-    for what, alike, step in forms:
-        example = next((cell for cell in alike if what == "dates" or not numbers[cell]), None)
-        if len(looked_at) > 2 and 2 * len(alike) > len(looked_at) and example is not None:
-            text = f"{name!r} holds {what} in a form such as {example!r}: they were read as text. {step}"
-            return Typed(values, note=FileFormatWarning(text))
-    return Typed(values)
+        n_digits = len(str(max(map(abs, values))))
+        kind = pa.decimal256(n_digits) if n_digits > _DIGITS else pa.decimal128(n_digits)
+        distinct = pa.array(map(decimal.Decimal, values), kind)
+    return pa.chunked_array([distinct.take(pa.array(codes, mask=codes < 0))])
 
 
 def _float(cell: str, sign: str, kind: Kind | None, on_spelling: Callable[[Spelling, str], Any]) -> float | None:
@@ -337,16 +266,30 @@ def _number_text(cell: str, sign: str, *, is_exact: bool) -> str:
 
 def _each(name: str, cells: Any, read: Callable[[str], Any], kind: Any, expected: str, line_of: LineOf) -> Any:
     """Convert each distinct cell once; a cell that gives ``None`` and is no gap is an error."""
-    distinct = Distinct.of(cells)
-    found = {cell: read(cell) for cell in distinct.texts}
-    wrong = next((cell for cell, value in found.items() if value is None), None)
-    if wrong is not None:
-        row = pc.index(cells, wrong).as_py()
-        line = line_of(row)
-        start, end = ("", " in {row}") if line is None else (f"line {line}: ", "")
-        raise TableFileError(
-            f"{start}column {name!r} was fitted as {expected}, but holds {shortened(wrong)!r}{end}. "
-            "Correct the cell, or leave it empty.",
-            row=row,
-        )
-    return distinct.mapped(found, kind)
+
+    def convert(cell: str | None) -> Any:
+        if cell is None or is_gap_word(cell):
+            return None
+        value = read(cell)
+        if value is None:
+            row = pc.index(cells, cell).as_py()
+            line = line_of(row)
+            start, end = ("", " in {row}") if line is None else (f"line {line}: ", "")
+            raise TableFileError(
+                f"{start}column {name!r} was fitted as {expected}, but holds {shortened(cell)!r}{end}. "
+                "Correct the cell, or leave it empty.",
+                row=row,
+            )
+        return value
+
+    return mapped(cells, convert, kind)
+
+
+def mapped(cells: Any, convert: Callable[[Any], Any], kind: Any) -> Any:
+    """Return a column with each cell replaced; distinct cells are converted once where Arrow can compare them."""
+    try:
+        chunks = cells.dictionary_encode().unify_dictionaries().chunks
+    except pa.ArrowNotImplementedError:
+        return pa.chunked_array([pa.array([convert(cell) for cell in cells.to_pylist()], kind)])
+    values = pa.array([convert(word) for word in chunks[0].dictionary.to_pylist()] if chunks else [], kind)
+    return pa.chunked_array([values.take(chunk.indices) for chunk in chunks], kind)

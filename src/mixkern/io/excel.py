@@ -10,11 +10,12 @@ from typing import Any
 
 from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.grammar import POINT, is_gap_word
+from mixkern.encoding.written import LARGEST
 from mixkern.errors import FileFormatWarning, MixkernError, TableFileError, hint
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import TableFile, no_rows
-from mixkern.io.columns import LARGEST, inferred
+from mixkern.io.columns import inferred
 from mixkern.io.dialect import Dialect, header_line
 from mixkern.io.source import TableSource
 from mixkern.wording import listing, nearest
