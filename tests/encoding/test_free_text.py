@@ -76,6 +76,14 @@ def test_few_or_repeated_texts_are_categories():
     assert infer_column(raw_columns(as_category)[0]).column_type is CategoricalColumn
 
 
+@pytest.mark.parametrize("gap", ["", "?", None])
+def test_gaps_do_not_count(gap):
+    X = pd.DataFrame({"a": [gap if i % 2 else text for i, text in enumerate(comments(60, 2))]})
+    inference = infer_column(raw_columns(X)[0])
+    assert inference.column_type is TextColumn
+    assert np.isnan(TableEncoder().fit_transform(X)[1::2]).all()
+
+
 def test_the_choice_is_told_and_can_be_made():
     X = table()
     message = r"'comment': texts of several words, read by their contents; drop them if they are names or addresses"
@@ -114,6 +122,21 @@ def test_texts_with_nothing_in_common_have_few_columns(seed):
 
 def test_there_are_at_most_ten():
     assert len(column_of(comments(400, 20)).columns) == MOST_COLUMNS
+
+
+def test_texts_that_differ_in_one_direction_have_one_column():
+    """The next direction is that of rounding errors, which must not become z-scores."""
+    columns = column_of(["alpha beta gamma"] * 39 + ["alpha beta gamma delta"]).columns
+    assert len(columns) == 1
+    assert columns[0].deviation > 0.01
+
+
+@pytest.mark.parametrize("words", ["aa bb cc", "alpha beta gamma", "alpha beta gamma " * 200])
+def test_texts_that_differ_in_spaces_or_at_their_end_are_one_value(words):
+    X = pd.DataFrame({"a": [f"{words}{' ' * i}{i % 2 if len(words) > LONGEST else ''}" for i in range(40)]})
+    with pytest.warns(ColumnChoiceWarning):
+        encoded = TableEncoder().fit_transform(X)
+    np.testing.assert_array_equal(encoded, np.zeros((40, 1)))
 
 
 def test_shuffled_texts_have_the_same_words():

@@ -220,7 +220,13 @@ def test_one_class(y, label):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([0.5, 1.0], r"y holds 0\.5: continuous values, not classes\. Bin them .* Unknown label type: continuous"),
+        (
+            [0.5, 1.0],
+            (
+                r"y holds 0\.5: continuous values, not classes\. Unknown label type: continuous\. Bin them .* If they are "
+                r"classes, make the labels categories: pd\.Series\(y, dtype='category'\)\.$"
+            ),
+        ),
         (np.linspace(0, 0.9, 6), r"y holds 0\.18, 0\.36, .* and 2 more: continuous"),
         ([0.0, np.inf], r"y holds inf: continuous values"),
         (

@@ -519,9 +519,8 @@ def check_magnitude(values: Floats) -> None:
 
 def _class_codes(classes: NDArray[Any], y: Any) -> Floats:
     """Code labels by given classes; any other label is coded as the slot after the last."""
-    labels = encode_labels(
-        [*classes, *y], classes=classes
-    )  # together, so that a block may have one class only, or none
+    # Together, so that a block may have one class only, or none.
+    labels = encode_labels([*classes, *y], classes=classes)
     slots = np.full(labels.n_classes + 1, float(len(classes)))
     slots[labels.codes[: len(classes)]] = np.arange(len(classes))
     slots[-1] = np.nan  # code -1: unlabelled

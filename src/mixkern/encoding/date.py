@@ -34,7 +34,7 @@ class DateColumn(ContinuousColumn):
 
     Season and weekday are there if they vary independently of the days: at least two seasons (quarters of a year) each
     occur in two years or more, at least two weekdays each in two weeks or more. Figures by month, whose dates are all
-    on the same day of a month, have no weekday. For seasons, see also :func:`without_idle_seasons`.
+    on the same day of a month, have no weekday. For seasons, see also :func:`without_irrelevant_seasons`.
     """
 
     season: CategoricalColumn | None = None
@@ -157,11 +157,12 @@ def _categories(column: ContinuousColumn, part: str, codes: Ints) -> Categorical
 # ---------------------------------------------------------------- whether other columns vary with the season
 
 
-def without_idle_seasons(columns: Sequence[Any], raws: Sequence[RawColumn]) -> tuple[Any, ...]:
+def without_irrelevant_seasons(columns: Sequence[Any], raws: Sequence[RawColumn]) -> tuple[Any, ...]:
     """Return fitted columns; dates without their season where no other column varies with it.
 
     Another column varies with the season if a model with a mean, or a distribution of categories, for each season has
-    more evidence, by the Bayesian information criterion, than one without. Linear trends are removed before.
+    more evidence, by the Bayesian information criterion, than one without. Linear trends are removed before. A table of
+    one column keeps its season.
 
     Parameters
     ----------
@@ -217,9 +218,8 @@ def season_evidence(values: Floats, days: Floats, *, is_categorical: bool) -> fl
     if n_seasons < 2 or (values == values[0]).all():
         return 0.0
     if is_categorical:
-        return _category_gain(values.astype(np.intp), codes) - (n_seasons - 1) * (len(np.unique(values)) - 1) * np.log(
-            n
-        )
+        n_parameters = (n_seasons - 1) * (len(np.unique(values)) - 1)
+        return _category_gain(values.astype(np.intp), codes) - n_parameters * float(np.log(n))
     design = np.column_stack([np.ones(n), days - days.mean()])
     rest = values - design @ np.linalg.lstsq(design, values)[0]
     total = float(rest @ rest)

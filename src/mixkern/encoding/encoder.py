@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.date import DateColumn, without_idle_seasons
+from mixkern.encoding.date import DateColumn, without_irrelevant_seasons
 from mixkern.encoding.frame import (
     FRAME_KINDS,
     PANDAS,
@@ -63,8 +63,8 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     """Encode a table as an array of floats: z-scores of continuous columns, codes of categorical ones.
 
     Densities and kernels need continuous columns on a common scale, categories as codes, and gaps kept as gaps. The
-    encoder decides for each column whether it is continuous or categorical, warns where both are possible, and drops
-    no column.
+    encoder decides for each column whether it is continuous, categorical or free text, warns where two are possible,
+    and drops no column.
 
     =====================================  ===========  ===================================================
     column of                              is read as   and encoded as
@@ -74,7 +74,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     whole numbers, two distinct            categorical  codes (with a warning)
     dates                                  continuous   z-scores of days; codes of season and weekday
     durations, times of day                continuous   z-scores of days
-    texts of several words                 text         z-scores of their contents, two to ten columns
+    texts of several words                 text         z-scores of their contents, up to ten columns
     texts, booleans, pandas categories     categorical  codes 0, 1, ...; unseen ones get the next code
     gaps only                              continuous   NaN, in later tables too
     =====================================  ===========  ===================================================
@@ -86,9 +86,10 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
     Dates and texts may become several columns of the encoded array, such as ``since``, ``since: season`` and
     ``since: weekday``, or ``comment: text 1`` and ``comment: text 2``. A season is a quarter of a year. Season and
     weekday are there if they vary independently of the days: at least two seasons each occur in two years, at least
-    two weekdays each in two weeks. Texts are read by their contents if nine in ten differ, and half of them have three
-    words or more: n-grams of characters, weighted by TF-IDF, along two or more principal directions, as many as have a
-    larger variance than those of the same texts with their words shuffled. A date in ``continuous`` is one number.
+    two weekdays each in two weeks. A season is there only if another column varies with it. Texts are read by their
+    contents if nine in ten differ, and half of them have three words or more: n-grams of characters, weighted by
+    TF-IDF, along two or more principal directions, as many as have a larger variance than those of the same texts with
+    their words shuffled. A date in ``continuous`` is one number.
 
     Each ``fit`` decides from its own rows. Naming columns in ``continuous`` and ``categorical`` keeps the decision
     the same across the folds of a cross-validation.
@@ -176,10 +177,8 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas, polars or other frame, Arrow table or stream, ndarray or list of rows
-            The table, with labelled and unlabelled rows.
-        y : ignored
-            Accepted for use in pipelines.
+        X, y
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -196,7 +195,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         found = infer_columns(raws, chosen)
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
         keep_columns(self, X)
-        self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_idle_seasons(columns, raws))
+        self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_irrelevant_seasons(columns, raws))
         self._fitted_kind = frame_kind(X)
         self._order = _order(self.encoded_columns_)
         message, step = ambiguity_text([raw.name for raw in raws], found)

@@ -3,7 +3,7 @@
 Each text is a vector of its n-grams of characters, weighted by TF-IDF. Its coordinates along the principal directions
 of these vectors are the encoded columns. There are as many as have a larger variance than any direction of the same
 texts with their words shuffled (parallel analysis): what words that occur together have in common, beyond chance. But
-there are two or more, because the first one mostly measures the length of a text.
+there are two, if the texts differ in as many, because the first one mostly measures the length of a text.
 """
 
 import re
@@ -31,6 +31,7 @@ SAMPLE = 4_000  # texts that the directions are learned from
 LONGEST = 1_000  # characters that are read of a text
 BLOCK = 20_000  # texts that are encoded at a time
 CHECKED = 1_000  # texts whose words are counted
+ROUNDING = 1e-12  # a smaller variance is none: the vectors have length 1
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -165,15 +166,27 @@ def _text(cell: str) -> str | None:
 
 
 def _directions(vectors: csr_array, shuffled: csr_array) -> Floats:  # (k, m)
-    """Return the principal directions with more variance than shuffled texts have in any; at least two."""
+    """Return the principal directions with more variance than shuffled texts have in any; two, if there are as many.
+
+    Texts that are all the same have none; their one column is 0.
+    """
+    variances, directions = _principal(vectors, min(MOST_COLUMNS, *(n - 1 for n in vectors.shape)))
+    chance, _ = _principal(shuffled, 1)
+    n = int((variances > chance.max(initial=0.0)).sum())
+    found = directions[: max(n, FEWEST_COLUMNS)]
+    return found if len(found) else np.zeros((1, vectors.shape[1]))
+
+
+def _principal(vectors: csr_array, most: int) -> tuple[Floats, Floats]:  # (k,), (k, m)
+    """Return the largest variances of vectors, and their directions."""
     from sklearn.decomposition import PCA
 
-    most = min(MOST_COLUMNS, *(n - 1 for n in vectors.shape))
+    mean = np.asarray(vectors.mean(axis=0)).ravel()
+    if vectors.power(2).sum() / vectors.shape[0] - mean @ mean < ROUNDING:  # the sum of all variances
+        return np.empty(0), np.empty((0, vectors.shape[1]))
     found = PCA(most, svd_solver="arpack", random_state=0).fit(vectors)
-    chance = PCA(1, svd_solver="arpack", random_state=0).fit(shuffled).explained_variance_[0]
-    n = max(int((found.explained_variance_ > chance).sum()), FEWEST_COLUMNS)
-    directions: Floats = found.components_[:n]
-    return directions
+    is_there = found.explained_variance_ > ROUNDING
+    return found.explained_variance_[is_there], found.components_[is_there]
 
 
 def shuffled_words(texts: Sequence[str], random: RandomState) -> list[str]:

@@ -354,7 +354,12 @@ def _check_types(labelled: list[Any], distinct: list[Any], y: Any, what: str, *,
         if fractions:
             raise LabelTypeError(
                 f"{what} holds {listing(sorted(set(fractions)), limit=3)}: continuous values, not classes. "
-                "Bin them for a classifier, or use a regressor. Unknown label type: continuous."
+                "Unknown label type: continuous.",
+                hint=hint(
+                    python="Bin them for a classifier, or use a regressor. If they are classes, make the labels "
+                    "categories: pd.Series(y, dtype='category').",
+                    cli="Sort its values into groups. If they are classes, name the column of labels in --categorical.",
+                ),
             )
 
 
