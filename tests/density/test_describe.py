@@ -147,3 +147,17 @@ def test_an_estimator_is_not_its_mixture():
     fitted = VBMixture(random_state=0).fit([[0.0], [1.0], [2.0]])
     with pytest.raises(MixtureError, match=r"Pass its mixture: density.mixture_"):
         component_table(fitted)
+
+
+@pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
+def test_texts_are_described_once_and_by_parts_of_words():
+    notes = [f"the delivery {i} was late" if i % 2 else f"a wrong invoice {i} came" for i in range(60)]
+    encoder = TableEncoder().fit(pd.DataFrame({"size": np.arange(60.0), "note": notes}))
+    values = encoder.transform(pd.DataFrame({"size": np.arange(60.0), "note": notes}))
+    means = [values[1::2].mean(axis=0), values[::2].mean(axis=0)]
+    table = component_table(Mixture([0.5, 0.5], means, np.ones_like(means), "diag"), encoder)
+    first, second = table["distinct_1"]
+    assert first.startswith("note with ")
+    assert "deliver" in first
+    assert "invoice" in second
+    assert not table["distinct_2"].str.startswith("note").any()

@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 from mixkern import MixtureSVC, TableEncoder, load, prepare_table, save
 from mixkern.encoding import CategoricalColumn, TextColumn
-from mixkern.encoding.free_text import BLOCK, LONGEST, MOST_COLUMNS, SAMPLE, are_free_texts, shuffled_words
+from mixkern.encoding.free_text import BLOCK, LONGEST, MOST_COLUMNS, SAMPLE, are_free_texts, joined, shuffled_words
 from mixkern.encoding.inference import infer_column
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import ColumnChoiceWarning, TableError, UnusedColumnWarning
+from mixkern.explain import Explanation
 from mixkern.typing import RandomState
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
@@ -309,4 +310,38 @@ def test_a_model_of_texts_is_learned_saved_and_explained(tmp_path):
     assert again.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     lines = model.explain(X[:3], by="column")
     assert set(lines["column"]) == {"size", "comment: text 1", "comment: text 2"}
+    why = Explanation.of(model, X[:1])
+    assert set(why.columns["column"]) == {"size", "comment"}  # one line for all encoded columns of a text
+    line = why.columns.set_index("column").loc["comment"]
+    assert any(part in X["comment"][0] for part in line["value"].split(", "))
+    assert why.columns["for_share"].sum() == pytest.approx(1)
     assert clone(model.encoder_).fit(X).columns_ == model.encoder_.columns_
+
+
+def test_points_among_texts_are_described_by_parts_of_their_words():
+    goods = [f"the delivery number {i} was late again" for i in range(30)]
+    bills = [f"a wrong invoice {i}, please correct" for i in range(30)]
+    column = column_of(goods + bills)
+    values = np.column_stack([each.cells for each in column.derived(*raw_columns(pd.DataFrame({"comment": goods})))])
+    means = np.array([values.mean(axis=0), 2 * column_centre(column) - values.mean(axis=0)])
+    of_goods, of_bills = column.typical_words(means)
+    assert "deliver" in of_goods
+    assert "invoi" in of_bills
+    assert column.typical_words(np.full((1, len(column.parts)), np.nan)) == [""]
+
+
+def column_centre(column):
+    return np.array([part.origin + part.mean for part in column.parts])
+
+
+@pytest.mark.parametrize(
+    ("ngrams", "parts"),
+    [
+        (["erve", "serv", "rvic", "vice", "ice;"], ["service"]),
+        (["serv", "ice"], ["serv", "ice"]),
+        (["abcd", "bcd", "cde"], ["abcd", "cde"]),
+        ([], []),
+    ],
+)
+def test_overlapping_ngrams_are_joined(ngrams, parts):
+    assert joined(ngrams) == parts

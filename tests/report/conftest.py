@@ -1,10 +1,13 @@
 """Small tables and their models: one with gaps, categories and names that look like code, one simple."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from mixkern import MixtureSVC
+from mixkern.errors import ColumnChoiceWarning
 from mixkern.report import write_model_report
 from mixkern.report.facts import ModelFacts
 
@@ -33,6 +36,22 @@ def nasty_table(n=120):
 def nasty():
     X, y = nasty_table()
     return MixtureSVC(random_state=0).fit(X, y), X, y
+
+
+@pytest.fixture(scope="package")
+def commented():
+    """Return a model, its table with a column of texts, a gap among them, and the labels."""
+    random = np.random.RandomState(0)
+    group = np.arange(80) % 2
+    kinds = (["came late", "delivery slow", "parcel lost"], ["invoice wrong", "price too high", "please refund"])
+    texts = [f"{random.choice(kinds[g])} {random.choice(kinds[g])} again, case {i}" for i, g in enumerate(group)]
+    X = pd.DataFrame({"size": random.normal(size=80), "note": pd.Series(texts, dtype=object)})
+    X.loc[7, "note"] = None
+    y = pd.Series(np.where(group == 1, "bill", "goods"), dtype=object)
+    y[20:] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnChoiceWarning)
+        return MixtureSVC(random_state=0).fit(X, y), X, y
 
 
 @pytest.fixture(scope="package")

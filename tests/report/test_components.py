@@ -57,3 +57,12 @@ def test_one_component_is_no_group(plain):
     facts = ModelFacts.of(model, X, plain[2], "level")
     assert component_blocks(facts)[0] == Paragraph("The density has 1 component: the rows form no groups.")
     assert Tile("1", "component") in tiles(facts).tiles
+
+
+def test_texts_are_described_by_parts_of_words(commented):
+    facts = ModelFacts.of(*commented, "about")
+    rows = [row for card in cards(facts) for row in card.rows if row[0].startswith("note")]
+    assert {name for name, _, _ in rows} == {"note"}
+    assert any("late" in here or "parcel" in here or "delivery" in here for _, here, _ in rows)
+    assert "parts of words" in component_blocks(facts)[0].text
+    assert tiles(facts).tiles[1] == Tile("2", "columns")

@@ -72,3 +72,16 @@ def test_the_column_that_differs_most_between_components(facts):
     (best,) = facts.distinct_features(1)
     assert best.name == "size"
     assert facts.distinct_features(2) == list(facts.features)
+
+
+def test_texts_are_shown_as_they_are_written(commented):
+    _, X, _ = commented
+    facts = ModelFacts.of(*commented, "about")
+    assert [each.name for each in facts.distinct_features(6)] == ["size", "note"]
+    assert [each.name for each in facts.distinct_features(1)] == ["note"]
+    shown = facts.distinct_features(1)
+    assert facts.cells(shown, 3) == (X["note"][3],)
+    assert facts.cells(shown, 7) == ("\N{EN DASH}",)
+    name, kind, gaps, values, _ = shown[0].description(facts.rows[:, shown[0].position])
+    assert (name, kind, gaps) == ("note", "text", "1 (1 %)")
+    assert values.startswith("texts, encoded as ")

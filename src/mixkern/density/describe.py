@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
-from mixkern.encoding import CategoricalColumn, TableEncoder
+from mixkern.encoding import CategoricalColumn, TableEncoder, TextColumn
 from mixkern.encoding.cell import python_cells
 from mixkern.encoding.frame import PANDAS, make_frame
 from mixkern.errors import MixtureError, hint
@@ -25,8 +25,9 @@ def component_table(mixture: Mixture, encoder: TableEncoder | None = None, *, n_
 
     A continuous column is described by the component's mean and its distance from the mean of all components, in
     standard deviations of the whole mixture: ``age 63 (+1.8)``. A categorical column is described by the category
-    whose share exceeds that in the whole table most: ``town = Kassel (82 % against 35 %)``. Columns are ranked by these
-    differences; that of two shares is taken in standard deviations of the category's indicator.
+    whose share exceeds that in the whole table most: ``town = Kassel (82 % against 35 %)``. A column of texts is
+    described by parts of words that are frequent in the component: ``note with deliver, late``. Columns are
+    ranked by these differences; that of two shares is taken in standard deviations of the category's indicator.
 
     Parameters
     ----------
@@ -109,7 +110,20 @@ def _continuous(mixture: Mixture, encoder: TableEncoder | None) -> list[_Column]
         pairs = zip(values, scores, strict=True)
         texts = [f"{name} {value_text(value, above - middle)} ({score:+.1f})" for value, score in pairs]
         columns.append(_Column(scores, texts))
-    return columns
+    return columns if encoder is None else _with_texts(columns, named, encoder)
+
+
+def _with_texts(columns: list[_Column], named: list[tuple[str, Any]], encoder: TableEncoder) -> list[_Column]:
+    """Describe each column of texts once, by parts of words instead of the numbers that encode them."""
+    places = {name: j for j, (name, _) in enumerate(named)}
+    for column in encoder.columns_:
+        if not isinstance(column, TextColumn):
+            continue
+        at = [places.pop(part.name) for part in column.parts]
+        values = np.array([named[j][1] for j in at], dtype=float).T[:-2]  # (k, parts), without the landmarks
+        texts = [f"{column.name} with {words}" for words in column.typical_words(values)]
+        columns = [*columns, _Column(np.max([np.abs(columns[j].differences) for j in at], axis=0), texts)]
+    return [columns[j] for j in [*places.values(), *range(len(named), len(columns))]]
 
 
 def _overall(mixture: Mixture) -> tuple[Floats, Floats]:  # (d,), (d,)

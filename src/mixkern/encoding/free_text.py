@@ -32,6 +32,8 @@ LONGEST = 1_000  # characters that are read of a text
 BLOCK = 20_000  # texts that are encoded at a time
 CHECKED = 1_000  # texts whose words are counted
 ROUNDING = 1e-12  # a smaller variance is none: the vectors have length 1
+TYPICAL_NGRAMS = 40  # that describe a point among the texts
+TYPICAL_PARTS = 3  # of words, made of them
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -124,6 +126,17 @@ class TextColumn:
             for part, values in zip(self.columns, found.T, strict=True)
         ]
 
+    def typical_words(self, values: Floats) -> list[str]:  # (n, k)
+        """Return the parts of words that texts at given values of the encoded columns have more than others.
+
+        Texts cannot be decoded from these values, but described by the n-grams that they point to.
+        """
+        centre = np.array([part.origin + part.mean for part in self.columns])
+        weights = np.nan_to_num(values - centre) @ self.directions  # (n, m)
+        order = np.argsort(-weights, axis=1, kind="stable")[:, :TYPICAL_NGRAMS]
+        heavy = [[self.ngrams[j] for j in best if row[j] > 0] for row, best in zip(weights, order, strict=True)]
+        return [", ".join(sorted(joined(ngrams), key=len, reverse=True)[:TYPICAL_PARTS]) for ngrams in heavy]
+
     def _vectors(self, texts: list[str]) -> csr_array:  # (n, m)
         from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -198,3 +211,38 @@ def shuffled_words(texts: Sequence[str], random: RandomState) -> list[str]:
     split = [text.split() for text in texts]
     words = iter(random.permutation(np.array([word for each in split for word in each], dtype=object)).tolist())
     return [" ".join(next(words) for _ in each) for each in split]
+
+
+def joined(ngrams: Sequence[str]) -> list[str]:
+    """Join n-grams that overlap in three characters or more into longer parts of words.
+
+    >>> joined([" lat", "ate ", "slow", "late", "low "])
+    ['late', 'slow']
+    """
+    parts: list[str] = []
+    for ngram in ngrams:
+        merged = ngram
+        is_new = True
+        while is_new:
+            is_new = False
+            for part in parts:
+                longer = _overlapped(part, merged) or _overlapped(merged, part)
+                if longer:
+                    parts.remove(part)
+                    merged, is_new = longer, True
+                    break
+        parts.append(merged)
+    return [part.strip(" .,;:!?\"'()") for part in parts]
+
+
+def _overlapped(left: str, right: str) -> str:
+    """Return two texts that overlap as one, empty where they do not.
+
+    >>> _overlapped("late", "ate "), _overlapped("slow", "low"), _overlapped("slow", "late")
+    ('late ', 'slow', '')
+    """
+    if right in left:
+        return left
+    sizes = range(min(len(left), len(right)) - 1, NGRAMS[0] - 1, -1)
+    n = next((size for size in sizes if left.endswith(right[:size])), 0)
+    return left + right[n:] if n else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.encoding import TextColumn
 from mixkern.encoding.cell import jsonable
 from mixkern.encoding.frame import PANDAS, make_frame
 from mixkern.errors import KernelError, TableError
@@ -45,7 +46,8 @@ class Explanation:
         One line per column in which the row differs most from others: ``column`` and ``value``; beside it those of
         the labelled row with the largest pull ``for`` the label, of the one with the largest pull ``against`` it and of
         the ``component``, each with its ``share`` of the squared distance between the two and whether a gap was
-        ``filled``. ``None`` where the kernel has no distance.
+        ``filled``. A column of texts has one line, with parts of words that stand out. ``None`` where the
+        kernel has no distance.
     beside : dict
         Subjects of the comparison: numbers of the labelled rows, number of the component.
 
@@ -163,7 +165,7 @@ class Explanation:
             yield shortened(f"  {pull if inside else 'no labelled row in it counts'}", WIDTH)
             texts = [text for name, text in line.items() if name.startswith("distinct_") and text]
             if texts:
-                yield from wrap(", ".join(texts), WIDTH, initial_indent="  typical: ", subsequent_indent="    ")[:2]
+                yield from wrap("; ".join(texts), WIDTH, initial_indent="  typical: ", subsequent_indent="    ")[:2]
 
     def _differences(self) -> Iterator[str]:
         if self.columns is None:
@@ -206,10 +208,31 @@ def _columns(model: Any, X: Any) -> tuple[Any, dict[str, int]]:
     table = tables[0]
     for other in tables[1:]:
         table = table.join(other.drop(columns="value"))
+    table = _with_texts(table, model, list(beside))
     sizes = table[[f"{subject}_share" for subject in beside]].abs()
     rank = sizes.div(sizes.sum().replace(0.0, 1.0)).sum(axis=1)  # parts of both signs may each be larger than their sum
     listed = rank[rank > 0].sort_values(ascending=False, kind="stable").index[:N_COLUMNS]
     return table.loc[listed].reset_index(), beside
+
+
+def _with_texts(table: Any, model: Any, subjects: list[str]) -> Any:
+    """Put one line for each column of texts in the place of those that encode it: parts of words, and all shares."""
+    columns = () if model.encoder_ is None else model.encoder_.columns_
+    for column in columns:
+        if not isinstance(column, TextColumn):
+            continue
+        own = table.loc[[part.name for part in column.parts]]
+        values = own[["value", *subjects]].T.to_numpy(dtype=float)
+        words = [
+            None if np.isnan(row).all() else text
+            for row, text in zip(values, column.typical_words(values), strict=True)
+        ]
+        line: dict[str, Any] = dict(zip(["value", *subjects], words, strict=True))
+        line |= {f"{subject}_share": own[f"{subject}_share"].sum() for subject in subjects}
+        line |= {f"{subject}_filled": bool(own[f"{subject}_filled"].any()) for subject in subjects}
+        table = table.drop(index=own.index).astype(dict.fromkeys(["value", *subjects], object))
+        table.loc[column.name] = line
+    return table
 
 
 def _probabilities(model: Any, X: Any) -> dict[Any, float]:

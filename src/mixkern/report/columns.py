@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mixkern.density.describe import value_text
-from mixkern.encoding import CategoricalColumn, ContinuousColumn
+from mixkern.encoding import CategoricalColumn, ContinuousColumn, TextColumn
 from mixkern.encoding.column import OTHER
 from mixkern.estimators import MixtureSVC
 from mixkern.typing import Floats
-from mixkern.wording import percent, shortened
+from mixkern.wording import counted, percent, shortened
 
 GAP = "\N{EN DASH}"
 MOST_CATEGORIES = 3  # named in the description of a column
@@ -33,7 +33,11 @@ class Feature:
     categories : tuple of str or None
         In the order of their codes; ``None`` for a column of numbers.
     column : ContinuousColumn or None
-        Converts values back to the table's units; ``None`` for categories, and for rows that came encoded.
+        Converts values back to the table's units; ``None`` for categories and texts, and for rows that came encoded.
+    texts : TextColumn or None
+        Of a column of texts, which is encoded as several columns.
+    positions : tuple of int
+        Positions of the encoded columns of texts.
     """
 
     name: str
@@ -42,6 +46,21 @@ class Feature:
     position: int
     categories: tuple[str, ...] | None = None
     column: ContinuousColumn | None = None
+    texts: TextColumn | None = None
+    positions: tuple[int, ...] = ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its cells are numbers, dates or durations."""
+        return self.categories is None and self.texts is None
+
+    def typical_words(self, rows: Floats) -> str:
+        """Return parts of words that are frequent in the texts of some encoded rows."""
+        assert self.texts is not None  # checked by the callers
+        means = np.nanmean(rows[:, list(self.positions)], axis=0)
+        parts = zip(self.texts.parts, means, strict=True)
+        (words,) = self.texts.typical_words(np.array([[part.decode(mean) for part, mean in parts]]))
+        return words
 
     def text(self, value: float) -> str:
         """Write an encoded value in the table's units, rounded.
@@ -86,6 +105,8 @@ class Feature:
     def _values(self, values: Floats) -> str:
         if not len(values):
             return "none"
+        if self.texts is not None:
+            return f"texts, encoded as {counted(len(self.positions), 'number')}"
         if self.categories is None:
             low, middle, high = (self.text(float(each)) for each in (values.min(), np.median(values), values.max()))
             return low if low == high else f"{low} to {high}, median {middle}"
@@ -107,7 +128,14 @@ def features(model: MixtureSVC) -> list[Feature]:
         texts = [tuple(map(str, range(table.shape[1]))) for table in tables]
         return [*numbers, *(Feature(f"x{d + j}", "category", "", d + j, each) for j, each in enumerate(texts))]
     places = {str(name): j for j, name in enumerate(model.encoder_.get_feature_names_out())}
-    return [_feature(column, places[column.name]) for column in model.encoder_.encoded_columns_]
+    found: list[Feature] = []
+    for column in model.encoder_.columns_:
+        if isinstance(column, TextColumn):
+            own = tuple(places[part.name] for part in column.parts)
+            found.append(Feature(column.name, str(column.kind), column.remark, own[0], texts=column, positions=own))
+        else:
+            found += [_feature(part, places[part.name]) for part in column.parts]
+    return found
 
 
 def _feature(column: Any, position: int) -> Feature:
@@ -115,8 +143,3 @@ def _feature(column: Any, position: int) -> Feature:
     if isinstance(column, CategoricalColumn):
         return Feature(*about, categories=column.categories)
     return Feature(*about, column=column)
-
-
-def cells(shown: Sequence[Feature], row: Floats) -> tuple[str, ...]:
-    """Write some cells of an encoded row, with all digits."""
-    return tuple(each.exact_text(float(row[each.position])) for each in shown)

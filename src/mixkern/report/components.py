@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixkern.report.blocks import OTHERS, Block, Card, Cards, Paragraph, Share
-from mixkern.report.columns import Feature
+from mixkern.report.columns import GAP, Feature
 from mixkern.report.facts import ModelFacts
 from mixkern.typing import Floats, Ints
 from mixkern.wording import counted, percent
@@ -45,6 +45,8 @@ def _introduction(facts: ModelFacts) -> str:
         f"The density has {counted(k, 'component')}: groups of similar rows, found without labels. Each row is counted "
         "in its most probable component. A range holds the middle half of a component's rows."
     )
+    if facts.texts:
+        text += " Texts are described by parts of words that are frequent in them."
     if facts.n_labels and n_empty:
         text += f" {counted(n_empty, 'component')} {'has' if n_empty == 1 else 'have'} no label yet."
     return text
@@ -109,11 +111,21 @@ class _Typical:
         return tuple((name, own, whole) for far, own, whole, name in found[:MOST_COLUMNS] if far >= LEAST)
 
     def _compared(self, feature: Feature, here: Floats) -> tuple[float, str, str]:
+        if feature.texts is not None:
+            return self._texts(feature, here)
         own, whole = here[:, feature.position], self.rows[:, feature.position]
         own, whole = own[~np.isnan(own)], whole[~np.isnan(whole)]
         if not len(own):
             return 0.0, "", ""
         return _categories(feature, own, whole) if feature.categories is not None else _numbers(feature, own, whole)
+
+    def _texts(self, feature: Feature, here: Floats) -> tuple[float, str, str]:
+        own, whole = (rows[~np.isnan(rows[:, feature.position])] for rows in (here, self.rows))
+        if not len(own):
+            return 0.0, "", ""
+        at = list(feature.positions)
+        far = np.abs(own[:, at].mean(axis=0) - whole[:, at].mean(axis=0)) / np.maximum(whole[:, at].std(axis=0), 1e-9)
+        return float(far.max()), f"with {feature.typical_words(own)}", GAP
 
 
 def _numbers(feature: Feature, own: Floats, whole: Floats) -> tuple[float, str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixkern.report.blocks import Block, Bullets, Gauge, Heading, Paragraph, Section
-from mixkern.report.columns import GAP, Feature, cells
+from mixkern.report.columns import GAP, Feature
 from mixkern.report.components import component_blocks
 from mixkern.report.facts import ModelFacts
 from mixkern.report.page import page
@@ -174,7 +174,7 @@ def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
         return (Paragraph("Every row has a label." if complete else "No suggestions were requested."),)
     shown = facts.distinct_features(MOST_VALUES)
     rows = tuple(
-        (f"{line['position'] + 1:,}", *cells(shown, facts.rows[line["position"]]), line["reason"])
+        (f"{line['position'] + 1:,}", *facts.cells(shown, line["position"]), line["reason"])
         for line in table.to_dict("records")
     )
     columns = ("Row", *(each.name for each in shown), "Why")
@@ -187,7 +187,7 @@ def _unusual(facts: ModelFacts) -> tuple[Block, ...]:
     rows = tuple(
         (
             f"{i + 1:,}",
-            *cells(shown, facts.rows[i]),
+            *facts.cells(shown, i),
             facts.classes[facts.predicted[i]],
             f"component {facts.components[i]}",
             percent(facts.novelty[i]),
@@ -220,7 +220,7 @@ def _choice(facts: ModelFacts, n_shown: int) -> str:
 
 
 def _numeric(shown: list[Feature]) -> frozenset[int]:
-    return frozenset({0, *(j for j, each in enumerate(shown, start=1) if each.categories is None)})
+    return frozenset({0, *(j for j, each in enumerate(shown, start=1) if each.is_number)})
 
 
 def _column_table(facts: ModelFacts) -> TextTable:

@@ -1,6 +1,7 @@
 """The facts of a model's report: counts, predictions, components and advice, each computed once."""
 
 import warnings
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +18,16 @@ from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import Rows, one_hot_rows
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
-from mixkern.report.columns import Feature, features
+from mixkern.report.columns import GAP, Feature, features
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints
-from mixkern.wording import shown
+from mixkern.wording import shortened, shown
 
 CONFIDENCE = 0.95
+LONGEST_TEXT = 120  # characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class ModelFacts:
         Position of each label among the classes, -1 where there is none.
     features : tuple of Feature
         Columns in the order of the table.
+    texts : dict
+        The cells of each column of texts, ``None`` for gaps.
     target : str
         Name of the column that is predicted.
     """
@@ -58,6 +63,7 @@ class ModelFacts:
     classes: tuple[str, ...]
     codes: Ints
     features: tuple[Feature, ...]
+    texts: dict[str, list[str | None]]
     target: str
 
     @classmethod
@@ -79,6 +85,7 @@ class ModelFacts:
             classes=tuple(map(str, classes)),
             codes=positions[labels.codes],
             features=tuple(features(model)),
+            texts=_texts(features(model), X),
             target=target,
         )
 
@@ -91,6 +98,12 @@ class ModelFacts:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.table)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table, without those that are derived from them."""
+        encoder = self.settings.encoder_
+        return len(self.features) if encoder is None else len(encoder.columns_)
 
     @property
     def n_labels(self) -> int:
@@ -109,8 +122,19 @@ class ModelFacts:
         mixture = self.model.mixture_
         spread = mixture.weights @ (mixture.means - mixture.weights @ mixture.means) ** 2  # (d,)
         shares = [float((mixture.weights @ (each - mixture.weights @ each) ** 2).sum()) for each in mixture.categories]
-        best = set(np.argsort(-np.array([*spread, *shares]), kind="stable")[:most].tolist())
-        return [each for each in self.features if each.position in best]
+        differences = np.array([*spread, *shares])
+        of_columns = [differences[list(each.positions or (each.position,))].max() for each in self.features]
+        best = np.sort(np.argsort(-np.array(of_columns), kind="stable")[:most])
+        return [self.features[j] for j in best]
+
+    def cells(self, shown: Sequence[Feature], i: int) -> tuple[str, ...]:
+        """Write some cells of a row: numbers with all digits, long texts cut."""
+        return tuple(
+            each.exact_text(float(self.rows[i, each.position]))
+            if each.texts is None
+            else shortened(self.texts[each.name][i] or GAP, LONGEST_TEXT)
+            for each in shown
+        )
 
     @cached_property
     def probabilities(self) -> Floats | None:  # (n, c)
@@ -194,6 +218,12 @@ class ModelFacts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MixkernWarning)  # repeats warnings of the fit
             return suggestion_table(self.rows, n, self.y, model=self.model, random_state=0)
+
+
+def _texts(columns: Sequence[Feature], X: Any) -> dict[str, list[str | None]]:
+    """Return the cells of the columns of texts."""
+    names = {each.name for each in columns if each.texts is not None}
+    return {raw.name: raw.texts() for raw in raw_columns(X) if raw.name in names} if names else {}
 
 
 def _without_encoder(model: MixtureSVC) -> MixtureSVC:

@@ -27,7 +27,7 @@ def tiles(facts: ModelFacts) -> Tiles:
     return Tiles(
         (
             Tile(f"{facts.n_rows:,}", "rows"),
-            Tile(f"{len(facts.features):,}", "column" if len(facts.features) == 1 else "columns"),
+            Tile(f"{facts.n_columns:,}", "column" if facts.n_columns == 1 else "columns"),
             Tile(f"{facts.n_labels:,}", "label" if facts.n_labels == 1 else "labels"),
             Tile(f"{k:,}", "component" if k == 1 else "components"),
             Tile(accuracy, about),
@@ -41,7 +41,7 @@ def sentences(facts: ModelFacts) -> list[str]:
 
 
 def _table(facts: ModelFacts) -> str:
-    size = f"The table has {counted(facts.n_rows, 'row')} and {counted(len(facts.features), 'column')}."
+    size = f"The table has {counted(facts.n_rows, 'row')} and {counted(facts.n_columns, 'column')}."
     if not facts.n_labels:
         return f"{size} None of the rows has a label in the column {_quoted(facts.target)}."
     how_many = "All rows" if facts.n_labels == facts.n_rows else f"{facts.n_labels:,} of the rows"
