@@ -223,7 +223,7 @@ def test_one_class(y, label):
         (
             [0.5, 1.0],
             (
-                r"y holds 0\.5: continuous values, not classes\. Unknown label type: continuous\. Bin them .* If they are "
+                r"y holds 0\.5: continuous values, not classes\. Unknown label type: continuous\. Bin .* If they are "
                 r"classes, make the labels categories: pd\.Series\(y, dtype='category'\)\.$"
             ),
         ),

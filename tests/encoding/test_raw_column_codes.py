@@ -28,6 +28,12 @@ CELLS = {
     "dates": [dt.date(2024, 5, 1), None, dt.date(2024, 5, 1), *[dt.date(2020, 1, i) for i in range(1, 7)]],
     "gaps": [None] * 9,
 }
+
+
+def as_views(column):
+    return column.cast(pa.string_view()) if column.type == pa.string() else column
+
+
 FRAMES = {
     "pandas": lambda cells: pd.DataFrame({"a": cells}),
     "pandas objects": lambda cells: pd.DataFrame({"a": pd.Series(cells, dtype=object)}),
@@ -37,6 +43,7 @@ FRAMES = {
     "polars categories": lambda cells: pl.DataFrame({"a": pl.Series(cells).cast(pl.String).cast(pl.Categorical)}),
     "pyarrow": lambda cells: pa.table({"a": cells}),
     "pyarrow chunks": lambda cells: pa.table({"a": pa.chunked_array([pa.array(cells)[:4], pa.array(cells)[4:]])}),
+    "pyarrow views": lambda cells: pa.table({"a": as_views(pa.array(cells))}),
     "pyarrow dictionary": lambda cells: pa.table({"a": pa.array(cells).dictionary_encode()}).slice(0, 9),
     "pyarrow dictionaries": lambda cells: pa.table(
         {"a": pa.chunked_array([pa.array(cells)[:4].dictionary_encode(), pa.array(cells)[4:].dictionary_encode()])}

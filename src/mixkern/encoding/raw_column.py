@@ -119,6 +119,8 @@ class Coded:
         if isinstance(column, pa.ChunkedArray):
             column = column.unify_dictionaries().combine_chunks()
         dictionary = column.dictionary
+        if pa.types.is_string_view(dictionary.type):  # as in frames of polars; Arrow has no take for it
+            dictionary = dictionary.cast(pa.large_string())
         codes = column.indices.cast(pa.int64()).fill_null(GAP).to_numpy(zero_copy_only=False)
         return cls.of_codes(codes, lambda used: dictionary.take(pa.array(used)).to_pylist(), len(dictionary))
 
