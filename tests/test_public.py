@@ -101,9 +101,6 @@ SENTENCES = {
     "mixkern.plot.gallery()": (
         "mixkern.plot needs matplotlib, which is not installed. Install it with: pip install 'mixkern[plot]'"
     ),
-    "mixkern.io.convert('old.mixkern', 'never.mixkern')": (
-        "Converting a model file needs skops, which is not installed. Install it with: pip install 'mixkern[convert]'"
-    ),
     "import mixkern.__main__; mixkern.__main__.main()": (
         "mixkern: The command line needs click, which is not installed. Install it with: pip install"
     ),

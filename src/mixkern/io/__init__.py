@@ -1,7 +1,6 @@
 """Files: tables in and out, models in and out."""
 
 from mixkern.io.blocks import Block, TableFile
-from mixkern.io.convert import convert
 from mixkern.io.dialect import Dialect
 from mixkern.io.model import ModelFile, load, read_model, save
 from mixkern.io.table import Table, read_table, table_file
@@ -13,7 +12,6 @@ __all__ = [
     "ModelFile",
     "Table",
     "TableFile",
-    "convert",
     "load",
     "read_model",
     "read_table",

@@ -144,7 +144,10 @@ def _check_start(file: BinaryIO, n_bytes: int) -> None:
     if start[_LOCAL:] == _OLD_NAME:
         raise ModelFileError(
             "it was written by a development version of mixkern 0.1, in an older format.",
-            hint=hint(python="Convert it: mixkern.io.convert(old, new).", cli="Convert it: mixkern convert OLD NEW"),
+            hint=hint(
+                python="Convert it, on the command line: mixkern convert OLD NEW.",
+                cli="Convert it: mixkern convert OLD NEW",
+            ),
         )
     if n_bytes > LARGEST:
         raise ModelFileError(f"the file is larger than {LARGEST / 2**30:.2g} GB, and models are smaller.")

@@ -1,51 +1,45 @@
-"""A table in a file: its column names at once, its rows whole or block by block."""
+"""A table in a file: its column names at once, its rows whole or block by block; those of delimited text."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import OnDemand
-from mixkern.io.columns import Typed
-from mixkern.io.dialect import Dialect
+from mixkern.io.columns import Typed, converted, inferred, texts, without_gaps
+from mixkern.io.dialect import Dialect, HeaderLine, comma_note, delimiter_hint
 from mixkern.io.source import Progress, TableSource
+from mixkern.io.text_blocks import LineNumbers, TextBlocks
 from mixkern.threads import available_threads
 from mixkern.wording import listing
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 N_ROWS = 50_000  # of a block
 MANY_ROWS = 10_000  # whose columns are typed in threads
+_ROW_NUMBER = " *(?:0|[1-9][0-9]*) *"
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a table file.
+    """Some rows of a table file."""
 
-    Attributes
-    ----------
-    start : int
-        Position of the first row, from 0.
-    typed : pyarrow.Table
-        The columns that were asked for, in the types of the fitted columns.
-    cells : pyarrow.Table
-        All columns as they are in the file: texts of a text file, any type of a Parquet file.
-    """
-
-    start: int
-    typed: Any
-    cells: Any
+    start: int  # position of the first row, from 0
+    typed: Any  # pyarrow.Table: columns in their types
+    cells: Any  # pyarrow.Table: all columns as they are in the file
 
     def __len__(self) -> int:
         return int(self.cells.num_rows)
 
 
 class TableFile(ABC):
-    r"""A table in a file, opened by :func:`mixkern.io.table_file`.
+    """A table in a file, opened by :func:`mixkern.io.table_file`.
 
     Attributes
     ----------
@@ -54,33 +48,11 @@ class TableFile(ABC):
     names : tuple of str
         Names of all columns, in the order of the file.
     columns : tuple of str
-        Those to learn from: without a first column that has no name and holds row numbers. It is detected from the
-        first rows, and again from all rows by :meth:`table`.
+        Those to learn from: without a first column that has no name and holds row numbers.
     dialect : Dialect
         How the file is written.
     notes : tuple of FileFormatWarning
-        Signs, encodings and columns that could have been read in another way. Some are found only while rows are read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from mixkern.encoding import TableEncoder
-    >>> from mixkern.io import table_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "people.csv"
-    ...     _ = path.write_text("age;town;churn\n20,5;Kassel;no\n40,5;Passau;\n;Kassel;yes\n")
-    ...     file = table_file(path)
-    ...     table = file.table(text=["churn"])
-    ...     encoder = TableEncoder().fit(table.select(["age", "town"]))
-    ...     kinds = {column.name: column for column in encoder.columns_}
-    ...     blocks = [block for block in file.blocks(kinds, n_rows=2, text=["churn"])]
-    >>> file.columns, file.line_of(2)
-    (('age', 'town', 'churn'), 4)
-    >>> table.to_pydict()
-    {'age': [20.5, 40.5, None], 'town': ['Kassel', 'Passau', 'Kassel'], 'churn': ['no', None, 'yes']}
-    >>> [block.cells["age"].to_pylist() for block in blocks]
-    [['20,5', '40,5'], ['']]
+        Signs, encodings and columns that could have been read in another way; some are found while rows are read.
     """
 
     def __init__(
@@ -132,7 +104,7 @@ class TableFile(ABC):
         kinds: Mapping[str, TableColumn] | None = None,
         on_progress: Progress | None = None,
     ) -> Any:
-        """Read all rows; see :meth:`whole`."""
+        """Read all rows as a pyarrow.Table; the parameters are those of :meth:`blocks`."""
         return self.whole(text, kinds, on_progress).typed
 
     def whole(
@@ -141,22 +113,7 @@ class TableFile(ABC):
         kinds: Mapping[str, TableColumn] | None = None,
         on_progress: Progress | None = None,
     ) -> Block:
-        """Read all rows as one block.
-
-        Parameters
-        ----------
-        text : collection of str, default=()
-            Columns of labels: their cells stay texts, null where they are empty.
-        kinds : mapping from str to TableColumn, default=None
-            Fitted columns, as in :meth:`blocks`; without it, each column gets the narrowest type that fits its cells.
-        on_progress : callable, default=None
-            Called with the number of bytes read and the number in all, which is ``None`` for a pipe.
-
-        Returns
-        -------
-        Block
-            Typed columns are ``columns``, or those in ``kinds`` and ``text``.
-        """
+        """Read all rows as one block; without ``kinds``, columns have the narrowest type that fits their cells."""
         cells = pa.concat_tables(list(self._parts(on_progress)))
         return Block(0, self._typed(cells, kinds, text, 0), cells)
 
@@ -167,9 +124,7 @@ class TableFile(ABC):
         text: Collection[str] = (),
         on_progress: Progress | None = None,
     ) -> Iterator[Block]:
-        """Read rows block by block, without holding all of them in memory.
-
-        A row is read in the same way in any block, because ``kinds`` determines the type of each column.
+        """Read rows block by block; a row is read in the same way in any block.
 
         Parameters
         ----------
@@ -178,13 +133,9 @@ class TableFile(ABC):
         n_rows : int, default=50_000
             Rows of a block; the last may have fewer.
         text : collection of str, default=()
-            Columns that stay texts, even if they are in ``kinds``.
+            Columns of labels: their cells stay texts, null where they are empty.
         on_progress : callable, default=None
             Called with the number of bytes read and the number in all, which is ``None`` for a pipe.
-
-        Yields
-        ------
-        Block
         """
         if n_rows < 1:
             raise OptionError(f"A block must have at least 1 row, but n_rows is {n_rows}.")
@@ -243,6 +194,86 @@ class TableFile(ABC):
     @abstractmethod
     def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
         """Return cells in the type of a fitted column; the first is in row ``start``."""
+
+
+class DelimitedFile(TableFile):
+    """A table in a text file, with a line for each row and a delimiter between fields."""
+
+    def __init__(
+        self, source: TableSource, dialect: Dialect, header: HeaderLine, rows: list[list[str]], gaps: Collection[str]
+    ) -> None:
+        columns = list(zip(*rows, strict=True))
+        super().__init__(source, dialect, header.names, gaps, header.numbered)
+        self._is_numbered = header.numbered is not None and all(re.fullmatch(_ROW_NUMBER, cell) for cell in columns[0])
+        self._numbers = LineNumbers()
+        self._written = header.written
+        self._notes += [*header.notes, *comma_note(columns, list(dialect.decimals.values()))]
+        if len(self.names) == 1:
+            self._notes.append(FileFormatWarning("There is only one column.", hint=delimiter_hint(";")))
+
+    @property
+    def notes(self) -> tuple[FileFormatWarning, ...]:
+        """Signs, encodings and columns that could have been read in another way."""
+        encoding = self.dialect.encoding.removesuffix("-sig")
+        note = [FileFormatWarning(f"{self.name} was read as {encoding}.")] if encoding != "utf-8" else []
+        return (*super().notes, *note)
+
+    def line_of(self, row: int) -> int | None:
+        """Return the line at which a row begins, ``None`` if it has not been read yet."""
+        return self._numbers.of(row)
+
+    def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
+        with self._source.opened() as stream:
+            blocks = TextBlocks(stream.chunks(), self.dialect, self.name, self._written)
+            self._numbers = blocks.numbers
+            for part in blocks:
+                if blocks.encoding != self.dialect.encoding:
+                    self.dialect = replace(self.dialect, encoding=blocks.encoding)
+                if on_progress is not None:
+                    on_progress(*stream.progress)
+                yield part
+            if on_progress is not None:
+                on_progress(*stream.progress)
+        if not self._numbers.n_rows:
+            raise no_rows(self.name)
+
+    def _is_row_numbers(self, cells: Any) -> bool:
+        """Return whether all cells are whole numbers without leading zeros."""
+        return bool(pc.all(pc.match_substring_regex(cells, f"^{_ROW_NUMBER}$")).as_py())
+
+    def _labels(self, name: str, cells: Any) -> Any:
+        cells = self._trimmed(cells)
+        found = texts(cells)
+        if found.null_count:
+            words = sorted(word for word in pc.unique(cells.filter(pc.is_null(found))).to_pylist() if word.strip())
+            if words:
+                self._column_notes[name] = FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell.")
+        return found
+
+    def _inferred(self, name: str, cells: Any) -> Any:
+        sign = self.dialect.decimals[name]
+        cells = without_gaps(self._trimmed(cells), self._gaps, sign)
+        return self._noted(name, inferred(name, cells, sign, self.line_of))
+
+    def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
+        sign = self.dialect.decimals[name]
+        cells = without_gaps(self._trimmed(cells), self._gaps, sign)
+        try:
+            return converted(
+                name,
+                cells,
+                column,
+                sign,
+                lambda row: self.line_of(start + row),
+                lambda spelling, cell: self.spellings.setdefault(name, (spelling, cell)),
+                day_first=self.dialect.day_first.get(name),
+            )
+        except TableFileError as error:
+            raise error.prefixed(f"{self.name}, ") from error
+
+    def _trimmed(self, cells: Any) -> Any:
+        """Return cells without the blanks that follow each delimiter."""
+        return pc.utf8_ltrim(cells, " ") if self.dialect.has_spaces else cells
 
 
 def _sized(parts: Iterator[Any], n_rows: int) -> Iterator[Any]:

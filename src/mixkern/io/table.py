@@ -7,20 +7,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from mixkern.encoding.raw_column import Coded
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError, issue
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
-from mixkern.io.blocks import TableFile
-from mixkern.io.delimited import delimited_file
-from mixkern.io.dialect import Dialect
+from mixkern.io.blocks import DelimitedFile, TableFile, no_rows
+from mixkern.io.dialect import Dialect, HeaderLine, dialect_of, header_line, with_decimals
 from mixkern.io.excel import ExcelFile, is_workbook
-from mixkern.io.source import FIRST, MAGIC, TableSource, no_table
+from mixkern.io.source import CHUNK, FIRST, MAGIC, TableSource, no_table
+from mixkern.io.text_blocks import TextBlocks
 from mixkern.validation import one_of
 from mixkern.wording import counted, listing
 
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+
+LARGEST_HEAD = 1 << 25  # bytes: a header and a row of a million columns
+N_LOOKED_AT = 1000  # rows from which decimal signs are detected
+_BLANK = b"\r\n\t \xef\xbb\xbf"
 
 
 class Format(StrEnum):
@@ -43,53 +46,10 @@ def table_file(
     sheet: str | None = None,
     like: Dialect | None = None,
 ) -> TableFile:
-    r"""Open a table in a file: delimited text such as CSV, compressed or not, Parquet, Arrow IPC or Excel (.xlsx).
+    """Open a table in a file. Only its beginning is read, to detect how it is written where no option is given.
 
-    Only the beginning of the file is read, to detect how it is written where no option is given.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; ``"-"`` is standard input. Compression (gzip, bzip2, xz, zip with one file, zstd) is detected from
-        the bytes, not from the name.
-    delimiter : str, default=None
-        The character between fields, or "comma", "semicolon", "tab", "pipe" or "space"; ``None`` detects it.
-    decimal : {".", ","} or mapping of str, default=None
-        The decimal sign of all columns, or of those in a mapping as far as the first rows can be read with it; ``None``
-        detects it.
-    encoding : str, default=None
-        Encoding of the text; ``None`` is the encoding of a byte order mark, or UTF-8, or cp1252 where the first letter
-        outside ASCII is none in UTF-8.
-    format : {"csv", "tsv", "parquet", "arrow"}, default=None
-        Format of the file; ``None`` detects Parquet and Arrow IPC (Feather) from the bytes, and takes other files for
-        text.
-    gaps : collection of str, default=()
-        Texts of cells that are gaps, such as "-999", in addition to empty cells, NA, null and similar ones.
-    sheet : str, default=None
-        Sheet of an Excel file; ``None`` is the first one.
-    like : Dialect, default=None
-        How another table of the same kind is written: its delimiter is tried first, and its encoding where the bytes
-        are not UTF-8.
-
-    Returns
-    -------
-    TableFile
-
-    Raises
-    ------
-    TableFileError
-        If the file is no table; the message names the line and the next step.
-    OptionError
-        For an invalid option.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "people.csv"
-    ...     _ = path.write_text("age;town\n31,5;Kassel\n47;Passau\n")
-    ...     table_file(path).table().to_pydict()
-    {'age': [31.5, 47.0], 'town': ['Kassel', 'Passau']}
+    The parameters are those of :func:`mixkern.read_table`, and ``like``: how another table of the same kind is written.
+    Its delimiter is tried first, and its encoding where the bytes are not UTF-8.
     """
     how = one_of(Format, format, "format") if format is not None else None
     source = TableSource(path)
@@ -105,7 +65,47 @@ def table_file(
         raise TableFileError(f"{source.name} looks like {what}.")
     if how is Format.TSV and delimiter is None:
         delimiter = "tab"
-    return delimited_file(source, delimiter=delimiter, decimal=decimal, encoding=encoding, gaps=gaps, like=like)
+    return _delimited_file(source, delimiter=delimiter, decimal=decimal, encoding=encoding, gaps=gaps, like=like)
+
+
+def _delimited_file(
+    source: TableSource,
+    *,
+    delimiter: str | None = None,
+    decimal: str | Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    gaps: Collection[str] = (),
+    like: Dialect | None = None,
+) -> DelimitedFile:
+    """Open a text file: detect its dialect, its column names and its decimal signs from its first bytes."""
+    size = CHUNK
+    head = source.peek(size)
+    if not head.strip(_BLANK):
+        raise TableFileError(f"{source.name} is empty. Expected a line of column names, and a line for each row.")
+    dialect = dialect_of(head, source.name, delimiter=delimiter, encoding=encoding, like=like)
+    header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
+    while not rows and len(head) == size < LARGEST_HEAD:
+        size *= 4
+        head = source.peek(size)
+        header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
+    if header is None or not rows:
+        raise no_rows(source.name)
+    columns = list(zip(*rows, strict=True))
+    return DelimitedFile(source, with_decimals(dialect, header.names, columns, decimal), header, rows, gaps)
+
+
+def _start(head: bytes, dialect: Dialect, name: str, *, is_cut: bool) -> tuple[HeaderLine | None, list[list[str]]]:
+    """Return the header and the first rows, as far as the bytes hold them."""
+    records = TextBlocks([head], dialect, name, ()).head(is_cut=is_cut)
+    record = records.header()
+    if not record:
+        return None, []
+    header = header_line(record, records.line - 1, name)
+    rest = records.rest
+    is_blank = not rest.strip("\r\n") or (len(record) > 1 and rest.isspace() and not dialect.delimiter.isspace())
+    if is_blank and (not is_cut or len(rest) > CHUNK // 2):
+        raise no_rows(name, " in the MB after it" if is_cut else "")
+    return header, records.rows(len(record), N_LOOKED_AT)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,18 +168,43 @@ def read_table(
     sheet: str | None = None,
     text: Collection[str] = (),
 ) -> Table:
-    r"""Read a table from a file as the commands of the tool do: how it is written is detected.
+    r"""Read a table from a file: delimited text such as CSV, compressed or not, Parquet, Arrow IPC or Excel (.xlsx).
+
+    How it is written is detected, as by the commands of the tool.
 
     Parameters
     ----------
-    path, delimiter, decimal, encoding, format, gaps, sheet
-        As in :func:`mixkern.io.table_file`.
+    path : str or Path
+        The file; ``"-"`` is standard input. Compression (gzip, bzip2, xz, zip with one file, zstd) is detected from
+        the bytes, not from the name.
+    delimiter : str, default=None
+        The character between fields, or "comma", "semicolon", "tab", "pipe" or "space"; ``None`` detects it.
+    decimal : {".", ","} or mapping of str, default=None
+        The decimal sign of all columns, or of those in a mapping as far as the first rows can be read with it; ``None``
+        detects it.
+    encoding : str, default=None
+        Encoding of the text; ``None`` is the encoding of a byte order mark, or UTF-8, or cp1252 where the first letter
+        outside ASCII is none in UTF-8.
+    format : {"csv", "tsv", "parquet", "arrow"}, default=None
+        Format of the file; ``None`` detects Parquet and Arrow IPC (Feather) from the bytes, and takes other files for
+        text.
+    gaps : collection of str, default=()
+        Texts of cells that are gaps, such as "-999", in addition to empty cells, NA, null and similar ones.
+    sheet : str, default=None
+        Sheet of an Excel file; ``None`` is the first one.
     text : collection of str, default=()
         Columns whose cells stay texts, such as labels that are numbers.
 
     Returns
     -------
     Table
+
+    Raises
+    ------
+    TableFileError
+        If the file is no table; the message names the line and the next step.
+    OptionError
+        For an invalid option.
 
     Warns
     -----
@@ -230,10 +255,7 @@ def pandas_frame(table: Any, start: int = 0) -> Any:
 
 def _objects(cells: Any) -> Any:
     """Return cells as Python objects, gaps as ``None``; equal cells are one object."""
-    chunks = cells.dictionary_encode().unify_dictionaries().chunks
-    words = chunks[0].dictionary.to_pylist() if chunks else []
+    coded = Coded.of_arrow(cells)
     if pa.types.is_decimal(cells.type):
-        words = [int(word) if word == int(word) else word for word in words]
-    values = np.empty(len(words) + 1, dtype=object)
-    values[:-1] = words
-    return values[np.concatenate([chunk.indices.fill_null(len(words)).to_numpy() for chunk in chunks])]
+        coded = coded.mapped(lambda cell: int(cell) if cell == int(cell) else cell)
+    return coded.taken(coded.distinct, None, object)

@@ -223,7 +223,7 @@ def test_files_of_older_formats_are_named(tmp_path):
     for content in (zipped({"mixkern.json": b"{}", "model.skops": b""}, ZIP_DEFLATED),):
         message = refusal(content, tmp_path)
         assert "written by a development version of mixkern 0.1" in message
-        assert message.endswith("Convert it: mixkern.io.convert(old, new).")
+        assert message.endswith("Convert it, on the command line: mixkern convert OLD NEW.")
     with pytest.raises(ModelFileError) as caught:
         load(Path(__file__).parent / "data" / "format_1_svc.mixkern")
     assert caught.value.on("cli").endswith("Convert it: mixkern convert OLD NEW")

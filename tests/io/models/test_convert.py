@@ -13,9 +13,10 @@ import skops.io
 from sklearn.linear_model import LogisticRegression
 
 from mixkern import io
+from mixkern.cli.convert import convert
 from mixkern.density import Rows
 from mixkern.errors import MissingExtraError, ModelFileError
-from mixkern.io import convert, read_model
+from mixkern.io import read_model
 from mixkern.svm.decision import kernel_matrix
 
 from .damage import zipped
