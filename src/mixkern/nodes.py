@@ -105,7 +105,7 @@ class NodeReader:
         self._arrays = arrays
         self._unread = set(range(n_arrays))
         self._shared: list[Any] = []
-        self._ways: dict[tuple[str, ...], Callable[[Any], Any]] = {
+        self._readers: dict[tuple[str, ...], Callable[[Any], Any]] = {
             ("tuple",): lambda node: tuple(self._list(node["tuple"])),
             ("dict",): self._dict,
             ("float",): lambda node: _NOT_FINITE[node["float"]],
@@ -132,10 +132,10 @@ class NodeReader:
         self._depth += 1
         if self._depth > DEEPEST:
             raise ModelFileError(f"its values are nested more than {DEEPEST} deep.")
-        way = None if isinstance(node, list) else self._ways.get(tuple(sorted(node)))
-        if way is None and not isinstance(node, list):
+        read = None if isinstance(node, list) else self._readers.get(tuple(sorted(node)))
+        if read is None and not isinstance(node, list):
             raise ModelFileError(f"it has a value with unknown keys: {_shown(node)}.")
-        found = self._list(node) if way is None else way(node)
+        found = self._list(node) if read is None else read(node)
         self._depth -= 1
         return found
 

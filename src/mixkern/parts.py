@@ -1,4 +1,4 @@
-"""What a class is made of: a registry of the classes that model files hold, and checks of their parts.
+"""The registry of classes that model files hold, and checks of their parts.
 
 A class is registered under its public name, which model files have in place of a module and a qualified name. Its parts
 are named values: plain values, arrays, and objects of other registered classes.

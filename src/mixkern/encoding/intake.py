@@ -200,10 +200,7 @@ def prepare_table(
         raise OptionError(f"The decimal sign must be '.' or ',', but it is {shown(decimal)}.")
     native, labels = _opened(frame)
     options = {"target": target, "drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
-    named = column_positions(labels, options)
-    if target is not None and len(named["target"]) != 1:
-        raise OptionError(f"target must be the name of one column, but it is {shown(target)}.")
-    user_choices([str(label) for label in labels], continuous, categorical, labels)  # an error if one is named in both
+    named = _named_columns(labels, options)
     left = [i for i in range(len(labels)) if i not in named["drop"] and i not in named["target"]]
     requested = {i for option in ("keep", "continuous", "categorical") for i in named[option]}
     raws = dict(zip(left, raw_columns(_selected(native, left)), strict=True)) if left else {}
@@ -219,8 +216,7 @@ def prepare_table(
     y, name = None, None
     for i in named["target"]:
         name = str(labels[i])
-        is_categorical = i in named["categorical"]
-        y = label_column(_column(native, i), unlabelled, name=name, categorical=is_categorical)
+        y = label_column(_column(native, i), unlabelled, name=name, categorical=i in named["categorical"])
         notes += label_notes(y, name)
     for note in notes:
         issue(note)
@@ -246,6 +242,15 @@ def _opened(frame: Any) -> tuple[Any, list[Any]]:
             hint=hint(python="Give them names: pd.DataFrame(X, columns=[...])."),
         )
     return native, labels
+
+
+def _named_columns(labels: list[Any], options: Mapping[str, ColumnNames]) -> dict[str, list[int]]:
+    """Return the positions of named columns; raise an error for several targets, and for a column of two types."""
+    named = column_positions(labels, options)
+    if options["target"] is not None and len(named["target"]) != 1:
+        raise OptionError(f"target must be the name of one column, but it is {shown(options['target'])}.")
+    user_choices([str(label) for label in labels], options["continuous"], options["categorical"], labels)
+    return named
 
 
 def _selected(native: Any, positions: list[int]) -> Any:

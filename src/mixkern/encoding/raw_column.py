@@ -219,10 +219,8 @@ class RawColumn:
         plain = plain_numbers(there, spelling.decimal) if len(there) == len(distinct) else None
         if plain is not None:
             return plain.tolist()
-        return [
-            parsed(cell) if not isinstance(cell, str) else np.nan if is_gap_word(cell) else spelling.value(cell)
-            for cell in distinct
-        ]
+        of_text = {cell: spelling.value(cell) for cell in there}
+        return [of_text.get(cell, np.nan) if isinstance(cell, str) else parsed(cell) for cell in distinct]
 
     def dates(self, spelling: Spelling) -> "RawColumn":
         """Return texts as dates, words for gaps as gaps."""
