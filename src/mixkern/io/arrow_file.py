@@ -11,7 +11,7 @@ from mixkern.encoding.column import CategoricalColumn
 from mixkern.encoding.grammar import POINT
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.written import LARGEST
-from mixkern.errors import MixkernError, TableFileError
+from mixkern.errors import TableFileError
 from mixkern.imports import OnDemand, optional
 from mixkern.io.blocks import TableFile, no_rows
 from mixkern.io.columns import converted, mapped
@@ -23,7 +23,7 @@ pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 ROW_NUMBERS = "__index_level_0__"  # name of an index without a name, written by pandas
-_NAMES = {"parquet": "a Parquet", "arrow": "an Arrow"}
+_NAMES = {"parquet": "a Parquet", "arrow": "an Arrow", "excel": "an Excel"}
 N_ROWS = 1 << 16  # read at a time
 _WORDS = (Kind.TEXT, Kind.CATEGORY, Kind.BOOLEAN)
 # Errors of pyarrow for damaged files, besides its own classes.
@@ -104,19 +104,10 @@ class ArrowFile(TableFile):
                 file = pa.ipc.open_file(raw)
                 yield list(file.schema.names), raw.seek(0, 2), _checked_batches(file)
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded(self) -> Any:
         """Convert errors of pyarrow to a TableFileError."""
-        try:
-            yield
-        except MixkernError:
-            raise
-        except (pa.ArrowException, *_DAMAGES) as error:
-            message = (str(error) or type(error).__name__).splitlines()[0]
-            kind = _NAMES.get(self._format, "an Excel")
-            raise TableFileError(
-                f"{self._source.name} is not {kind} file, or damaged: {message.rstrip('.')}. Write it again."
-            ) from error
+        what = f"is not {_NAMES[self._format]} file, or damaged"
+        return self._source.guarded((pa.ArrowException, *_DAMAGES), what, "Write it again")
 
 
 def _checked_batches(file: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.grammar import POINT, is_gap_word
 from mixkern.encoding.written import LARGEST
-from mixkern.errors import FileFormatWarning, MixkernError, TableFileError, hint
+from mixkern.errors import FileFormatWarning, TableFileError, hint
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import TableFile, no_rows
@@ -77,7 +77,8 @@ class ExcelFile(ArrowFile):
 def _sheet(source: TableSource, sheet: str | None) -> tuple[list[list[Any]], int, list[str]]:
     """Return the rows of a sheet, the position of the first one, and the names of all sheets."""
     calamine = optional("python_calamine", purpose="An Excel file")
-    try:
+    damages = (calamine.CalamineError, OSError, ValueError, IndexError, zipfile.BadZipFile, zlib.error)
+    with source.guarded(damages, "is not an Excel file, or damaged", "Save it again"):
         _check_size(source)
         with calamine.CalamineWorkbook.from_path(str(source.path)) as book:
             names = list(book.sheet_names)
@@ -88,11 +89,6 @@ def _sheet(source: TableSource, sheet: str | None) -> tuple[list[list[Any]], int
             found = book.get_sheet_by_name(names[0] if sheet is None else sheet)
             rows = found.to_python(skip_empty_area=True)
             return [[None if cell == "" else cell for cell in row] for row in rows], (found.start or (0, 0))[0], names
-    except MixkernError:
-        raise
-    except (calamine.CalamineError, OSError, ValueError, IndexError, zipfile.BadZipFile, zlib.error) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise TableFileError(f"{source.name} is not an Excel file, or damaged: {reason}. Save it again.") from error
 
 
 def _check_size(source: TableSource) -> None:

@@ -1,13 +1,10 @@
-"""Read the bytes of a file or of standard input, decompressed.
-
-The first bytes show what a file is. A file can be read many times, a pipe only once. Everything that fails raises a
-:class:`TableFileError`.
-"""
+"""Read the bytes of a file or of standard input, decompressed; what fails raises a :class:`TableFileError`."""
 
 import bz2
 import gzip
 import io
 import lzma
+import re
 import sys
 import tempfile
 import weakref
@@ -24,56 +21,47 @@ from mixkern.validation import as_path
 from mixkern.wording import counted, nearest
 
 MAGIC = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of a file
-_TWICE = "a file compressed twice: unpack it first"
-_PICKLE = "a pickle, which could run code: save the table as CSV or Parquet"
+_COMPRESSIONS = {  # patterns of the first bytes
+    "gzip": rb"\x1f\x8b",
+    "bzip2": rb"BZh\d(?:1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\x00",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "zip": rb"PK(?:\x03\x04|\x05\x06)",
+}
 _NOT_TABLES = {
-    b"\xd0\xcf\x11\xe0": "an older Excel file: save it as .xlsx or CSV",
-    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "a picture"),
-    b"%PDF": "a PDF: save the table as CSV",
-    b"SQLite format 3\0": "an SQLite database: save the table as CSV",
-    b"\x89HDF": "an HDF5 file: save the table as CSV or Parquet",
-    b"\x93NUMPY": "a NumPy array: save it as CSV, with a line of column names",
-    **dict.fromkeys((b"\x80\x04\x95", b"\x80\x05\x95"), _PICKLE),
-    b"ORC": "an ORC file: save it as Parquet",
-    b"Obj\x01": "an Avro file: save it as Parquet",
-    b"\x7fELF": "a program",
-    b"7z\xbc\xaf": "a 7z archive: unpack it first",
-    b"Rar!": "a RAR archive: unpack it first",
-    **dict.fromkeys((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"), _TWICE),
+    rb"(?s).{257}ustar": "a tar archive: unpack it first",
+    rb"\xd0\xcf\x11\xe0": "an older Excel file: save it as .xlsx or CSV",
+    rb"\x89PNG|\xff\xd8\xff|GIF8": "a picture",
+    rb"%PDF": "a PDF: save the table as CSV",
+    rb"SQLite format 3\x00": "an SQLite database: save the table as CSV",
+    rb"\x89HDF": "an HDF5 file: save the table as CSV or Parquet",
+    rb"\x93NUMPY": "a NumPy array: save it as CSV, with a line of column names",
+    rb"\x80[\x04\x05]\x95": "a pickle, which could run code: save the table as CSV or Parquet",
+    rb"ORC": "an ORC file: save it as Parquet",
+    rb"Obj\x01": "an Avro file: save it as Parquet",
+    rb"\x7fELF": "a program",
+    rb"7z\xbc\xaf": "a 7z archive: unpack it first",
+    rb"Rar!": "a RAR archive: unpack it first",
+    rb"(?i)\s{0,60}(?:<!doctype|<html)": "a web page: save the table as CSV",
+    rb"(?i)\s{0,60}<\?xml": "an XML file: save the table as CSV",
+    rb'\s{0,60}(?:\{"|\[\{)': "a JSON file: save the table as CSV",
+    **dict.fromkeys(_COMPRESSIONS.values(), "a file compressed twice: unpack it first"),
 }
-_NOT_TEXTS = {
-    **dict.fromkeys((b"<!doctype", b"<html"), "a web page: save the table as CSV"),
-    b"<?xml": "an XML file: save the table as CSV",
-    **dict.fromkeys((b'{"', b"[{"), "a JSON file: save the table as CSV"),
-}
-_TAR = slice(257, 262)
 _MEMBERS = {
     "[Content_Types].xml": "an Office document: save the table as CSV",
     "mimetype": "a LibreOffice file: save it as .xlsx or CSV",
     **dict.fromkeys(("model.json", "schema.json", "mixkern.json"), "a model rather than a table"),
 }
-_COMPRESSIONS = {
-    b"\x1f\x8b": "gzip",
-    b"\xfd7zXZ\0": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    **dict.fromkeys((b"PK\x03\x04", b"PK\x05\x06"), "zip"),
-}
 
 
 def compression(first: bytes) -> str | None:
     """Return the compression of a file, detected from its first bytes."""
-    if first.startswith(b"BZh"):
-        return "bzip2" if first[3:4].isdigit() and first[4:10] in (b"1AY&SY", b"\x17rE8P\x90") else None
-    return next((name for magic, name in _COMPRESSIONS.items() if first.startswith(magic)), None)
+    return next((name for name, pattern in _COMPRESSIONS.items() if re.match(pattern, first)), None)
 
 
 def no_table(first: bytes) -> str:
     """Return what a file is that is no table, and what to do; empty where it may be a table."""
-    if first[_TAR] == b"ustar":
-        return "a tar archive: unpack it first"
-    start = first[:64].lstrip().lower()
-    found = [what for magic, what in _NOT_TABLES.items() if first.startswith(magic)]
-    return next(iter([*found, *(what for magic, what in _NOT_TEXTS.items() if start.startswith(magic))]), "")
+    return next((what for pattern, what in _NOT_TABLES.items() if re.match(pattern, first)), "")
 
 
 def no_table_in_zip(members: Collection[str]) -> str:
@@ -117,24 +105,19 @@ class TableSource:
 
     def peek(self, n_bytes: int) -> bytes:
         """Return the first bytes, decompressed; fewer if the file is shorter."""
-        if not self.is_pipe:
-            with self._stream() as stream:
-                return stream.head(n_bytes)
-        if self._once is None and not self._is_spent:
-            self._once = self._stream()
-        if self._once is None:
-            raise self._spent()
-        return self._once.head(n_bytes)
+        if self.is_pipe:
+            self._check_unspent()
+            self._once = self._once or self._stream()
+            return self._once.head(n_bytes)
+        with self._stream() as stream:
+            return stream.head(n_bytes)
 
     @contextmanager
     def opened(self) -> Iterator["Stream"]:
         """Open the source at its beginning."""
-        if self._is_spent:
-            raise self._spent()
-        stream = self._once or self._stream()
-        self._once = None
-        self._is_spent = self.is_pipe
-        with stream:
+        self._check_unspent()
+        with self._once or self._stream() as stream:
+            self._once, self._is_spent = None, self.is_pipe
             yield stream
 
     @contextmanager
@@ -154,23 +137,28 @@ class TableSource:
         yield self._spool
 
     @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Convert errors of the operating system and of decompressors to a TableFileError."""
+    def guarded(
+        self,
+        damages: tuple[type[Exception], ...] = _DAMAGES,
+        what: str = "is damaged, or not whole",
+        step: str = "Get it again",
+    ) -> Iterator[None]:
+        """Convert errors of the operating system and of other libraries to a TableFileError."""
         try:
             yield
         except MixkernError:
             raise
-        except _DAMAGES as error:
-            raise TableFileError(f"{self.name} is damaged, or not whole: {_reason(error)}. Get it again.") from error
+        except damages as error:
+            raise TableFileError(f"{self.name} {what}: {_reason(error)}. {step}.") from error
         except OSError as error:
             raise TableFileError(f"{self.name} cannot be read: {_reason(error)}.") from error
 
     def _stream(self) -> "Stream":
-        with self.guarded():
-            if self.is_input:
-                return Stream(self, _standard_input(), is_owned=False)
-            self._check_path()
-            return Stream(self, self.path.open("rb", buffering=0))
+        with self.guarded(), ExitStack() as stack:
+            if not self.is_input:
+                self._check_path()
+            raw = _standard_input() if self.is_input else stack.enter_context(self.path.open("rb", buffering=0))
+            return Stream(self, raw, stack)
 
     @property
     def is_pipe(self) -> bool:
@@ -186,85 +174,66 @@ class TableSource:
             names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
             raise TableFileError(f"{self.name} cannot be read: there is no such file.{nearest(self.name, names)}")
 
-    def _spent(self) -> TableFileError:
-        return TableFileError(f"{self.name} can be read only once. Write it to a file first, and name the file.")
+    def _check_unspent(self) -> None:
+        if self._is_spent:
+            raise TableFileError(f"{self.name} can be read only once. Write it to a file first, and name the file.")
 
 
 class Stream:
-    """A decompressed stream of bytes, whose first bytes can be read in advance."""
+    """The bytes of an opened source; the files in ``stack`` are closed with it, but standard input stays open."""
 
-    def __init__(self, source: TableSource, raw: IO[bytes], *, is_owned: bool = True) -> None:
-        self._source = source
-        self._stack = ExitStack()
-        if is_owned:
-            self._stack.callback(raw.close)
-        try:
-            self._total = None if source.is_pipe else source.path.stat().st_size
-            self._n_packed = 0  # bytes of the member of a zip archive
-            self._raw = _Replayed(raw)
-            self._plain, self._is_zip = self._unpacked()
-        except BaseException:
-            self.close()
-            raise
-        self._head = b""
-        self._n_bytes = 0
+    def __init__(self, source: TableSource, raw: IO[bytes], stack: ExitStack) -> None:
+        self._source, self._stack = source, stack
+        self._total = None if source.is_pipe else source.path.stat().st_size
+        self._n_packed = 0  # bytes of the member of a zip archive
+        # read1 returns the bytes that are there, so that Ctrl-C works while a pipe is waited for.
+        self._raw = _Ahead(getattr(raw, "read1", raw.read))
+        self._how = compression(self._raw.head(FIRST))
+        self._plain = self._raw if self._how is None else _Ahead(self._unpacked().read)
+        self._stack = stack.pop_all()
 
     def head(self, n_bytes: int) -> bytes:
         """Return the first bytes; :meth:`chunks` returns them again."""
-        while len(self._head) < n_bytes and (chunk := self._read(n_bytes - len(self._head))):
-            self._head += chunk
-        return self._head[:n_bytes]
+        with self._source.guarded():
+            return self._plain.head(n_bytes)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield all bytes in pieces."""
-        head, self._head = self._head, b""
-        if head:
-            yield head
-        while chunk := self._read(CHUNK):
+        while True:
+            with self._source.guarded():
+                chunk = self._plain.read(CHUNK)
+            if not chunk:
+                return
+            n_bytes, n_packed = self._plain.n_bytes, self._n_packed or self._raw.n_bytes
+            if n_bytes > MOST_UNPACKED and n_bytes > MOST_TIMES * n_packed:
+                raise TableFileError(
+                    f"{self._source.name} is compressed to less than 1/{MOST_TIMES} of its size: no table is. Unpack "
+                    "it first, and look what it holds."
+                )
             yield chunk
 
     @property
     def progress(self) -> tuple[int, int | None]:
         """Number of bytes read and of all bytes of the file; in a zip archive, of unpacked bytes."""
-        return (self._n_bytes if self._is_zip else self._raw.n_bytes), self._total
-
-    def close(self) -> None:
-        """Close the files that were opened; standard input stays open."""
-        self._stack.close()
+        return (self._plain if self._how == "zip" else self._raw).n_bytes, self._total
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._stack.close()
 
-    def _read(self, n_bytes: int) -> bytes:
-        with self._source.guarded():
-            chunk: bytes = self._plain.read(n_bytes) or b""
-        self._n_bytes += len(chunk)
-        n_packed = self._n_packed or self._raw.n_bytes
-        if self._n_bytes > MOST_UNPACKED and self._n_bytes > MOST_TIMES * n_packed:
-            raise TableFileError(
-                f"{self._source.name} is compressed to less than 1/{MOST_TIMES} of its size: no table is. Unpack it "
-                "first, and look what it holds."
-            )
-        return chunk
-
-    def _unpacked(self) -> tuple[Any, bool]:
-        """Return a file of decompressed bytes, and whether it is a member of a zip archive."""
-        how = compression(self._raw.first)
-        if how is None:
-            return self._raw, False
+    def _unpacked(self) -> Any:
+        """Return a file of decompressed bytes."""
         packed = io.BufferedReader(self._raw, CHUNK)
-        if how == "zip":
-            return self._unzipped(packed), True
-        opener: dict[str, Callable[[], Any]] = {
+        opener: dict[str | None, Callable[[], Any]] = {
             "gzip": lambda: gzip.GzipFile(fileobj=packed),
             "bzip2": lambda: bz2.BZ2File(packed),
             "xz": lambda: lzma.LZMAFile(packed),  # noqa: SIM115
             "zstd": lambda: _zstd(packed),
+            "zip": lambda: self._unzipped(packed),
         }
-        return self._stack.enter_context(opener[how]()), False
+        return self._stack.enter_context(opener[self._how]())
 
     def _unzipped(self, packed: IO[bytes]) -> Any:
         """Open the only member of a zip archive, which needs random access."""
@@ -283,27 +252,27 @@ class Stream:
                 "Unpack it, and name one of its files."
             )
         self._total, self._n_packed = archive.getinfo(members[0]).file_size, archive.getinfo(members[0]).compress_size
-        return self._stack.enter_context(archive.open(members[0]))
+        return archive.open(members[0])
 
 
-class _Replayed(io.RawIOBase):
-    """A file whose first bytes have been read and are returned again; it counts the bytes that it returns."""
+class _Ahead(io.RawIOBase):
+    """A file whose first bytes can be read in advance; it counts the bytes that it returns."""
 
-    def __init__(self, inner: IO[bytes]) -> None:
-        # read1 returns the bytes that are there, so that Ctrl-C works while a pipe is waited for.
-        self._take: Callable[[int], bytes | None] = getattr(inner, "read1", inner.read)
-        self.first = b""
-        while len(self.first) < FIRST and (chunk := self._take(FIRST - len(self.first))):
-            self.first += chunk
-        self._pending = self.first
-        self.n_bytes = 0
+    def __init__(self, take: Callable[[int], bytes | None]) -> None:
+        self._take, self._head, self.n_bytes = take, b"", 0
+
+    def head(self, n_bytes: int) -> bytes:
+        """Return the first bytes; :meth:`read` returns them again."""
+        while len(self._head) < n_bytes and (chunk := self._take(n_bytes - len(self._head))):
+            self._head += chunk
+        return self._head[:n_bytes]
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        chunk = self._pending[:size] or self._take(size) or b""
-        self._pending = self._pending[size:]
+        chunk = self._head[:size] or self._take(size) or b""
+        self._head = self._head[size:]
         self.n_bytes += len(chunk)
         return chunk
 
