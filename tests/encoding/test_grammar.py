@@ -189,7 +189,9 @@ def test_dates_in_either_order(cell, day_first, month_first):
     assert moment(cell, day_first=False) == month_first
 
 
-@pytest.mark.parametrize("cells", [["1 "], ["+01"], ["1_0"], ["x"], ["1", ""], ["1.2.3"], ["\u0663"], [], ["inf"]])
+@pytest.mark.parametrize(
+    "cells", [["1 "], ["+01"], ["1_0"], ["x"], ["1", ""], ["1.2.3"], ["\u0663"], [], ["inf"], ["1\x002"]]
+)
 def test_numbers_that_are_not_plain(cells):
     assert plain_numbers(cells) is None
 
@@ -223,6 +225,7 @@ def test_plain_dates_are_those_of_single_cells(cells):
         ["20240501"],
         ["2024-05-01 "],
         ["NaT"],
+        ["2024-05-01\x002024-05-02"],
     ],
 )
 def test_dates_that_are_not_plain(cells):

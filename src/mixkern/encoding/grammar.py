@@ -244,7 +244,7 @@ def plain_numbers(cells: Collection[str], decimal: str = POINT) -> Floats | None
         if POINT in joined:
             return None
         joined = joined.replace(COMMA, POINT)
-    if not cells or not joined.isascii():
+    if not joined.isascii() or joined.count("\0") != len(cells) - 1:  # no cells, or a NUL in one
         return None
     characters = joined.encode("ascii")
     shape = b"\0" + characters.translate(_SHAPE)
@@ -264,7 +264,7 @@ def plain_dates(cells: Collection[str]) -> NDArray[Any] | None:  # (n,)
           dtype='datetime64[us]'), None)
     """
     joined = "\0".join(cells)
-    if not cells or not joined.isascii():
+    if not joined.isascii() or joined.count("\0") != len(cells) - 1:  # no cells, or a NUL in one
         return None
     shapes = set(joined.encode("ascii").translate(_DIGITS).split(b"\0"))
     if not all(map(_PLAIN_DATE.fullmatch, shapes)):
