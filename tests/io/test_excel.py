@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 import pytest
 
-from mixkern import read_table
+from mixkern import TableEncoder, read_table
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.io import excel, table_file
 
@@ -92,6 +92,20 @@ def test_texts_are_read_as_those_of_a_text_file(tmp_path):
         table = read_table(workbook(tmp_path / "a.xlsx", {"Data": rows}))
     assert table.arrow.to_pydict() == {"sum": [1, 2.5, None], "name": ["x", "y", None], "share": [12.5, 3, 7.25]}
     assert repr(table).splitlines()[1] == "  read as excel"
+
+
+@pytest.mark.filterwarnings("ignore::mixkern.errors.FileFormatWarning")
+def test_decimal_commas_in_texts_are_found(tmp_path):
+    rows = [["id", "sum", "price"], [1, "1,5", "1.234,50 EUR"], [2, "2", "7,00 EUR"], [3, None, "8,25 EUR"]]
+    path = workbook(tmp_path / "a.xlsx", {"Data": rows})
+    table = read_table(path)
+    assert str(table.notes[0]).startswith("Decimal commas were found: 1,5 is read as 1.5.")
+    assert table.arrow.to_pydict() == {"id": [1, 2, 3], "sum": [1.5, 2, None], "price": [1234.5, 7, 8.25]}
+    assert table.dialect.decimals == {"id": ".", "sum": ",", "price": ","}
+    column = TableEncoder(continuous=["id"]).fit(table.frame).columns_[2]
+    (block,) = table_file(path).blocks({"price": column}, 10)
+    assert block.typed["price"].to_pylist() == [1234.5, 7, 8.25]
+    assert read_table(path, decimal=".").arrow["sum"].to_pylist() == ["1,5", "2", None]
 
 
 def test_blocks_have_all_cells(tmp_path):

@@ -17,7 +17,7 @@ from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder, TextColumn
-from mixkern.encoding.cell import text
+from mixkern.encoding.cell import Kind, text
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.estimators import MixtureSVC
@@ -30,6 +30,7 @@ from mixkern.wording import brief, counted, percent, shortened
 MOST_ROWS = 30_000  # from which components are learned: more take longer, and hardly change them
 MOST_SHOWN = 40  # columns or components in a printed table
 MOST_CATEGORIES = 4
+_MOMENTS = {Kind.DATE: "dates", Kind.DURATION: "durations"}
 
 
 @click.command("look")
@@ -42,7 +43,7 @@ MOST_CATEGORIES = 4
 def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
     """Show what is in TABLE: columns, gaps, labels, groups of similar rows, and which groups have no label.
 
-    TABLE is a CSV, TSV or Parquet file, compressed or not; - is standard input.
+    TABLE is a CSV, TSV, Excel or Parquet file, compressed or not; - is standard input.
 
     \b
     Example:
@@ -89,7 +90,8 @@ def _result(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> dict[str,
 
 def _column(column: TableColumn, cells: Any) -> dict[str, Any]:
     """Describe a column: how it is read, its gaps and its values, and what else is derived from it."""
-    fact: dict[str, Any] = {"name": column.name, "kind": str(column.kind), "read_as": "numbers", "gaps": column.n_gaps}
+    read_as = _MOMENTS.get(column.kind, "numbers")
+    fact: dict[str, Any] = {"name": column.name, "kind": str(column.kind), "read_as": read_as, "gaps": column.n_gaps}
     if isinstance(column, CategoricalColumn):
         counts = _most_frequent(cells)
         fact |= {"read_as": "categories", "categories": len(column.categories), "most_frequent": counts}

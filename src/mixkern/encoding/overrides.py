@@ -6,7 +6,7 @@ columns that could be read in two ways and for which no type was chosen.
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -147,8 +147,19 @@ def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tup
     lines = [f"{listing(group)}: {reason}" for reason, group in found.items()]
     text = "\n  ".join(["Some columns could be read in two ways.", *lines])
     steps = [f"\nTo convert {listing(group)}: {conversion}" for conversion, group in conversions.items()]
-    drop = _drop_hint([n for n, each in zip(names, inferences, strict=True) if each.column_type is TextColumn])
-    return text, replace(CHOOSE, python="".join([*steps, CHOOSE.python, drop.python]), cli=CHOOSE.cli + drop.cli)
+    texts = [n for n, each in zip(names, inferences, strict=True) if each.column_type is TextColumn]
+    are_texts = len(texts) == sum(map(len, found.values()))
+    choose, drop = _categories_hint(texts) if are_texts else CHOOSE, _drop_hint(texts)
+    return text, hint(python="".join([*steps, choose.python, drop.python]), cli=choose.cli + drop.cli)
+
+
+def _categories_hint(names: Sequence[str]) -> Hint:
+    """Return how to read columns of texts as categories."""
+    step, options = f"\nTo read {listing(names)} as categories:", shlex.quote(",".join(names))
+    return hint(
+        python=f"{step} TableEncoder(categorical={list(names)}), given to an estimator as encoder=.",
+        cli=f"{step} --categorical {options}",
+    )
 
 
 def _drop_hint(names: Sequence[str]) -> Hint:

@@ -76,8 +76,9 @@ class ArrowFile(TableFile):
         is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
         if not is_text or (isinstance(column, CategoricalColumn) and column.kind in _WORDS):
             return self._inferred(name, cells)
+        sign = self.dialect.decimals.get(name, POINT)
         try:
-            return converted(name, self._without_gaps(cells).cast(pa.string()), column, POINT, lambda _: None)
+            return converted(name, self._without_gaps(cells).cast(pa.string()), column, sign, lambda _: None)
         except TableFileError as error:
             raise error.below(start).prefixed(f"{self.name}: ") from error
 

@@ -26,6 +26,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+N_LOOKED_AT = 1000  # rows from which decimal signs are detected
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')  # a line for Excel
 _NOT_CP1252 = bytes((*set(range(32)) - {9, 10, 12, 13}, 0x7F, 0x81, 0x8D, 0x8F, 0x90, 0x9D))
 _ROW_NUMBERS = ("", "Unnamed: 0")  # written by pandas: a column without a name, and its name after another reading

@@ -4,8 +4,9 @@ import datetime as dt
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from mixkern.encoding.cell import text as cell_text
@@ -16,7 +17,7 @@ from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import TableFile, no_rows
 from mixkern.io.columns import inferred
-from mixkern.io.dialect import Dialect, header_line
+from mixkern.io.dialect import N_LOOKED_AT, Dialect, comma_note, header_line, with_decimals
 from mixkern.io.source import TableSource
 from mixkern.wording import listing, nearest
 
@@ -42,7 +43,13 @@ class ExcelFile(ArrowFile):
 
     _format = "excel"
 
-    def __init__(self, source: TableSource, sheet: str | None = None, gaps: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        source: TableSource,
+        sheet: str | None = None,
+        gaps: Collection[str] = (),
+        decimal: str | Mapping[str, str] | None = None,
+    ) -> None:
         rows, self._first_row, sheets = _sheet(source, sheet)
         if not rows:
             raise TableFileError(f"{source.name} is empty. Expected a row of column names, and a row for each row.")
@@ -51,8 +58,12 @@ class ExcelFile(ArrowFile):
             raise no_rows(source.name)
         columns = [_column(cells) for cells in zip(*rows[1:], strict=True)]
         self._table = pa.table(columns, names=list(header.written))
-        TableFile.__init__(self, source, Dialect("excel"), header.names, gaps, header.numbered)
-        self._notes += header.notes
+        texts = _texts(header.names, columns)
+        dialect = with_decimals(Dialect("excel"), list(texts), list(texts.values()), decimal)
+        of_texts = list(dialect.decimals.values())
+        dialect = replace(dialect, decimals={**dict.fromkeys(header.names, POINT), **dialect.decimals})
+        TableFile.__init__(self, source, dialect, header.names, gaps, header.numbered)
+        self._notes += [*header.notes, *comma_note(list(texts.values()), of_texts)]
         if sheet is None and len(sheets) > 1:
             step = hint(python=f"For another: sheet={sheets[1]!r}.", cli=f"For another: --sheet {sheets[1]!r}")
             text = f"{source.name} has {len(sheets)} sheets, {listing(sheets)}: the first one was read."
@@ -71,7 +82,7 @@ class ExcelFile(ArrowFile):
         cells = super()._inferred(name, cells)
         if not pa.types.is_string(cells.type):
             return cells
-        return self._noted(name, inferred(name, cells.fill_null(""), POINT, self.line_of))
+        return self._noted(name, inferred(name, cells.fill_null(""), self.dialect.decimals[name], self.line_of))
 
 
 def _sheet(source: TableSource, sheet: str | None) -> tuple[list[list[Any]], int, list[str]]:
@@ -125,6 +136,16 @@ def _column_number(letters: bytes) -> int:
     for letter in letters.upper():
         number = 26 * number + letter - 64
     return number
+
+
+def _texts(names: Sequence[str], columns: Sequence[Any]) -> dict[str, list[str]]:
+    """Return the first cells of each column of texts, which may be numbers with decimal commas."""
+    pairs = zip(names, columns, strict=True)
+    return {
+        name: [cell or "" for cell in cells[:N_LOOKED_AT].to_pylist()]
+        for name, cells in pairs
+        if pa.types.is_string(cells.type)
+    }
 
 
 def _column(cells: tuple[Any, ...]) -> Any:

@@ -12,7 +12,7 @@ from mixkern.errors import FileFormatWarning, OptionError, TableFileError, issue
 from mixkern.imports import OnDemand, optional
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import DelimitedFile, TableFile, no_rows
-from mixkern.io.dialect import Dialect, HeaderLine, dialect_of, header_line, with_decimals
+from mixkern.io.dialect import N_LOOKED_AT, Dialect, HeaderLine, dialect_of, header_line, with_decimals
 from mixkern.io.excel import ExcelFile, is_workbook
 from mixkern.io.source import CHUNK, FIRST, MAGIC, TableSource, no_table
 from mixkern.io.text_blocks import TextBlocks
@@ -22,7 +22,6 @@ from mixkern.wording import counted, listing
 pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
 LARGEST_HEAD = 1 << 25  # bytes: a header and a row of a million columns
-N_LOOKED_AT = 1000  # rows from which decimal signs are detected
 _BLANK = b"\r\n\t \xef\xbb\xbf"
 
 
@@ -54,7 +53,7 @@ def table_file(
     how = one_of(Format, format, "format") if format is not None else None
     source = TableSource(path)
     if how is None and is_workbook(source):
-        return ExcelFile(source, sheet, gaps)
+        return ExcelFile(source, sheet, gaps, decimal)
     if sheet is not None:
         raise OptionError(f"{source.name} has no sheets, because it is no Excel file (.xlsx). Leave out the sheet.")
     first = source.peek(FIRST)
