@@ -67,10 +67,8 @@ class TableFile(ABC):
         self._source, self._gaps = source, frozenset(gaps)
         self._numbered = numbered  # a column without a name
         self._is_numbered = numbered is not None
-        self.spellings: dict[str, tuple[Spelling, str]] = {}  # of columns that are not plain, with a cell of each
-        self._padded: dict[str, str] = {}  # columns of numbers with leading zeros, with a cell of each
         self._notes: list[FileFormatWarning] = []
-        self._column_notes: dict[str, FileFormatWarning] = {}
+        self._remarks: dict[str, Typed] = {}  # on columns, without their values
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,16 +85,21 @@ class TableFile(ABC):
             else ", and was called 'column 1'."
         )
         first = [] if self._numbered is None else [FileFormatWarning(start + end)]
-        # In the order of the columns, which are typed in threads.
-        columns = [self._column_notes[name] for name in self.names if name in self._column_notes]
-        spellings = {name: self.spellings[name] for name in self.names if name in self.spellings}
-        spelled = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(spellings)]
-        padded = [name for name in self.names if name in self._padded]
+        remarks = {name: self._remarks[name] for name in self.names if name in self._remarks}  # typed in threads
+        columns = [remark.note for remark in remarks.values() if remark.note is not None]
+        spelled = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(self.spellings)]
+        padded = {name: remark.padded for name, remark in remarks.items() if remark.padded}
         if padded:
             start = f"{listing(padded)} {'has' if len(padded) == 1 else 'have'} numbers with leading zeros such as "
-            end = f"{self._padded[padded[0]]}: they were read as text, as codes are."
+            end = f"{next(iter(padded.values()))}: they were read as text, as codes are."
             spelled.append(FileFormatWarning(start + end))
         return (*first, *self._notes, *columns, *spelled)
+
+    @property
+    def spellings(self) -> dict[str, tuple[Spelling, str]]:
+        """How columns are written that are not plain, with a cell of each."""
+        remarks = [(name, self._remarks.get(name)) for name in self.names]
+        return {name: remark.spelling for name, remark in remarks if remark is not None and remark.spelling is not None}
 
     def table(
         self,
@@ -167,12 +170,7 @@ class TableFile(ABC):
 
     def _noted(self, name: str, typed: Typed) -> Any:
         """Return the values of a column, and keep what could have been read in another way."""
-        if typed.spelling is not None:
-            self.spellings[name] = typed.spelling
-        if typed.padded:
-            self._padded[name] = typed.padded
-        if typed.note is not None:
-            self._column_notes[name] = typed.note
+        self._remarks[name] = replace(typed, values=None)
         return typed.values
 
     @abstractmethod
@@ -247,7 +245,8 @@ class DelimitedFile(TableFile):
         if found.null_count:
             words = sorted(word for word in pc.unique(cells.filter(pc.is_null(found))).to_pylist() if word.strip())
             if words:
-                self._column_notes[name] = FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell.")
+                note = FileFormatWarning(f"{name!r}: {listing(words)} was read as an empty cell.")
+                return self._noted(name, Typed(found, note=note))
         return found
 
     def _inferred(self, name: str, cells: Any) -> Any:
@@ -265,7 +264,7 @@ class DelimitedFile(TableFile):
                 column,
                 sign,
                 lambda row: self.line_of(start + row),
-                lambda spelling, cell: self.spellings.setdefault(name, (spelling, cell)),
+                lambda spelling, cell: self._remarks.setdefault(name, Typed(None, (spelling, cell))),
                 day_first=self.dialect.day_first.get(name),
             )
         except TableFileError as error:

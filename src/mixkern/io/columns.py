@@ -235,7 +235,7 @@ def _arrow(typed: TypedTexts) -> Any:
     if typed.kind is not Kind.INTEGER:
         kinds = {Kind.NUMBER: pa.float64(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.timestamp("us")}
         distinct = pa.array(values, kinds[typed.kind])
-    elif min(values) >= -LARGEST_INTEGER and max(values) < LARGEST_INTEGER:
+    elif np.min(values) >= -LARGEST_INTEGER and np.max(values) < LARGEST_INTEGER:
         distinct = pa.array(np.array(values, np.int64))
     else:
         n_digits = len(str(max(map(abs, values))))

@@ -167,17 +167,7 @@ def open_quote(text: str, delimiter: str) -> int | None:
     >>> open_quote('1,"a\nb","c\nd', ","), open_quote('5" disk', ",")
     (1, None)
     """
-    opened, i = -1, 0
-    is_start = True
-    while i < len(text):
-        sign = text[i]
-        if opened >= 0:
-            if sign == QUOTE and text[i + 1 : i + 2] == QUOTE:
-                i += 1
-            elif sign == QUOTE:
-                opened = -1
-        elif sign == QUOTE and is_start:
-            opened = i
-        is_start = sign == delimiter or sign == "\n" or (is_start and sign == " ")
-        i += 1
-    return text[:opened].count("\n") if opened >= 0 else None
+    for field in re.finditer(rf'(?:^|\n|{re.escape(delimiter)}) *(")[^"]*(?:""[^"]*)*("?)', text):
+        if not field[2]:
+            return text[: field.start(1)].count("\n")
+    return None
