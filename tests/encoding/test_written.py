@@ -215,3 +215,12 @@ def test_random_texts_are_read_as_in_a_file(seed, tmp_path):
         found = raw_columns(prepare_table(make(cells), keep=list(cells)).X)
         for ours, theirs in zip(found, expected, strict=True):
             assert (ours.kind, ours.texts()) == (theirs.kind, theirs.texts()), cells[ours.name]
+
+
+def test_objects_stay_objects():
+    """Pandas would infer a type of texts, which cannot hold half of a surrogate pair."""
+    cells = pd.Series(["\ud800", "NA", "x"] * 5, dtype=object, index=range(15, 0, -1))
+    X = prepare_table(pd.DataFrame({"t": cells, "a": np.arange(15) + 0.5})).X
+    assert X["t"].dtype == object
+    assert X["t"].tolist() == ["\ud800", None, "x"] * 5
+    assert X.index.tolist() == list(range(15, 0, -1))

@@ -12,8 +12,9 @@ from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.date import DateColumn
 from mixkern.encoding.free_text import TextColumn, are_free_texts
-from mixkern.encoding.grammar import COMMA, is_gap_word, number, unit_of
+from mixkern.encoding.grammar import COMMA, number, unit_of
 from mixkern.encoding.raw_column import Coded, RawColumn, raw_columns
+from mixkern.encoding.written import without_gap_words
 from mixkern.errors import NotNumericError, hint
 from mixkern.wording import few_lines, listing, shortened
 
@@ -124,8 +125,8 @@ def _infer_text(raw: RawColumn) -> Inference:
     coded = raw.coded()
     distinct = coded.distinct
     others = not_numbers(distinct, most=(len(distinct) + 1) // 2)
-    texts, n_texts = _without_gap_words(coded)
-    is_key = len(texts) > FEW_VALUES and are_identifiers(len(texts), n_texts)
+    texts = without_gap_words(coded)
+    is_key = len(texts.distinct) > FEW_VALUES and are_identifiers(len(texts.distinct), len(texts) - texts.n_gaps())
     if len(distinct) > 1 and 2 * len(others) < len(distinct):
         return _infer_numeric_text(raw, coded, others, is_key)
     if _have_decimal_commas(distinct):
@@ -140,20 +141,13 @@ def _infer_text(raw: RawColumn) -> Inference:
         reason = "texts that look like dates, read as categories"
         conversion = _conversion(raw, f"{raw.place} = pd.to_datetime({raw.place})")
         return Inference(CategoricalColumn, reason, is_ambiguous=True, conversion=conversion)
-    if is_key and are_free_texts(texts):
+    if is_key and are_free_texts(texts.distinct):
         reason = "texts of several words, read by their contents; drop them if they are names or addresses"
         return Inference(TextColumn, reason, is_ambiguous=True)
     if is_key:
         reason = "texts that differ in nearly every row, read as categories; drop them if they are identifiers"
         return Inference(CategoricalColumn, reason, is_ambiguous=True, is_identifier=True)
     return Inference(CategoricalColumn)
-
-
-def _without_gap_words(coded: Coded) -> tuple[list[str], int]:
-    """Return the distinct texts that are no words for gaps, and the number of their rows."""
-    pairs = zip(coded.distinct, coded.counts().tolist(), strict=True)
-    counts = {text: n for text, n in pairs if not is_gap_word(text)}
-    return list(counts), sum(counts.values())
 
 
 def _have_decimal_commas(texts: Sequence[str]) -> bool:

@@ -137,6 +137,9 @@ class Written:
         if nw.dependencies.is_pandas_like_dataframe(frame):
             frame = frame.copy(deep=False)
             for i, values in self.values.items():
+                old = frame.iloc[:, i]
+                if old.dtype == values.dtype == object:  # otherwise pandas would infer another type
+                    values = type(old)(values, index=old.index, dtype=object)
                 frame.isetitem(i, values)
             return frame
         table = nw.from_native(frame, eager_only=True)
