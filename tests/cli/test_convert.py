@@ -29,5 +29,12 @@ def test_commands_name_the_conversion(command, run, table, tmp_path):
 
 def test_other_files_are_refused(run, model, tmp_path):
     done = run("convert", model, tmp_path / "new.mixkern", code=1)
-    assert "is no model of format 1 or 2" in " ".join(done.stderr.split())
+    assert "is no model of format 1 or 2, but of the present format: use it as it is." in " ".join(done.stderr.split())
     assert not (tmp_path / "new.mixkern").exists()
+
+
+def test_files_and_folders_that_are_missing(run, tmp_path):
+    assert "there is no such file" in run("convert", tmp_path / "old.mixkern", tmp_path / "a.mixkern", code=1).stderr
+    done = run("convert", OLD, tmp_path / "missing" / "new.mixkern", code=1)
+    assert "new.mixkern cannot be written: there is no folder" in " ".join(done.stderr.split())
+    assert not (tmp_path / "missing").exists()

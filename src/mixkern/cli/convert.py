@@ -5,14 +5,17 @@ import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import Path as ZipPath
+from zipfile import ZipFile, is_zipfile
 
 import click
 
+from mixkern.cli.option import check_output
 from mixkern.cli.output import printable
 from mixkern.errors import ModelFileError
 from mixkern.imports import optional
 from mixkern.io import save
+from mixkern.io.archive import DESCRIPTION
 from mixkern.io.model import MODELS, public_class
 from mixkern.parts import part_type, registered_classes, type_of
 from mixkern.validation import as_path
@@ -34,6 +37,7 @@ def convert_command(old: str, new: str) -> None:
     Example:
       mixkern convert churn.mixkern churn_new.mixkern
     """  # noqa: D301
+    check_output(new, old)
     click.echo(printable(f"Wrote {convert(old, new)}"))
 
 
@@ -43,7 +47,11 @@ def convert(old: str | PathLike[str], new: str | PathLike[str]) -> Path:
     skops restores objects of the classes that a file names, although only of those that a model can have.
     """
     source = as_path(old, ModelFileError)
+    if not source.is_file():
+        raise ModelFileError(f"{source}: there is no such file.")
     skops = optional("skops.io", purpose="Converting a model file")
+    if is_zipfile(source) and ZipPath(source, DESCRIPTION).exists():
+        raise ModelFileError(f"{source} is no model of format 1 or 2, but of the present format: use it as it is.")
     for name in MODELS:
         public_class(name)  # registers the classes of all parts
     try:

@@ -253,7 +253,8 @@ def _manners(spelling: Spelling, cell: str) -> Iterator[str]:
     found = number(cell, spelling.decimal, spelling.unit) if spelling.kind is Kind.NUMBER else None
     if found is not None and spelling.unit:
         yield _PERCENTAGE if spelling.unit == PERCENT else _MONEY
-    if found is not None and found.is_grouped:
+    is_clear = bool(spelling.unit) and spelling.decimal in cell  # the note on the unit shows it
+    if found is not None and found.is_grouped and not is_clear:
         yield GROUPED
 
 
