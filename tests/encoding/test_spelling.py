@@ -9,6 +9,8 @@ from mixkern.encoding.spelling import (
     Spelling,
     date_orders,
     decimal_signs,
+    near_miss,
+    padded_number,
     spelling_notes,
     spelling_of,
 )
@@ -110,3 +112,14 @@ def test_one_note_for_each_kind_of_spelling():
     ]
     assert notes[-1][1].python == "If that is a decimal sign: decimal='.'."
     assert notes[-1][1].cli == "If that is a decimal sign: --decimal ."
+
+
+def test_near_misses_and_leading_zeros():
+    assert near_miss("a", ["1", "2", "3", "x", "y"], ".", lambda _: 5).startswith(
+        "'a' holds numbers, but also 'x', 'y' (first in line 5)"
+    )
+    assert near_miss("a", ["2024-05-01", "2024-05-02", "soon"], ".", lambda _: 4).startswith("'a' holds dates, but")
+    assert "in a form such as '12 cm'" in near_miss("a", ["12 cm", "13 cm", "14 cm"], ".", lambda _: None)
+    assert near_miss("a", ["red", "blue", "1"], ".", lambda _: None) == ""
+    assert padded_number(["1", "007"], ".") == "007"
+    assert padded_number(["007", "x"], ".") == padded_number(["1"], ".") == ""

@@ -12,9 +12,9 @@ import pytest
 
 from mixkern import TableEncoder, prepare_table, read_table
 from mixkern.encoding.cell import Kind
-from mixkern.encoding.raw_column import raw_columns
+from mixkern.encoding.raw_column import Coded, raw_columns
 from mixkern.encoding.spelling import Spelling
-from mixkern.encoding.written import written_columns
+from mixkern.encoding.written import typed_texts, written_columns
 from mixkern.errors import ColumnChoiceWarning, OptionError
 
 LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -224,3 +224,19 @@ def test_objects_stay_objects():
     assert X["t"].dtype == object
     assert X["t"].tolist() == ["\ud800", None, "x"] * 5
     assert X.index.tolist() == list(range(15, 0, -1))
+
+
+@pytest.mark.parametrize("cell", ["9" * 76, "-" + "9" * 76, "+" + "9" * 76, "9" * 77])
+def test_frames_and_files_have_the_same_most_digits(cell, tmp_path):
+    (tmp_path / "a.csv").write_text(f"a,b\n{cell},1\n1,2\n")
+    values = read_table(tmp_path / "a.csv").frame["a"].tolist()
+    assert values == ([cell, "1"] if len(cell) == 77 and cell.isdigit() else [int(cell), 1])
+    found = written([cell, "1"])
+    assert found.raws[0].cells.distinct == values
+
+
+def test_a_spelling_that_does_not_fit_leaves_texts():
+    cells = Coded.of_cells(["1", "x", None])
+    typed = typed_texts(cells, Spelling(Kind.NUMBER))
+    assert (typed.kind, typed.spelling, typed.values) == (Kind.TEXT, None, ["1", "x"])
+    assert typed_texts(Coded.of_cells([None]), None).kind is Kind.NUMBER

@@ -250,25 +250,25 @@ class DelimitedFile(TableFile):
         return found
 
     def _inferred(self, name: str, cells: Any) -> Any:
-        sign = self.dialect.decimals[name]
-        cells = without_gaps(self._trimmed(cells), self._gaps, sign)
-        return self._noted(name, inferred(name, cells, sign, self.line_of))
+        return self._noted(name, inferred(name, self._there(name, cells), self.dialect.decimals[name], self.line_of))
 
     def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
-        sign = self.dialect.decimals[name]
-        cells = without_gaps(self._trimmed(cells), self._gaps, sign)
         try:
             return converted(
                 name,
-                cells,
+                self._there(name, cells),
                 column,
-                sign,
+                self.dialect.decimals[name],
                 lambda row: self.line_of(start + row),
                 lambda spelling, cell: self._remarks.setdefault(name, Typed(None, (spelling, cell))),
                 day_first=self.dialect.day_first.get(name),
             )
         except TableFileError as error:
             raise error.prefixed(f"{self.name}, ") from error
+
+    def _there(self, name: str, cells: Any) -> Any:
+        """Return trimmed cells without those that were named as gaps."""
+        return without_gaps(self._trimmed(cells), self._gaps, self.dialect.decimals[name])
 
     def _trimmed(self, cells: Any) -> Any:
         """Return cells without the blanks that follow each delimiter."""

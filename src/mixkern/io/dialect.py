@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from mixkern.encoding.grammar import COMMA, POINT, SIGNS, is_gap_word, number, unit_of
+from mixkern.encoding.grammar import COMMA, SIGNS, is_gap_word, number, unit_of
 from mixkern.encoding.spelling import decimal_signs
 from mixkern.errors import FileFormatWarning, Hint, OptionError, TableFileError, hint
 from mixkern.wording import listing, nearest
@@ -50,11 +50,6 @@ class Dialect:
     def delimiter_name(self) -> str:
         """The delimiter in words."""
         return f"a {DELIMITER_NAMES[self.delimiter]}" if self.delimiter in DELIMITER_NAMES else repr(self.delimiter)
-
-    @property
-    def decimal(self) -> str:
-        """The decimal sign of new columns: a comma if any column has one."""
-        return COMMA if COMMA in self.decimals.values() else POINT
 
     @property
     def is_mac(self) -> bool:

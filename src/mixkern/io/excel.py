@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from mixkern.encoding.cell import text as cell_text
@@ -127,15 +128,8 @@ def _extent(file: Any) -> tuple[int, int]:
             columns.add(column)
             rows.add(row)
         rest = piece[-_OVERLAP:]
-    return max(map(int, rows), default=0), max(map(_column_number, columns), default=0)
-
-
-def _column_number(letters: bytes) -> int:
-    """Return the number of a column, such as 28 for AB."""
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + letter - 64
-    return number
+    numbers = (reduce(lambda number, letter: 26 * number + letter - 64, name.upper(), 0) for name in columns)
+    return max(map(int, rows), default=0), max(numbers, default=0)  # column AB has the number 28
 
 
 def _texts(names: Sequence[str], columns: Sequence[Any]) -> dict[str, list[str]]:
