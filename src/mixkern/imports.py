@@ -85,6 +85,11 @@ class OnDemand:
         return value
 
 
+pa: Any = OnDemand("pyarrow", purpose="A table in a file")
+pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
+pa_csv: Any = OnDemand("pyarrow.csv", purpose="A table in a file")
+
+
 def exit_on_interrupt() -> None:
     """Let Ctrl-C end the process at once, without a traceback, until :func:`raise_on_interrupt` is called.
 

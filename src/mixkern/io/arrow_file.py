@@ -12,15 +12,12 @@ from mixkern.encoding.grammar import POINT
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.written import LARGEST
 from mixkern.errors import TableFileError
-from mixkern.imports import OnDemand, optional
+from mixkern.imports import optional, pa, pc
 from mixkern.io.blocks import TableFile, no_rows
 from mixkern.io.columns import converted, mapped
 from mixkern.io.dialect import Dialect
 from mixkern.io.source import Progress, TableSource
 from mixkern.wording import listing
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
-pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 ROW_NUMBERS = "__index_level_0__"  # name of an index without a name, written by pandas
 _NAMES = {"parquet": "a Parquet", "arrow": "an Arrow", "excel": "an Excel"}

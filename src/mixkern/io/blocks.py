@@ -10,16 +10,13 @@ from typing import Any
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.spelling import Spelling, spelling_notes
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
-from mixkern.imports import OnDemand
+from mixkern.imports import pa, pc
 from mixkern.io.columns import Typed, converted, inferred, texts, without_gaps
 from mixkern.io.dialect import Dialect, HeaderLine, comma_note, delimiter_hint
 from mixkern.io.source import Progress, TableSource
 from mixkern.io.text_blocks import LineNumbers, TextBlocks
 from mixkern.threads import available_threads
 from mixkern.wording import listing
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
-pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 N_ROWS = 50_000  # of a block
 MANY_ROWS = 10_000  # whose columns are typed in threads

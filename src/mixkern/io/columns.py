@@ -21,11 +21,8 @@ from mixkern.encoding.raw_column import Coded
 from mixkern.encoding.spelling import Spelling, near_miss, padded_number, spelling_of
 from mixkern.encoding.written import LARGEST, LARGEST_INTEGER, TypedTexts, typed_texts, without_gap_words
 from mixkern.errors import FileFormatWarning, TableFileError
-from mixkern.imports import OnDemand
+from mixkern.imports import pa, pc
 from mixkern.wording import shortened
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
-pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 LineOf = Callable[[int], int | None]
 _DIGITS = 38  # of a decimal in 128 bits

@@ -14,15 +14,13 @@ from mixkern.encoding.cell import text as cell_text
 from mixkern.encoding.grammar import POINT, is_gap_word
 from mixkern.encoding.written import LARGEST
 from mixkern.errors import FileFormatWarning, TableFileError, hint
-from mixkern.imports import OnDemand, optional
+from mixkern.imports import optional, pa
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import TableFile, no_rows
 from mixkern.io.columns import inferred
 from mixkern.io.dialect import N_LOOKED_AT, Dialect, comma_note, header_line, with_decimals
 from mixkern.io.source import TableSource
 from mixkern.wording import listing, nearest
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
 WORKBOOK = "xl/workbook.xml"
 MOST_CELLS = 1 << 27  # of a sheet from its first to its last row and column, which are held in memory

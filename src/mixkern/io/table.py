@@ -9,7 +9,7 @@ from typing import Any
 
 from mixkern.encoding.raw_column import Coded
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError, issue
-from mixkern.imports import OnDemand, optional
+from mixkern.imports import optional, pa
 from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import DelimitedFile, TableFile, no_rows
 from mixkern.io.dialect import N_LOOKED_AT, Dialect, HeaderLine, dialect_of, header_line, with_decimals
@@ -18,8 +18,6 @@ from mixkern.io.source import CHUNK, FIRST, MAGIC, TableSource, no_table
 from mixkern.io.text_blocks import TextBlocks
 from mixkern.validation import one_of
 from mixkern.wording import counted, listing
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
 
 LARGEST_HEAD = 1 << 25  # bytes: a header and a row of a million columns
 _BLANK = b"\r\n\t \xef\xbb\xbf"

@@ -16,14 +16,10 @@ from typing import Any
 import numpy as np
 
 from mixkern.errors import TableFileError
-from mixkern.imports import OnDemand
+from mixkern.imports import pa, pa_csv, pc
 from mixkern.io.dialect import FALLBACK, Dialect, is_cp1252, not_in_encoding
 from mixkern.io.records import QUOTE, Records, decoded, not_text
 from mixkern.typing import Ints
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
-pa_csv: Any = OnDemand("pyarrow.csv", purpose="A table in a file")
-pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter

@@ -15,12 +15,9 @@ import numpy as np
 
 from mixkern.encoding.grammar import COMMA, POINT
 from mixkern.errors import TableFileError, hint
-from mixkern.imports import OnDemand, optional
+from mixkern.imports import optional, pa, pc
 from mixkern.io.dialect import Dialect
 from mixkern.whole_file import whole_file
-
-pa: Any = OnDemand("pyarrow", purpose="A table in a file")
-pc: Any = OnDemand("pyarrow.compute", purpose="A table in a file")
 
 STANDARD_OUTPUT = "-"
 TEXTS = {".csv": ",", ".txt": "\t", ".tsv": "\t", ".tab": "\t"}  # delimiter of a table that was not read from text
