@@ -52,8 +52,13 @@ def test_other_files_are_refused(models, tmp_path):
     new = tmp_path / "new.mixkern"
     present = io.save(models["encoder"], tmp_path / "present.mixkern")
     (tmp_path / "text").write_text("no model")
-    for old in (present, tmp_path / "text", tmp_path / "none", tmp_path):
-        with pytest.raises(ModelFileError, match="is no model of format 1 or 2, or damaged"):
+    for old, message in (
+        (present, "is no model of format 1 or 2, but of the present format: use it as it is"),
+        (tmp_path / "text", "is no model of format 1 or 2, or damaged"),
+        (tmp_path / "none", "there is no such file"),
+        (tmp_path, "there is no such file"),
+    ):
+        with pytest.raises(ModelFileError, match=message):
             convert(old, new)
     assert not new.exists()
 
