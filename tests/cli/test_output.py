@@ -14,6 +14,7 @@ from rich.console import Console
 from mixkern.cli import output
 from mixkern.cli.output import (
     byte_progress,
+    class_counts,
     free_name,
     print_result,
     print_wide,
@@ -168,3 +169,8 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(click.ClickException, match="could not be written"):
         write_picture(tmp_path / "file" / "a.png", Figure, dpi=50)
+
+
+def test_of_many_classes_the_first_are_counted():
+    assert class_counts({str(i): 1 for i in range(13)}).endswith("1 of '12'")
+    assert class_counts({f"c{i:02d}": 2 for i in range(30)}).endswith("2 of 'c11' and 18 more classes")

@@ -182,6 +182,12 @@ def test_usual_labels_have_no_notes():
     assert notes(["yes", "yes ", " yes"]) == []  # spaces around a text do not count
 
 
+def test_labels_that_are_the_same_number():
+    (note,) = notes(["1"] * 3 + ["1.0"] * 2 + ["2", "02"])
+    text = "Labels of column 'churn' are the same number: '1' (3) and '1.0' (2). They are different classes."
+    assert str(note).startswith(text)
+
+
 def test_spellings_that_differ_in_capital_letters_or_spaces():
     labels = ["Genuine"] * 3 + ["genuine"] * 2 + ["forged", "very  odd", "very odd"]
     text = (

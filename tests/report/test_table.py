@@ -62,3 +62,8 @@ def test_numbers_are_all_but_the_first_column_by_default(numbers, expected):
 def test_escapes_leave_plain_text_alone():
     assert markdown_escaped("plain text, 1.5 (2)") == "plain text, 1.5 (2)"
     assert markdown_escaped("two\nlines") == "two lines"
+
+
+def test_long_texts_have_room():
+    table = TextTable("t", "Notes", "", ("Row", "Note"), (("1", "late " * 10), ("2", "late")), numbers=frozenset({0}))
+    assert table.to_html().count('<td class="long">') == 1

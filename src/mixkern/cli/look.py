@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mixkern.advice.advice import LEAST_SHARE
 from mixkern.cli.option import column_options, json_option, reading_options, repeat_options, seed_option, target_option
-from mixkern.cli.output import Notes, print_result, print_wide, spinner, text_table, warnings_as_notes
+from mixkern.cli.output import Notes, class_counts, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
@@ -160,7 +160,7 @@ def _show(result: dict[str, Any], table: str) -> None:
     _show_rest(len(result["columns"]), "column")
     click.echo()
     if target is not None:
-        each = ", ".join(f"{count:,} of {label!r}" for label, count in result["classes"].items())
+        each = class_counts(result["classes"])
         click.echo(f"Labels in {target!r}: {result['labelled']} of {counted(n, 'row')}{': ' if each else ''}{each}.\n")
     groups = result["components"]
     title = f"{counted(len(groups), 'component')} (groups of similar rows)"

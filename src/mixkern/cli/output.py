@@ -34,6 +34,7 @@ from mixkern.whole_file import write_whole
 
 WIDEST = 1_000  # characters: many methods make a table wider than most terminals
 WIDEST_CELL = 60
+MOST_CLASSES = 12  # counted one by one
 
 Notes = list[str]
 
@@ -89,6 +90,17 @@ def printable(text: str) -> str:
     'a?[31mb'
     """
     return "".join(sign if sign == "\n" or category(sign) != "Cc" else "?" for sign in text)
+
+
+def class_counts(counts: Mapping[str, int]) -> str:
+    """Write the number of rows of each class; only the first ones where they are many.
+
+    >>> class_counts({"a": 3, "b": 1})
+    "3 of 'a', 1 of 'b'"
+    """
+    each = [f"{n:,} of {label!r}" for label, n in counts.items()]
+    rest = len(each) - MOST_CLASSES
+    return ", ".join(each) if rest <= 1 else f"{', '.join(each[:MOST_CLASSES])} and {rest} more classes"
 
 
 def text_table(headings: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> Table:

@@ -8,7 +8,15 @@ import click
 
 from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.option import check_output, json_option, reading_options, writing_options
-from mixkern.cli.output import Notes, byte_progress, free_name, print_notes, print_result, warnings_as_notes
+from mixkern.cli.output import (
+    Notes,
+    byte_progress,
+    class_counts,
+    free_name,
+    print_notes,
+    print_result,
+    warnings_as_notes,
+)
 from mixkern.cli.table import ModelTable, add_file_notes, cells_for, dialect_for, model_table
 from mixkern.errors import TableError
 from mixkern.estimators import MixtureSVC
@@ -104,5 +112,5 @@ def _joined(cells: Any, found: Any) -> Any:
 
 
 def _show(result: dict[str, Any]) -> None:
-    each = ", ".join(f"{count:,} of {label!r}" for label, count in result["labels"].items())
+    each = class_counts(result["labels"])
     click.echo(f"{counted(result['rows'], 'row')}: {each}.\nLabelled table: {result['output']}")

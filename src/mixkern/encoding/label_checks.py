@@ -6,13 +6,14 @@ user has the last word: a target that is named as categorical holds classes.
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from mixkern.encoding.cell import is_gap, not_numbers, parsed, text
-from mixkern.encoding.grammar import GAP_WORDS, is_gap_word
+from mixkern.encoding.grammar import GAP_WORDS, is_gap_word, number
 from mixkern.encoding.labels import encode_labels, is_minus_one, label_cells, n_minus_one
 from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError, MixkernWarning, hint
 from mixkern.wording import counted, listing, shortened
@@ -28,6 +29,8 @@ _LIKE_GAPS = frozenset(
         *(word.casefold() for word in GAP_WORDS),
     )
 )
+
+_SAME_WORDS = "y.str.lower().str.split().str.join(' ')"
 
 
 def label_column(
@@ -176,12 +179,13 @@ def label_notes(y: Any, name: str) -> list[MixkernWarning]:
     n_of = np.bincount(labels.codes[labels.is_labelled], minlength=labels.n_classes)
     counts = dict(zip(labels.classes.tolist(), n_of.tolist(), strict=True))
     texts = {label: n for label, n in counts.items() if isinstance(label, str)}
-    alike = _alike(texts)
+    alike, same = _alike(texts), _same_numbers(texts)
     like_gaps = [label for label in texts if label.strip().casefold() in _LIKE_GAPS]
-    noted = {*like_gaps, *(label for group in alike for label in group)}
+    noted = {*like_gaps, *(label for group in [*alike, *same] for label in group)}
     return [
         *_minus_one_notes(y, counts, name),
-        *_spelling_notes(alike, texts, name),
+        *_spelling_notes(alike, texts, name, "differ in capital letters or spaces only", _SAME_WORDS),
+        *_spelling_notes(same, texts, name, "are the same number", "pd.to_numeric(y)"),
         *_gap_like_notes(like_gaps, texts, name),
         *_rare_notes(counts, noted, name),
     ]
@@ -189,9 +193,24 @@ def label_notes(y: Any, name: str) -> list[MixkernWarning]:
 
 def _alike(labels: Iterable[str]) -> list[list[str]]:
     """Return groups of labels that differ in capital letters or spaces only."""
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        groups.setdefault(" ".join(label.casefold().split()), []).append(label)
+    return _groups((" ".join(label.casefold().split()), label) for label in labels)
+
+
+def _same_numbers(labels: Iterable[str]) -> list[list[str]]:
+    """Return groups of labels that are the same number; those with leading zeros are codes.
+
+    >>> _same_numbers(["1", "1.0", "2", "02", "no"])
+    [['1', '1.0']]
+    """
+    found = ((number(label), label) for label in labels)
+    return _groups((Decimal(value.plain), label) for value, label in found if value and not value.is_padded)
+
+
+def _groups(pairs: Iterable[tuple[Any, str]]) -> list[list[str]]:
+    """Return the labels with the same key, where there are several."""
+    groups: dict[Any, list[str]] = {}
+    for key, label in pairs:
+        groups.setdefault(key, []).append(label)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -215,16 +234,18 @@ def _minus_one_notes(y: Any, counts: Mapping[Any, int], name: str) -> list[Mixke
     return [ColumnChoiceWarning(what, hint=hint(python=python, cli=cli))]
 
 
-def _spelling_notes(groups: list[list[str]], counts: Mapping[str, int], name: str) -> list[MixkernWarning]:
-    """Return a note about labels that differ in capital letters or spaces only."""
+def _spelling_notes(
+    groups: list[list[str]], counts: Mapping[str, int], name: str, manner: str, code: str
+) -> list[MixkernWarning]:
+    """Return a note about labels that may be one class, and the code that makes them one."""
     if not groups:
         return []
     shown = "; ".join(" and ".join(f"{shortened(label)!r} ({counts[label]})" for label in group) for group in groups)
     step = "If they are one class, write them in the same way"
     return [
         ColumnChoiceWarning(
-            f"Labels of column {name!r} differ in capital letters or spaces only: {shown}. They are different classes.",
-            hint=hint(python=f"{step}: y.str.lower().str.split().str.join(' ').", cli=f"{step} in all rows."),
+            f"Labels of column {name!r} {manner}: {shown}. They are different classes.",
+            hint=hint(python=f"{step}: {code}.", cli=f"{step} in all rows."),
         )
     ]
 
