@@ -262,3 +262,22 @@ def test_estimators_learn_numeric_classes(classes):
     assert model.classes_.tolist() == sorted(classes)
     true = [classes[i % len(classes)] for i in range(n)]
     assert model.score(X, true) == np.mean(np.array(model.predict(X).tolist()) == np.array(true)) > 0.9
+
+
+@pytest.mark.parametrize("categorical", [False, True])
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["a", "\ud800"], r"Column 'churn' holds the text '\\ud800', which is no valid Unicode\. Correct the label\."),
+        (["a", (1, 2)], "Column 'churn' holds labels of type tuple"),
+        (["a", b"b"], "Column 'churn' holds labels of type bytes"),
+    ],
+)
+def test_labels_of_other_types_are_no_error_of_pandas(cells, message, categorical):
+    with pytest.raises(LabelTypeError, match=message):
+        label_column(pd.Series(cells, dtype=object), name="churn", categorical=categorical)
+
+
+def test_objects_of_polars_become_categories():
+    found = label_column(pl.Series("churn", ["a", "b", pd.NA], dtype=pl.Object), categorical=True)
+    assert found.to_list() == ["a", "b", None]

@@ -109,6 +109,8 @@ def _as_categories(y: Any) -> Any:
         return y.astype("category")
     if nw.dependencies.is_pyarrow_chunked_array(y):
         return y.dictionary_encode()
+    if isinstance(series.dtype, nw.Object):
+        series = nw.new_series(series.name, [text(cell) for cell in series.to_list()], backend=series.implementation)
     return series.cast(nw.String).cast(nw.Categorical).to_native()
 
 

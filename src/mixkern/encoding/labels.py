@@ -252,7 +252,12 @@ def _subject(y: Any, name: str | None) -> str:
 
 def label_cells(y: Any, name: str | None = None) -> Coded:
     """Return labels, with those that mark unlabelled rows, as codes of the distinct ones."""
-    return _cells(y, _subject(y, name))[0]
+    what = _subject(y, name)
+    cells, _ = _cells(y, what)
+    for cell in {type(each): each for each in cells.distinct}.values():
+        _type_name(cell, what)
+    _check_unicode((cell for cell in cells.distinct if isinstance(cell, str)), what)
+    return cells
 
 
 def _cells(y: Any, what: str) -> tuple[Coded, Any]:
@@ -388,18 +393,18 @@ def _check_texts(labels: Sequence[str], what: str, *, known: Iterable[Any], has_
                 "labels in --categorical.",
             ),
         )
-    damaged = next((label for label in sorted(labels) if not _is_unicode(label)), None)
-    if damaged is not None:
-        raise LabelTypeError(f"{what} holds the text {damaged!r}, which is no valid Unicode. Correct the label.")
+    _check_unicode(labels, what)
 
 
-def _is_unicode(label: str) -> bool:
-    """Return whether a text can be written to a file: one with half a surrogate pair cannot."""
-    try:
-        label.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _check_unicode(labels: Iterable[str], what: str) -> None:
+    """Raise an error for a text that cannot be written to a file, because it has half a surrogate pair."""
+    for label in labels:
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise LabelTypeError(
+                f"{what} holds the text {label!r}, which is no valid Unicode. Correct the label."
+            ) from None
 
 
 def _type_name(cell: Any, what: str = "y") -> str:
