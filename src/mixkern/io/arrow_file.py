@@ -32,8 +32,7 @@ class ArrowFile(TableFile):
 
     def __init__(self, source: TableSource, format: str, gaps: Collection[str] = ()) -> None:  # noqa: A002
         self._source, self._format = source, format
-        with self._batches() as (names, n_bytes, batches):
-            self._n_bytes = n_bytes
+        with self._batches() as (names, _, batches):
             is_empty = not any(batch.num_rows for batch in batches)
         double = [name for name, count in Counter(names).items() if count > 1]
         if double or not set(names) - {ROW_NUMBERS}:

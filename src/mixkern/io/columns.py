@@ -211,11 +211,13 @@ def _plain(cells: Any, signs: bytes) -> list[_Characters] | None:
 
 def _has_padded(part: _Characters) -> bool:
     """Return whether a number has leading zeros."""
-    data = np.append(part.data, np.zeros(3, np.uint8))  # behind the last cell
+    if not len(part.data):
+        return False
     starts, ends = part.offsets[:-1], part.offsets[1:]
-    starts = starts + (data[starts] < ord(".")) if b"-" in part.others or b"+" in part.others else starts
-    is_padded = (data[starts] == ord("0")) & (data[starts + 1] - np.uint8(48) < 10) & (ends - starts > 1)
-    return bool(is_padded.any())
+    if b"-" in part.others or b"+" in part.others:
+        starts = starts + (part.data.take(starts, mode="clip") < ord("."))
+    is_zero = (part.data.take(starts, mode="clip") == ord("0")) & (ends - starts > 1)
+    return bool((part.data[starts[is_zero] + 1] - np.uint8(48) < 10).any())
 
 
 @cache
