@@ -109,7 +109,7 @@ def test_row_numbers_of_pandas_are_left_out(tmp_path):
     pd.DataFrame({"a": [1, 2]}, index=["x", "y"]).to_parquet(tmp_path / "a.parquet")
     file = table_file(tmp_path / "a.parquet")
     assert file.columns == tuple(pandas_frame(file.table())) == ("a",)
-    assert "row numbers" in str(file.notes[0])
+    assert str(file.notes[0]) == "'__index_level_0__', the row numbers or names of pandas, was not learned from."
     (block,) = file.blocks({})
     assert block.cells["__index_level_0__"].to_pylist() == ["x", "y"]
 

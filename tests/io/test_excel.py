@@ -135,6 +135,10 @@ def test_rows_above_the_table_and_nameless_columns(tmp_path):
     assert file.table().column_names == ["size", "column 3"]
     assert file.line_of(1) == 6
     assert next(file.blocks({})).cells.column_names == ["", "size", "column 3"]
+    rows = [[None, "size"], ["k-1", 5], ["k-2", 6]]
+    file = table_file(workbook(tmp_path / "a.xlsx", {"Data": rows}))
+    assert file.table().column_names == ["column 1", "size"]  # keys are no row numbers
+    assert str(file.notes[0]) == "The first column has no name, and was called 'column 1'."
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,11 @@ class ArrowFile(TableFile):
         if on_progress is not None:
             on_progress(n_bytes, n_bytes)
 
+    def _index_note(self) -> str:
+        if self._numbered != ROW_NUMBERS:
+            return super()._index_note()
+        return f"{ROW_NUMBERS!r}, the row numbers or names of pandas, was not learned from."
+
     def _labels(self, name: str, cells: Any) -> Any:  # noqa: ARG002
         return mapped(cells, lambda cell: cell_text(cell) or None, pa.string())
 

@@ -75,13 +75,7 @@ class TableFile(ABC):
     @property
     def notes(self) -> tuple[FileFormatWarning, ...]:
         """Signs, encodings and columns that could have been read in another way."""
-        start = "The first column has no name"
-        end = (
-            ": it was taken for row numbers, and not learned from."
-            if self._is_numbered
-            else ", and was called 'column 1'."
-        )
-        first = [] if self._numbered is None else [FileFormatWarning(start + end)]
+        first = [] if self._numbered is None else [FileFormatWarning(self._index_note())]
         remarks = {name: self._remarks[name] for name in self.names if name in self._remarks}  # typed in threads
         columns = [remark.note for remark in remarks.values() if remark.note is not None]
         spelled = [FileFormatWarning(text, hint=step) for text, step in spelling_notes(self.spellings)]
@@ -169,6 +163,11 @@ class TableFile(ABC):
         """Return the values of a column, and keep what could have been read in another way."""
         self._remarks[name] = replace(typed, values=None)
         return typed.values
+
+    def _index_note(self) -> str:
+        """Return what is done with a first column without a name."""
+        end = ": it was taken for row numbers, and not learned from." if self._is_numbered else ""
+        return f"The first column has no name{end or f', and was called {self._numbered!r}.'}"
 
     @abstractmethod
     def _parts(self, on_progress: Progress | None) -> Iterator[Any]:

@@ -62,6 +62,7 @@ class ExcelFile(ArrowFile):
         of_texts = list(dialect.decimals.values())
         dialect = replace(dialect, decimals={**dict.fromkeys(header.names, POINT), **dialect.decimals})
         TableFile.__init__(self, source, dialect, header.names, gaps, header.numbered)
+        self._is_numbered = header.numbered is not None and self._is_row_numbers(columns[0])
         self._notes += [*header.notes, *comma_note(list(texts.values()), of_texts)]
         if sheet is None and len(sheets) > 1:
             step = hint(python=f"For another: sheet={sheets[1]!r}.", cli=f"For another: --sheet {sheets[1]!r}")
@@ -71,6 +72,9 @@ class ExcelFile(ArrowFile):
     def line_of(self, row: int) -> int | None:
         """Return the number of a row in the sheet."""
         return self._first_row + row + 2
+
+    def _is_row_numbers(self, cells: Any) -> bool:
+        return bool(pa.types.is_integer(cells.type))
 
     @contextmanager
     def _batches(self) -> Iterator[tuple[list[str], int, Iterator[Any]]]:
