@@ -77,13 +77,7 @@ def _zipped(members: dict[str, bytes]) -> bytes:
 
 
 class ModelArchive:
-    """A model file that is open: its description, and its arrays, which are read one by one.
-
-    Parameters
-    ----------
-    file : binary file
-        The file; it stays open while arrays are read.
-    """
+    """A model file that is open, and stays open while its arrays are read one by one."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.n_bytes = file.seek(0, io.SEEK_END)

@@ -42,16 +42,7 @@ class Typed:
 def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     """Return a whole column in the narrowest type that fits all its cells.
 
-    ==================  ===========================================================================
-    cells               become
-    ==================  ===========================================================================
-    whole numbers       integers; floats where there are gaps, as in pandas, while floats are exact
-    numbers             floats, percentages and amounts of money as they are written
-    true and false      booleans
-    dates               dates, in UTC
-    only gaps           floats, all null
-    others              texts, null for gaps
-    ==================  ===========================================================================
+    Plain numbers and dates are read by Arrow, others by :func:`typed_texts`; a column of gaps is one of floats.
 
     >>> inferred("a", pa.chunked_array([["1", "2", ""]]), ".", int).values.to_pylist()
     [1.0, 2.0, None]

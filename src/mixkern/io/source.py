@@ -85,15 +85,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class TableSource:
-    """The file, pipe or standard input that a table is read from.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "a.csv.gz"
-    ...     _ = path.write_bytes(gzip.compress(b"age,town"))
-    ...     with TableSource(path).opened() as stream:
-    ...         b"".join(stream.chunks())
-    b'age,town'
-    """
+    """The file, pipe or standard input that a table is read from; a file can be read many times, a pipe once."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = as_path(path, TableFileError)
