@@ -295,3 +295,8 @@ def test_integers_that_no_float_can_hold(kind):
 def test_infinite_cells_are_not_taken_for_large_ones():
     column = RawColumn("a", Kind.NUMBER, Coded.of_cells([1, float("inf"), decimal.Decimal("-Infinity")]))
     np.testing.assert_array_equal(column.numbers(), [1, np.inf, -np.inf])
+
+
+def test_a_column_name_with_a_nul():
+    (column,) = raw_columns(pl.DataFrame({"a\0b": ["x", None, "y"]}))
+    assert (column.name, column.texts()) == ("a\0b", ["x", None, "y"])

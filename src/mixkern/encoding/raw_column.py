@@ -109,7 +109,9 @@ class Coded:
             return cls.of_codes(codes, lambda used: categories.take(used).tolist(), len(categories))
         if find_spec("pyarrow") is None:
             return cls.of_cells(series.to_list())
-        return cls.of_arrow(native if series.implementation is nw.Implementation.PYARROW else series.to_arrow())
+        if series.implementation is nw.Implementation.PYARROW:
+            return cls.of_arrow(native)
+        return cls.of_arrow(series.alias("").to_arrow())  # polars cannot export a name with a NUL
 
     @classmethod
     def of_arrow(cls, column: Any) -> "Coded":
