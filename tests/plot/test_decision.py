@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, QuasiNewtonS3VC, datasets
+from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, QuasiNewtonS3VC, TableEncoder, datasets
 from mixkern.errors import LabelError, OptionError
 from mixkern.plot.decision import decision
 from mixkern.plot.style import COLOURS
@@ -324,7 +324,8 @@ def test_frames_of_scikit_learn_keep_their_names():
 def test_dates_are_dates_on_the_axis():
     days = [dt.datetime(2024, 3, 1) + dt.timedelta(days=float(x)) for x in 10 * X[:, 0]]
     table = pd.DataFrame({"day": days, "wait": pd.to_timedelta(X[:, 1], unit="D")})
-    model = MixtureSVC(probability=False, random_state=0).fit(table, Y)
+    encoder = TableEncoder(continuous=["day"])  # without the weekday
+    model = MixtureSVC(encoder=encoder, probability=False, random_state=0).fit(table, Y)
     ax = draw(model, table, Y)
     ax.figure.canvas.draw()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("day", "wait (days)")

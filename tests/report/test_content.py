@@ -74,7 +74,7 @@ def test_gaps_are_counted_in_the_table_that_came(plain):
 def test_remarks_of_the_encoder_are_shown(nasty):
     model, X, y = nasty
     table = column_table(ModelFacts.of(model, X, y, "label"))
-    assert any(each.remark for each in model.encoder_.columns_) == (table.columns[-1] == "Remark")
+    assert any(each.remark for each in model.encoder_.encoded_columns_) == (table.columns[-1] == "Remark")
 
 
 def test_settings_come_with_versions_and_what_was_added(chapters):
