@@ -13,7 +13,7 @@ from mixkern.cli.option import json_option, seed_option
 from mixkern.cli.output import print_result, write_picture
 from mixkern.datasets import Dataset, load, names
 from mixkern.encoding import UNLABELLED
-from mixkern.imports import optional
+from mixkern.imports import optional, pa
 from mixkern.io import table_writer
 from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.plot import gallery
@@ -75,9 +75,8 @@ def _write(data: Dataset, output: str, target: str, labels: int | None, seed: in
     y = y.astype(object).where(~y.isin([UNLABELLED]), None)
     if target in data.X:
         raise click.UsageError(f"{data.title} has a column {target!r} already. Name another --target.")
-    arrow = optional("pyarrow", purpose="Writing a table")
     with table_writer(output) as write:
-        write(arrow.Table.from_pandas(data.X.assign(**{target: y}), preserve_index=False))
+        write(pa.Table.from_pandas(data.X.assign(**{target: y}), preserve_index=False))
     n_labels = int(y.notna().sum())
     return {"name": data.name, "output": output, "rows": len(y), "target": target, "labels": n_labels}
 

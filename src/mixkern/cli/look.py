@@ -22,8 +22,9 @@ from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.base import default_density, default_prior
-from mixkern.imports import optional
+from mixkern.imports import pa, pc
 from mixkern.sampling import check_random_state, subsample
+from mixkern.threads import single_threaded_algebra
 from mixkern.typing import Positions
 from mixkern.wording import brief, counted, percent, shortened
 
@@ -112,7 +113,6 @@ def _most_frequent(cells: Any) -> dict[str, int]:
 
 def _range(column: ContinuousColumn, cells: Any) -> dict[str, Any]:
     """Return the least value, the median and the largest value."""
-    pa, pc = (optional(name, purpose="A table in a file") for name in ("pyarrow", "pyarrow.compute"))
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         (raw,) = raw_columns(pa.table({column.name: cells}))
         cells = pa.chunked_array([raw.numbers(column.spelling)])
@@ -149,7 +149,8 @@ def _most_responsible(rows: Rows) -> Positions:  # (n,)
     """Return the component of each row; rows with the same gaps are computed together, which is faster."""
     found = np.empty(len(rows), dtype=np.intp)
     order = np.concatenate([at for at, _, _ in gap_patterns(rows.values[:, : rows.n_continuous])])
-    found[order] = rows[order].responsibilities.argmax(axis=1)
+    with single_threaded_algebra():  # of small matrices, for which threads take longer
+        found[order] = rows[order].responsibilities.argmax(axis=1)
     return found
 
 

@@ -23,7 +23,7 @@ from mixkern.errors import (
     hint,
 )
 from mixkern.estimators import MixtureSVC
-from mixkern.imports import optional
+from mixkern.imports import pc
 from mixkern.io import Block, Dialect, ModelFile, TableFile, table_file
 from mixkern.io.dialect import delimiter_named, encoding_of
 from mixkern.io.table import pandas_frame
@@ -237,12 +237,11 @@ def cells_for(output: str, file: TableFile, block: Block) -> Any:
     if file.dialect.format != "csv" or not has_types(output):
         return block.cells
     typed = dict(zip(block.typed.column_names, block.typed.columns, strict=True))
-    compute = optional("pyarrow.compute", purpose="Writing a table")
     found = block.cells
     for i, name in enumerate(file.names):
         column = typed.get(name)
         if column is None:
-            column = compute.if_else(compute.equal(found.column(i), ""), None, found.column(i))
+            column = pc.if_else(pc.equal(found.column(i), ""), None, found.column(i))
         found = found.set_column(i, found.column_names[i], column)
     return found
 
