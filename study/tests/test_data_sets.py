@@ -1,13 +1,12 @@
-"""Data sets: the figures of the paper, its errors apart, and sets from outside."""
+"""Data sets by name, and the figures of the paper, its errors apart."""
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from mixkern import datasets
-from mixkern_study import OUTSIDE, Protocol, compare_data_sets, study_fold
-from mixkern_study.data_sets import SLIPS, load_data_set
+from mixkern_study import compare_data_sets
+from mixkern_study.data_sets import SLIPS, load_data_set, title_of
 
 COMPARISON = {row.published.title: row for row in compare_data_sets()}
 
@@ -53,21 +52,9 @@ def test_a_wrong_figure_would_be_found():
     assert missing.differences == ("class_percent",)
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_each_can_be_split(name):
-    data = load_data_set(name)
-    assert data.name == name
-    assert data.key == load_data_set(name).key
-    assert not data.X.isna().any(axis=None)
-    fold = study_fold(data, 0, Protocol())
-    assert np.isfinite(fold.train).all()
-    assert fold.n_classes == len(data.classes) > 1
+def test_wide_sets_have_titles():
+    assert title_of("pd_speech") == "Pd Speech"
 
 
-def test_the_paper_has_none_of_them():
-    assert set(OUTSIDE).isdisjoint(datasets.names())
-
-
-def test_labels_are_the_ones_of_the_source():
-    assert set(load_data_set("breast_cancer").classes) == {"benign", "malignant"}
+def test_a_set_of_the_paper_is_loaded_by_its_name():
     assert load_data_set("wine").key == datasets.load("wine").key

@@ -1,11 +1,12 @@
 """The paper's experiments beside its published figures, a leaderboard of methods, and tests whether methods differ."""
 
-from mixkern_study.data_sets import OUTSIDE, DatasetComparison, compare_data_sets
+from mixkern_study.data_sets import DatasetComparison, compare_data_sets
 from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.experiment import run, run_times
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leaderboard
 from mixkern_study.method import BASELINES, METHODS, Method, TrainingData, all_rows, labels_only, own_estimator
+from mixkern_study.other_sets import CONFIRMATION, OUTSIDE, TUNING, WIDE
 from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading, StudyError
 from mixkern_study.published import (
     KERNELS,
@@ -31,9 +32,12 @@ from mixkern_study.tables import (
 
 __all__ = [
     "BASELINES",
+    "CONFIRMATION",
     "KERNELS",
     "METHODS",
     "OUTSIDE",
+    "TUNING",
+    "WIDE",
     "Accuracy",
     "CellKey",
     "DatasetComparison",

@@ -1,23 +1,19 @@
-"""Data sets of the studies: the paper's twenty beside their published figures, and some from outside the paper."""
+"""Data sets of the studies by name, and the paper's twenty beside their published figures."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import zip_longest
-from typing import Any
-
-import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
 
 from mixkern import datasets
 from mixkern.datasets import Dataset
-from mixkern.imports import optional
+from mixkern_study.other_sets import OUTSIDE, WIDE, title_of_other
 from mixkern_study.protocol import StudyError
 from mixkern_study.published import DatasetFigures, published_accuracies, published_data_sets
 from mixkern_study.store import Store
 
 SHARE_TOLERANCE = 0.1  # percentage points: the paper rounds some shares and truncates others
-SEED = 2015  # of the one draw of each artificial set from outside the paper
+OTHERS = {**OUTSIDE, **WIDE}
 
 # Errors in the paper's table, and the evidence for each.
 SLIPS = {
@@ -83,53 +79,6 @@ def _figures(dataset: Dataset) -> DatasetFigures:
     )
 
 
-# ---------------------------------------------------------------- outside the paper
-
-
-def _generated(name: str) -> Dataset:
-    make = getattr(datasets, f"make_{name}")
-    X, y = make(random_state=SEED)
-    source = f"drawn by mixkern.datasets.{make.__name__}(random_state={SEED})"
-    return _data_set(name, X, y, str(make.__doc__).partition("\n")[0], "mixkern", source)
-
-
-def _bundled(name: str, load: Callable[[], Any], description: str) -> Dataset:
-    bunch = load()
-    source = f"sklearn.datasets.{load.__name__}"
-    labels = np.asarray(bunch.target_names)[bunch.target]
-    return _data_set(name, bunch.data, labels, description, "scikit-learn", source)
-
-
-def _data_set(name: str, X: Any, y: Any, description: str, creators: str, source: str) -> Dataset:
-    pandas = optional("pandas", purpose="mixkern_study.leaderboard")
-    X = X[:, np.ptp(X, axis=0) > 0]  # some pixels at the corners of digits are always 0
-    columns = tuple(f"x{j + 1}" for j in range(X.shape[1]))
-    return Dataset(
-        name=name,
-        title=title_of(name),
-        X=pandas.DataFrame(X, columns=list(columns)),
-        y=pandas.Series(y, name="class"),
-        continuous=columns,
-        categorical=(),
-        description=description,
-        creators=creators,
-        source=source,
-        licence="",
-    )
-
-
-# Loaded without a network; no setting of any method was chosen on them.
-OUTSIDE: Mapping[str, Callable[[], Dataset]] = {
-    "adidas": partial(_generated, "adidas"),
-    "breast_cancer": partial(_bundled, "breast_cancer", load_breast_cancer, "Cell nuclei: benign or malignant."),
-    "cross": partial(_generated, "cross"),
-    "digits": partial(_bundled, "digits", load_digits, "Handwritten digits, 8 x 8 pixels each."),
-    "five_processes": partial(_generated, "five_processes"),
-    "three_moons": partial(_generated, "three_moons"),
-    "two_rings": partial(_generated, "two_rings"),
-}
-
-
 # ---------------------------------------------------------------- all of them
 
 
@@ -139,7 +88,7 @@ def title_of(name: str) -> str:
     >>> title_of("two_rings"), title_of("credit_a"), title_of("my_own")
     ('Two Rings', 'Credit A', 'my_own')
     """
-    return name.replace("_", " ").title() if name in OUTSIDE else paper_titles().get(name, name)
+    return title_of_other(name) if name in OTHERS else paper_titles().get(name, name)
 
 
 @cache
@@ -161,9 +110,9 @@ def load_tables(store: Store, chosen: Iterable[str | Dataset]) -> list[Dataset]:
 
 
 def load_data_set(name: str) -> Dataset:
-    """Load a data set of :data:`OUTSIDE`, or any of :func:`mixkern.datasets.load`.
+    """Load a data set of :data:`OUTSIDE` or :data:`WIDE`, or any of :func:`mixkern.datasets.load`.
 
     >>> load_data_set("breast_cancer").X.shape, load_data_set("iris").X.shape
     ((569, 30), (150, 4))
     """
-    return OUTSIDE[name]() if name in OUTSIDE else datasets.load(name)
+    return OTHERS[name]() if name in OTHERS else datasets.load(name)

@@ -16,7 +16,18 @@ from mixkern.imports import optional
 from mixkern.report.table import TextTable
 from mixkern.whole_file import write_whole
 from mixkern.wording import counted
-from mixkern_study import OUTSIDE, Entry, Protocol, Store, leaderboard_tables, plot, run_leaderboard
+from mixkern_study import (
+    CONFIRMATION,
+    OUTSIDE,
+    TUNING,
+    WIDE,
+    Entry,
+    Protocol,
+    Store,
+    leaderboard_tables,
+    plot,
+    run_leaderboard,
+)
 from mixkern_study.cli.table import own_table
 from mixkern_study.leaderboard import Choice, leaderboard
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS
@@ -24,7 +35,14 @@ from mixkern_study.method import leaderboard_methods
 from mixkern_study.result_table import Cell, cells_of, to_csv
 
 STORE = "leaderboard.sqlite"
-GROUPS: Mapping[str, Callable[[], Sequence[str]]] = {"paper": names, "outside": lambda: list(OUTSIDE)}
+GROUPS: Mapping[str, Callable[[], Sequence[str]]] = {
+    "paper": names,
+    "outside": lambda: list(OUTSIDE),
+    "wide": lambda: list(WIDE),
+    "wide-tuning": lambda: list(TUNING),
+    "wide-confirmation": lambda: list(CONFIRMATION),
+}
+DEFAULT_GROUPS = ("paper", "outside")
 TOO_WIDE = "data_sets_"  # name prefix of tables with a column for each method, which are written to files only
 
 
@@ -56,9 +74,9 @@ def study_group() -> None:
 @study_group.command("leaderboard", short_help="Rank methods with few labels.")
 @click.option(
     "--data-sets",
-    callback=name_list(lambda: [*names(), *OUTSIDE, *GROUPS], has_openml=True),
-    help="Some data sets: iris,wine; paper is its twenty, outside those that it does not have.  "
-    "[default: paper,outside]",
+    callback=name_list(lambda: [*names(), *OUTSIDE, *WIDE, *GROUPS], has_openml=True),
+    help="Some data sets: iris,wine; paper is its twenty, outside those that it does not have, wide those of 30 to 751 "
+    "columns, wide-tuning and wide-confirmation half of these.  [default: paper,outside]",
 )
 @click.option(
     "--methods",
@@ -132,7 +150,7 @@ def leaderboard_command(
     if show_only and not store.exists():
         raise click.ClickException(f"There is no {store}. Next: mixkern study leaderboard")
     kept = Store(store, Protocol(seed=seed))
-    wanted = list(GROUPS) if data_sets is None and not tables else data_sets or []
+    wanted = list(DEFAULT_GROUPS) if data_sets is None and not tables else data_sets or []
     chosen: list[str | Dataset] = [name for each in wanted for name in (GROUPS[each]() if each in GROUPS else [each])]
     chosen += tables
     chosen_methods = list(leaderboard_methods()) if methods is None else methods

@@ -14,10 +14,11 @@ from mixkern.encoding import UNLABELLED
 from mixkern.typing import Ints
 from mixkern.validation import one_of
 from mixkern.wording import listing
-from mixkern_study.data_sets import OUTSIDE, load_tables
+from mixkern_study.data_sets import load_tables
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS, Choice, LabelDraw, rows_to_label, seed_of
 from mixkern_study.method import Learner, Method, TrainingData, chosen_methods, leaderboard_methods
+from mixkern_study.other_sets import OUTSIDE
 from mixkern_study.protocol import StudyError
 from mixkern_study.record import Entry
 from mixkern_study.runner import OnStep, quiet, run_jobs, sentence
@@ -45,8 +46,8 @@ def run_leaderboard(
     store : Store
         Where entries go, each as soon as it is computed.
     data_sets : iterable of str or Dataset, default=None
-        Names as in :func:`mixkern.datasets.load`, names of :data:`OUTSIDE`, or tables of your own; by default the
-        paper's twenty and all of :data:`OUTSIDE`.
+        Names as in :func:`mixkern.datasets.load`, names of :data:`OUTSIDE` or :data:`WIDE`, or tables of your own;
+        by default the paper's twenty and all of :data:`OUTSIDE`.
     methods : mapping of str to Method, or iterable of names, default=None
         Names of :data:`METHODS`, or your own by a name; by default all, and gradient boosting where it is installed.
     budgets : iterable of int, default=(2, 4, 8, 16)
