@@ -1,5 +1,6 @@
 """What every test and doctest may rely on."""
 
+import gc
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +10,13 @@ import pytest
 from matplotlib import pyplot as plt
 
 mpl.use("Agg")  # no window, wherever the tests run
+gc.set_threshold(50_000, 20, 20)  # modules and tests are many objects, among which searches for garbage take long
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which stay until the end, out of later searches for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Running, collecting and tabulating trials."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -46,18 +47,14 @@ def test_parallel_results_keep_their_order():
         results.close()
 
 
-def warning(i):
-    warn(f"Task {i}.", MixkernWarning, hint=hint(cli="Help."))
-    return i
-
-
 def test_warnings_of_other_processes_are_issued_in_this_one():
+    task = partial(warn, category=MixkernWarning, hint=hint(cli="Help."))  # other processes can import it anywhere
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert list(run_tasks(warning, [(0,), (1,)], 2)) == [0, 1]
+        assert list(run_tasks(task, [("Task 0.",), ("Task 1.",)], 2)) == [None, None]
     assert [each.message.on("cli") for each in caught] == ["Task 0. Help.", "Task 1. Help."]
     with pytest.raises(MixkernWarning, match="Task 0"):  # as by the filters of the tests
-        list(run_tasks(warning, [(0,), (1,)], 2))
+        list(run_tasks(task, [("Task 0.",), ("Task 1.",)], 2))
 
 
 def test_all_trials_are_collected_and_shown():

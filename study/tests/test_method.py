@@ -57,8 +57,14 @@ def labels(fold, rows):
     return codes
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("data", ["iris", "heart"])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("forest", "heart"),
+        *((name, "iris") for name in METHODS),
+        *(pytest.param(name, "heart", marks=pytest.mark.slow) for name in METHODS if name != "forest"),
+    ],
+)
 def test_every_method_learns(name, data, request):
     is_easy = data == "iris"
     fold, data = request.getfixturevalue(data)

@@ -93,7 +93,7 @@ def test_the_bound_is_the_evidence_for_one_component(kind, blobs, literal):
     np.testing.assert_allclose(density.mixture_.means[0], counts * X.mean(axis=0) + (1 - counts) * np.array([49, 51]))
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, pytest.param(1.0, marks=pytest.mark.slow), 1e6])
 @pytest.mark.parametrize("precision_prior", ["typical", "evidence"])
 def test_units_do_not_matter(kind, blobs, scale, precision_prior):
     X = np.asarray(blobs[0])
@@ -722,7 +722,7 @@ def test_a_warm_start_takes_new_priors_and_starts_anew_for_a_new_structure():
 
 
 @pytest.mark.filterwarnings("ignore::mixkern.fitting.NotConvergedWarning")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_the_callback_is_called_after_mergers_and_the_limit_holds(seed):
     X, _ = datasets.make_ripley(n=500, random_state=0)
     recorder = BoundRecorder()

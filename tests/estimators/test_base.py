@@ -554,7 +554,9 @@ def test_the_density_of_a_row_is_computed_once(kernel, gaps, monkeypatch):
         assert times_computed(monkeypatch, new, method) == {1}
 
 
-@pytest.mark.parametrize("kernel", NAMES)
+@pytest.mark.parametrize(
+    "kernel", ["blend", "lap", *(pytest.param(each, marks=pytest.mark.slow) for each in NAMES[1:4])]
+)
 def test_gaps_among_labelled_rows_are_no_trouble(kernel):
     """All that a report reads, for every kernel, from a table with gaps in labelled and other rows."""
     X, y = with_gaps(blobs()), few(n_labels=16)
@@ -583,7 +585,9 @@ SEARCH = DensitySearch(VBMixture(4), precision_prior=[0.1, 10.0], scoring="held_
 EVERY = {**MACHINES, "transductive": TransductiveSVC(random_state=0), "s3vm": QuasiNewtonS3VC(random_state=0)}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    "name", [each if each in ("rwm", "svr", "s3vm") else pytest.param(each, marks=pytest.mark.slow) for each in EVERY]
+)
 def test_a_search_finds_the_density_without_labels(name):
     """The same as a search by hand on the encoded rows, and an estimator with the density that it finds."""
     frame = pd.DataFrame(blobs(), columns=["a", "b"]).assign(c=np.where(np.arange(N) % 3 == 0, "u", "v"))

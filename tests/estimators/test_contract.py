@@ -17,7 +17,6 @@ from mixkern import (
 SMALL = VBMixture(n_components=3, covariance_type="diag", tol=0.1)
 QUICK = [
     MixtureSVC(density=SMALL),
-    MixtureSVC("rbf", density=SMALL, probability=False),
     LaplacianSVC(density=SMALL, probability=False),
     TransductiveSVC(density=SMALL, probability=False),
     QuasiNewtonS3VC(density=SMALL, probability=False),

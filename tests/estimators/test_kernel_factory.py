@@ -249,7 +249,9 @@ def test_a_bound_kernel_keeps_its_mixture():
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("X", [NUMBERS, FRAME, GAPPY], ids=["numbers", "mixed", "gaps"])
+@pytest.mark.parametrize(
+    "X", [pytest.param(NUMBERS, marks=pytest.mark.slow), FRAME, GAPPY], ids=["numbers", "mixed", "gaps"]
+)
 def test_kernels_of_kernels_are_bound_in_all_parts(kernel, X):
     model = fitted(kernel, X)
     rows = model.encoder_.transform(X)

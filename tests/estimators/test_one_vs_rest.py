@@ -162,7 +162,14 @@ def test_unlabelled_rows_help(machine):
 
 @both
 @pytest.mark.parametrize(
-    "kernel", ["rbf", "gmm", "rwm", "lap", RBFKernel(0.5), LaplacianKernel(RWMKernel(gamma=0.5), ratio=2.0)], ids=str
+    "kernel",
+    [
+        "rbf",
+        "rwm",
+        LaplacianKernel(RWMKernel(gamma=0.5), ratio=2.0),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("gmm", "lap", RBFKernel(0.5))),
+    ],
+    ids=str,
 )
 def test_tables_with_gaps(machine, kernel):
     table = pd.DataFrame(X2, columns=["a", "b"])

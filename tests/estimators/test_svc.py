@@ -60,7 +60,11 @@ RAW = {"encoder": "passthrough", "density": VBMixture(random_state=0)}
 # ---------------------------------------------------------------- it is scikit-learn's machine on the labelled rows
 
 
-@pytest.mark.parametrize(("X", "y"), [(X2, Y2), (X4[Y4 < 3], Y4[Y4 < 3]), (X4, Y4)], ids=["2", "3", "4"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [(X2, Y2), pytest.param(X4[Y4 < 3], Y4[Y4 < 3], marks=pytest.mark.slow), (X4, Y4)],
+    ids=["2", "3", "4"],
+)
 @pytest.mark.parametrize("class_weight", [None, "balanced", "dict"])
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["", "weighted"])
 def test_rbf_on_rows_as_they_are_is_svc(X, y, class_weight, is_weighted):

@@ -128,7 +128,7 @@ def test_one_warning_for_each_class_that_did_not_converge():
 
 
 @pytest.mark.parametrize("how", ["clip", "flip", "shift", "none"])
-@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("c", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_it_says_how_much_a_repair_has_changed(how, c):
     X, _, few, mixture = wild()
     if c == 3:

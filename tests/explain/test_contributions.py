@@ -88,7 +88,7 @@ def test_all_pulls_are_the_terms_of_the_formula(name, kernel):
         assert mine["pull"].iloc[-1] == intercept
 
 
-@pytest.mark.parametrize("name", ["credit_a", "heart"])
+@pytest.mark.parametrize("name", ["credit_a", pytest.param("heart", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_lines_add_up_to_the_decision_of_two_classes(name, kernel):
     X, _ = table(name)

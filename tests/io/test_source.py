@@ -186,8 +186,8 @@ def test_archives_are_known_by_their_members():
 
 
 def test_what_expands_beyond_any_table_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixkern.io.source.MOST_UNPACKED", 1 << 20)
-    rows = b"1,2\n" * (1 << 21)
+    monkeypatch.setattr("mixkern.io.source.MOST_UNPACKED", 1 << 18)
+    rows = b"1,2\n" * (1 << 19)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(rows))
     (tmp_path / "a.csv.bz2").write_bytes(bz2.compress(rows))
     with TableSource(tmp_path / "a.csv.gz").opened() as stream:

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MEASURE = """<script>addEventListener("load", () => {
   const images = [...document.images].map(each => [each.naturalWidth, each.currentSrc.length]);
   const wide = [...document.querySelectorAll("main *")].filter(each => !each.closest(".scroll"))
@@ -46,7 +48,6 @@ def test_it_runs_no_script_and_reports_no_error(nasty_page, tmp_path, open_page)
 
 
 @pytest.mark.parametrize(("width", "scheme", "ground"), [(1280, 1, "rgb(255, 255, 255)"), (500, 0, "rgb(22, 24, 27)")])
-@pytest.mark.slow
 def test_pictures_are_there_and_all_fits_the_screen(nasty_page, tmp_path, open_page, width, scheme, ground):
     """A copy of the page measures itself: the page itself may run no script."""
     source = nasty_page.read_text("utf-8").replace("style-src", "script-src 'unsafe-inline'; style-src", 1)

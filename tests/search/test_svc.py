@@ -168,7 +168,10 @@ def test_the_best_estimator_of_a_table_with_gaps_too():
 # ---------------------------------------------------------------- results, as scikit-learn has them
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "scoring",
+    ["balanced_accuracy", *(pytest.param(each, marks=pytest.mark.slow) for each in ("accuracy", "neg_log_loss"))],
+)
 def test_results_are_in_the_form_of_scikit_learn(scoring):
     """The scores of the folds are theirs; the mean score is that of all labels together."""
     estimator = mixture_svc(probability=True)

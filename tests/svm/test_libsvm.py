@@ -53,8 +53,8 @@ def one_thread():
 
 
 @each_table
-@pytest.mark.parametrize("gamma", [0.01, 0.3, 5.0])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("gamma", [0.01, pytest.param(0.3, marks=pytest.mark.slow), 5.0])
+@pytest.mark.parametrize("C", [0.1, pytest.param(1.0, marks=pytest.mark.slow), 100.0])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0, 1: 0.5}], ids=["plain", "balanced", "dict"])
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["", "weighted"])
 def test_classifier_is_svc(table, gamma, C, class_weight, is_weighted):

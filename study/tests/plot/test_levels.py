@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from matplotlib.contour import QuadContourSet
@@ -10,15 +12,21 @@ POINT = (-1.0, -0.5)
 PAPER = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5]
 
 
+@cache
+def drawn(which):
+    """Return a figure of the paper, which several tests look at."""
+    return plot.paper_levels(which)
+
+
 def curves(ax):
     """Give the points of each level's curve."""
-    (drawn,) = (each for each in ax.collections if isinstance(each, QuadContourSet))
-    return {float(level): path.vertices for level, path in zip(drawn.levels, drawn.get_paths(), strict=True)}
+    (found,) = (each for each in ax.collections if isinstance(each, QuadContourSet))
+    return {float(level): path.vertices for level, path in zip(found.levels, found.get_paths(), strict=True)}
 
 
 def centres(ax, label):
-    (drawn,) = (each for each in ax.collections if each.get_label() == label)
-    return drawn.get_offsets()
+    (found,) = (each for each in ax.collections if each.get_label() == label)
+    return found.get_offsets()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +46,7 @@ def centres(ax, label):
     ],
 )
 def test_the_paper_s_figures_have_three_panels_in_the_same_units(which, titles, point):
-    panels = plot.paper_levels(which).axes
+    panels = drawn(which).axes
     assert [panel.get_title() for panel in panels] == titles
     assert all(centres(panel, "point").tolist() == [list(point)] for panel in panels)
     assert all(list(curves(panel)) == PAPER for panel in panels)
@@ -46,7 +54,7 @@ def test_the_paper_s_figures_have_three_panels_in_the_same_units(which, titles, 
 
 
 def test_panels_of_distances_show_their_kernel():
-    euclidean, gmm, rwm = plot.paper_levels("distances").axes
+    euclidean, gmm, rwm = drawn("distances").axes
     assert np.linalg.norm(curves(euclidean)[1.0] - POINT, axis=1) == pytest.approx(1.0, abs=0.01)
     covariances = [[[0.46, 0.04], [0.04, 0.54]], [[0.34, -0.24], [-0.24, 0.33]]]
     mixture = Mixture([0.5, 0.5], [[-0.78, -0.76], [-0.76, 0.75]], covariances)
@@ -56,7 +64,7 @@ def test_panels_of_distances_show_their_kernel():
 
 @pytest.mark.parametrize(("panel", "factors"), [(0, (1, 1, 1)), (1, (1, 0.25, 0.25)), (2, (1, 0.5, 2.5))])
 def test_panels_of_scale_show_their_mixture(panel, factors):
-    ax = plot.paper_levels("scale").axes[panel]
+    ax = drawn("scale").axes[panel]
     kernel = RWMKernel(Mixture([1 / 3] * 3, [[1, 5], [5, 3], [1, 1]], [np.eye(2) * f for f in factors]))
     assert kernel.distance([[2.0, 4.0]], curves(ax)[2.0])[0] == pytest.approx(2.0, abs=0.05)
 
@@ -65,7 +73,7 @@ def test_panels_of_scale_show_their_mixture(panel, factors):
     ("panel", "weights"), [(0, (1 / 3, 1 / 3, 1 / 3)), (1, (0.9, 0.05, 0.05)), (2, (0.05, 0.475, 0.475))]
 )
 def test_panels_of_weights_show_their_mixture(panel, weights):
-    ax = plot.paper_levels("weights").axes[panel]
+    ax = drawn("weights").axes[panel]
     covariances = [[[8.13, 7.88], [7.88, 8.13]], [[7.00, -3.46], [-3.46, 3.00]], [[2.25, 0], [0, 4]]]
     kernel = RWMKernel(Mixture(weights, [[1, 5], [5, 3], [1, 1]], covariances))
     assert kernel.distance([[2.0, 4.0]], curves(ax)[2.0])[0] == pytest.approx(2.0, abs=0.05)

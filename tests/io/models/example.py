@@ -5,26 +5,9 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from mixkern import (
-    LaplacianSVC,
-    MixtureOneClassSVM,
-    MixtureSVC,
-    MixtureSVR,
-    QuasiNewtonS3VC,
-    TableEncoder,
-    TransductiveSVC,
-    VBMixture,
-)
+import mixkern
 
-METHODS = (
-    "predict",
-    "predict_proba",
-    "decision_function",
-    "score_samples",
-    "transform",
-    "novelty",
-    "responsibilities",
-)
+from .golden import METHODS
 
 
 def table(n=90):
@@ -54,13 +37,13 @@ def labels(n=90, names=("a", "b", "c")):
 
 
 def density(**settings):
-    return VBMixture(n_components=4, max_iter=20, tol=1e-2, random_state=0, **settings)
+    return mixkern.VBMixture(n_components=4, max_iter=20, tol=1e-2, random_state=0, **settings)
 
 
 def fitted(estimator, X=None, y=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(estimator, (TableEncoder, MixtureOneClassSVM)):
+        if isinstance(estimator, (mixkern.TableEncoder, mixkern.MixtureOneClassSVM)):
             return estimator.fit(table() if X is None else X)
         return estimator.fit(table() if X is None else X, labels() if y is None else y)
 
@@ -69,13 +52,13 @@ def estimators():
     """One of each type, on a mixed table."""
     targets = np.where(np.arange(90) % 9 < 4, np.arange(90.0), np.nan)
     return {
-        "svc": fitted(MixtureSVC(density=density(), random_state=0)),
-        "laplacian": fitted(LaplacianSVC(density=density(), random_state=0)),
-        "transductive": fitted(TransductiveSVC(density=density(), random_state=0)),
-        "s3vc": fitted(QuasiNewtonS3VC(density=density(), n_landmarks=30, random_state=0)),
-        "svr": fitted(MixtureSVR(density=density(), random_state=0), y=targets),
-        "oneclass": fitted(MixtureOneClassSVM(density=density(), random_state=0)),
-        "encoder": fitted(TableEncoder()),
+        "svc": fitted(mixkern.MixtureSVC(density=density(), random_state=0)),
+        "laplacian": fitted(mixkern.LaplacianSVC(density=density(), random_state=0)),
+        "transductive": fitted(mixkern.TransductiveSVC(density=density(), random_state=0)),
+        "s3vc": fitted(mixkern.QuasiNewtonS3VC(density=density(), n_landmarks=30, random_state=0)),
+        "svr": fitted(mixkern.MixtureSVR(density=density(), random_state=0), y=targets),
+        "oneclass": fitted(mixkern.MixtureOneClassSVM(density=density(), random_state=0)),
+        "encoder": fitted(mixkern.TableEncoder()),
         "density": fitted(density(use_labels=True), numbers(), labels()),
     }
 
