@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, MixkernError
 from mixkern_study import CellKey, Method, Protocol, Step, Store, all_rows, labels_only, run, run_times
+from mixkern_study.method import Trained
 
 SMALL = Protocol(
     n_folds=2,
@@ -179,9 +180,9 @@ def test_a_part_that_fails_does_not_stop_the_others(tmp_path):
 
 def test_an_interrupted_method_has_no_result(tmp_path):
     class Stopped:
-        def predict(self, codes, test, seed):
+        def train(self, codes, seed):
             warnings.warn("Stopped.", InterruptedWarning, stacklevel=1)
-            return np.zeros(len(test))
+            return Trained(lambda test: np.zeros(len(test)))
 
     store, baselines = Store(tmp_path / "paper.sqlite", SMALL), {"stopped": Method("", lambda data: Stopped())}
     with pytest.raises(KeyboardInterrupt):

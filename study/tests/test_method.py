@@ -1,9 +1,7 @@
 """Methods: two stages give the same as one, and methods see labels and features only."""
 
-import sys
 import warnings
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, VBMixture, datasets
@@ -26,13 +23,12 @@ from mixkern_study import (
     Protocol,
     TrainingData,
     labels_only,
-    method,
     own_estimator,
     study_fold,
 )
 from mixkern_study.experiment import baseline_result
 from mixkern_study.fold import fitted_density
-from mixkern_study.method import LABELS_ONLY, REFERENCE, FewLabelSearch
+from mixkern_study.method import Trained
 from mixkern_study.protocol import StudyError
 
 
@@ -71,7 +67,7 @@ def test_every_method_learns(name, data, request):
     codes = labels(fold, np.random.RandomState(0).choice(len(fold.train), 40, replace=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predicted = METHODS[name].prepare(data).predict(codes, fold.test, 0)
+        predicted = METHODS[name].prepare(data).train(codes, 0).predict(fold.test)
     assert predicted.shape == fold.test_codes.shape
     assert set(predicted.tolist()) <= set(codes[codes >= 0].tolist())
     assert (predicted == fold.test_codes).mean() > (0.6 if is_easy else 0.3)
@@ -86,7 +82,38 @@ def test_two_halves_are_one_fit(iris, estimator):
         codes = labels(fold, rows)
         density = data.density(own_estimator(clone(estimator), "").prior)
         whole = clone(estimator).set_params(density=density, random_state=7).fit(fold.train, codes)
-        assert (learner.predict(codes, fold.test, 7) == whole.predict(fold.test)).all()
+        assert (learner.train(codes, 7).predict(fold.test) == whole.predict(fold.test)).all()
+
+
+@pytest.mark.parametrize("name", ["mixture_svc", "laplacian_svc", "s3vc", "transductive_svc"])
+def test_probabilities_of_own_estimators_are_those_of_a_fit_with_them(iris, name):
+    fold, data = iris
+    codes = labels(fold, np.flatnonzero(fold.train_codes != 1)[:60:4])
+    trained = METHODS[name].prepare(data).train(codes, 0)
+    classes, probabilities = trained.probabilities(fold.test)
+    assert classes.tolist() == [0, 2]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (classes[probabilities.argmax(axis=1)] == trained.predict(fold.test)).all()
+
+
+def test_a_calibrated_estimator_predicts_as_one_without_calibration(iris):
+    fold, data = iris
+    codes = labels(fold, np.arange(0, 120, 9))
+    plain, calibrated = (
+        own_estimator(MixtureSVC(probability=probability)).prepare(data).train(codes, 7)
+        for probability in (False, True)
+    )
+    assert (plain.predict(fold.test) == calibrated.predict(fold.test)).all()
+    np.testing.assert_array_equal(plain.probabilities(fold.test)[1], calibrated.probabilities(fold.test)[1])
+
+
+def test_probabilities_of_others_have_a_column_for_each_class_with_a_label(iris):
+    fold, data = iris
+    codes = labels(fold, np.flatnonzero(fold.train_codes != 1)[:60:4])
+    classes, probabilities = METHODS["bayes"].prepare(data).train(codes, 0).probabilities(fold.test)
+    assert classes.tolist() == [0, 2]
+    assert probabilities.shape == (len(fold.test), 2)
+    assert METHODS["svc"].prepare(data).train(codes, 0).probabilities is None
 
 
 def test_the_default_estimator_has_the_density_that_it_learns_by_itself(iris):
@@ -104,7 +131,7 @@ def test_classes_without_a_label_do_not_disturb(iris):
     for name in ("rwm", "svc", "spreading"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            predicted = METHODS[name].prepare(data).predict(codes, fold.test, 0)
+            predicted = METHODS[name].prepare(data).train(codes, 0).predict(fold.test)
         assert set(predicted.tolist()) == {0, 2}
 
 
@@ -118,7 +145,7 @@ def test_others_read_numbers_without_gaps(heart):
             return super().fit(X, y)
 
     codes = labels(fold, np.arange(20))
-    labels_only(Spy(max_iter=1000)).prepare(data).predict(codes, fold.test, 0)
+    labels_only(Spy(max_iter=1000)).prepare(data).train(codes, 0).predict(fold.test)
     ((X, y),) = seen
     assert len(X) == len(y) == 20
     assert np.isfinite(X).all()
@@ -141,37 +168,6 @@ def test_methods_of_other_settings_differ():
     assert "object at" not in " ".join(each.settings for each in METHODS.values())
 
 
-def test_who_is_who():
-    assert METHODS[REFERENCE].is_own
-    assert not METHODS[LABELS_ONLY].is_own
-    assert sum(each.is_own for each in METHODS.values()) == 8
-    assert {METHODS[REFERENCE].prior, METHODS["rwm"].prior, METHODS["svc"].prior} == {"evidence", "typical", ""}
-    assert len({each.title for each in METHODS.values()}) == len(METHODS)
-
-
-def test_libraries_are_looked_for_when_methods_are_listed(monkeypatch):
-    monkeypatch.setattr(method, "find_spec", lambda name: name if name == "catboost" else None)
-    assert list(method.leaderboard_methods()) == [*METHODS, "catboost"]
-    assert method.title_of_method("catboost") == "CatBoost"
-
-
-def test_boosting_competes_where_it_is_installed(iris, monkeypatch):
-    class Booster(GaussianNB):
-        def __init__(self, n_jobs=None, random_state=None):
-            super().__init__()
-            self.n_jobs, self.random_state = n_jobs, random_state
-
-    monkeypatch.setattr(method, "find_spec", lambda name: name if name == "xgboost" else None)
-    monkeypatch.setattr(method, "version", lambda name: "9.9")
-    found = method.boosters()
-    assert list(found) == ["xgboost"]
-    assert found["xgboost"].settings == "xgboost 9.9"
-    monkeypatch.setitem(sys.modules, "xgboost", SimpleNamespace(XGBClassifier=Booster))
-    fold, data = iris
-    codes = labels(fold, np.arange(0, 120, 4))
-    assert (found["xgboost"].prepare(data).predict(codes, fold.test, 0) == fold.test_codes).mean() > 0.8
-
-
 def test_an_estimator_with_a_density_of_its_own_is_refused():
     with pytest.raises(StudyError, match="'Mine' has a density or an encoder of its own"):
         own_estimator(MixtureSVC(density=VBMixture()), "Mine")
@@ -181,10 +177,6 @@ def test_a_wide_table_has_diagonal_covariances_as_in_a_fit():
     rows = np.random.RandomState(0).standard_normal((40, 30))
     with pytest.warns(DensityChoiceWarning):
         assert TrainingData(rows, 0, 0).density("evidence").covariance_type == "diag"
-
-
-def test_a_booster_that_was_never_installed_has_no_version():
-    assert method._version("no_such_library") == ""
 
 
 PROTOCOL = Protocol(n_folds=3)
@@ -232,9 +224,9 @@ def test_baselines_see_no_label_but_those_given():
     seen = []
 
     class Watching:
-        def predict(self, codes, test, seed):
+        def train(self, codes, seed):
             seen.append(codes)
-            return np.zeros(len(test), dtype=int)
+            return Trained(lambda test: np.zeros(len(test), dtype=int))
 
     baseline_result(fold, mixture, "watching", Method("", lambda data: Watching()), draw)
     (codes,) = seen
@@ -264,23 +256,3 @@ def test_seeds_reach_whoever_has_one():
     assert baseline_result(fold, mixture, "d", labels_only(DummyClassifier()), draw).accuracy == pytest.approx(
         1 / 3, abs=0.05
     )
-
-
-def test_the_better_value_is_found():
-    X = np.random.RandomState(0).normal(size=(60, 2))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    search = FewLabelSearch(SVC(), "gamma", (1e-6, 1.0), random_state=0).fit(X, y)
-    assert search.best_estimator_.gamma == 1.0
-    assert (search.predict(X) == y).mean() > 0.8
-
-
-@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1], [0, 0, 0, 0, 1], [0, 1, 2, 3]])
-def test_any_handful_of_labels_will_do(labels):
-    X = np.arange(len(labels), dtype=float)[:, None]
-    search = FewLabelSearch(SVC(), "C", (1.0, 10.0), random_state=0).fit(X, labels)
-    assert set(search.predict(X)) <= set(labels)
-
-
-def test_equal_values_are_decided_by_their_order():
-    X, y = [[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"]
-    assert FewLabelSearch(SVC(), "C", (10.0, 1.0, 100.0), random_state=0).fit(X, y).best_estimator_.C == 10.0

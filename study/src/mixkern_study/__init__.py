@@ -5,7 +5,8 @@ from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.experiment import run, run_times
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leaderboard
-from mixkern_study.method import BASELINES, METHODS, Method, TrainingData, all_rows, labels_only, own_estimator
+from mixkern_study.method import Method, Trained, TrainingData, all_rows, labels_only, own_estimator
+from mixkern_study.method_list import BASELINES, METHODS
 from mixkern_study.other_sets import CONFIRMATION, OUTSIDE, TUNING, WIDE
 from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading, StudyError
 from mixkern_study.published import (
@@ -59,6 +60,7 @@ __all__ = [
     "StudyError",
     "StudyFold",
     "Timing",
+    "Trained",
     "TrainingData",
     "Trial",
     "accuracy_table",

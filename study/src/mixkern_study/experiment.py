@@ -14,7 +14,8 @@ from mixkern.wording import listing, nearest
 from mixkern_study.data_sets import load_tables
 from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.fold import StudyFold, density_names, fitted_density, labelled_rows, study_fold
-from mixkern_study.method import BASELINES, Method, TrainingData, chosen_methods
+from mixkern_study.method import Method, TrainingData, chosen_methods
+from mixkern_study.method_list import BASELINES
 from mixkern_study.protocol import Experiment, Protocol, Reading, StudyError
 from mixkern_study.published import KERNELS
 from mixkern_study.record import CellKey, Result
@@ -232,7 +233,7 @@ def baseline_result(fold: StudyFold, mixture: Mixture, name: str, method: Method
     start = perf_counter()
     with quiet():
         learner = method.prepare(TrainingData(fold.train, fold.n_categorical, draw.seed, mixture))
-        is_correct = learner.predict(codes, fold.test, draw.seed) == fold.test_codes
+        is_correct = learner.train(codes, draw.seed).predict(fold.test) == fold.test_codes
     return Result(
         experiment=draw.experiment,
         data_set=fold.data_set,

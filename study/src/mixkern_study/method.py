@@ -7,39 +7,23 @@ counted for them.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from time import process_time
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, PredefinedSplit
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
-from sklearn.svm import SVC
+from sklearn.base import clone
 
 from mixkern.density import Mixture, one_hot_rows
 from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
-from mixkern.estimators import LaplacianSVC, MixtureSVC, QuasiNewtonS3VC, TransductiveSVC
 from mixkern.estimators.base import default_density, default_prior
-from mixkern.svm.folds import NEVER, fewer_folds, label_folds
 from mixkern.typing import Floats, Ints
 from mixkern.wording import listing, nearest
 from mixkern_study.protocol import StudyError
-
-TRANSDUCTIVE_ROWS = 1_000  # time grows with the cube of the rows, times the classes
-MOST_STEPS = 1_000  # of an iteration that may not converge, such as propagation where a cluster has no label
-INNER_FOLDS = 4
 
 # Parameters that estimators of mixkern got later, and values that leave their predictions as before: these are not part
 # of the settings, so that results that were stored without them stay valid.
@@ -93,11 +77,29 @@ class TrainingData:
         return self._learned[prior]
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A method that was trained with some labels.
+
+    Attributes
+    ----------
+    predict : callable
+        Takes encoded rows and returns the codes of their classes.
+    probabilities : callable or None
+        Takes encoded rows; returns the codes of all classes that have a label, ascending, and their probabilities, of
+        shape (n, c). ``None`` for methods without probabilities. It may train again: the seconds of predictions do not
+        include it.
+    """
+
+    predict: Callable[[Floats], Ints]
+    probabilities: Callable[[Floats], tuple[Ints, Floats]] | None = None
+
+
 class Learner(Protocol):
     """A method that has been prepared with the rows."""
 
-    def predict(self, codes: Ints, test: Floats, seed: int) -> Ints:
-        """Learn from class codes, -1 where there is no label, and return the codes of other encoded rows."""
+    def train(self, codes: Ints, seed: int) -> Trained:
+        """Learn from class codes, -1 where there is no label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +159,7 @@ def own_estimator(estimator: Any, title: str = "") -> Method:
         own = seeded(estimator, data.seed).set_params(density=data.density(prior))
         return _InTwoStages(own, data) if hasattr(own, "train") else _InOneStage(own, data)
 
-    return Method(title, prepare, f"{_settings(estimator)}, {prior} prior", prior)
+    return Method(title, prepare, f"{settings_text(estimator)}, {prior} prior", prior)
 
 
 def labels_only(estimator: Any, title: str = "") -> Method:
@@ -167,7 +169,7 @@ def labels_only(estimator: Any, title: str = "") -> Method:
     >>> labels_only(GaussianNB(), "Naive Bayes").settings
     'GaussianNB(priors=None, var_smoothing=1e-09)'
     """
-    return Method(title, partial(_Numeric, estimator, uses_unlabelled=False), _settings(estimator))
+    return Method(title, partial(Numeric, estimator, uses_unlabelled=False), settings_text(estimator))
 
 
 def all_rows(estimator: Any, title: str = "") -> Method:
@@ -177,7 +179,7 @@ def all_rows(estimator: Any, title: str = "") -> Method:
     >>> all_rows(LabelSpreading(), "Label spreading").is_own
     False
     """
-    return Method(title, partial(_Numeric, estimator, uses_unlabelled=True), _settings(estimator))
+    return Method(title, partial(Numeric, estimator, uses_unlabelled=True), settings_text(estimator))
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -187,11 +189,11 @@ def seeded(estimator: Any, seed: int) -> Any:
     return own.set_params(**dict.fromkeys(seeds, seed))
 
 
-def _settings(estimator: Any) -> str:
+def settings_text(estimator: Any) -> str:
     """Return an estimator with all its settings as text, those of estimators inside included."""
     later = LATER_PARAMETERS.get(type(estimator).__name__, {})
     values = ", ".join(
-        f"{name}={_settings(value) if hasattr(value, 'get_params') else repr(value)}"
+        f"{name}={settings_text(value) if hasattr(value, 'get_params') else repr(value)}"
         for name, value in sorted(estimator.get_params(deep=False).items())
         if not (name in later and value == later[name])
     )
@@ -206,11 +208,15 @@ class _InTwoStages:
         self.rows = estimator.learn_structure(data.rows)
         estimator.kernel_(self.rows[:1])  # the Laplacian kernel computes its matrices at its first call
 
-    def predict(self, codes: Ints, test: Floats, seed: int) -> Ints:
+    def train(self, codes: Ints, seed: int) -> Trained:
+        return _own_predictions(partial(self._fitted, codes, seed))
+
+    def _fitted(self, codes: Ints, seed: int, **changes: Any) -> Any:
         own = copy.copy(self.estimator)  # training drops the matrices of the graph
-        own.random_state = seed
+        for name, value in {"random_state": seed, **changes}.items():
+            setattr(own, name, value)
         own_codes, weights = own.read_labels(self.data.rows, codes, None)
-        return np.asarray(own.train(self.rows, own_codes, weights).predict(test))
+        return own.train(self.rows, own_codes, weights)
 
 
 class _InOneStage:
@@ -219,181 +225,51 @@ class _InOneStage:
     def __init__(self, estimator: Any, data: TrainingData) -> None:
         self.estimator, self.data = estimator, data
 
-    def predict(self, codes: Ints, test: Floats, seed: int) -> Ints:
-        return np.asarray(seeded(self.estimator, seed).fit(self.data.rows, codes).predict(test))
+    def train(self, codes: Ints, seed: int) -> Trained:
+        return _own_predictions(partial(self._fitted, codes, seed))
+
+    def _fitted(self, codes: Ints, seed: int, **changes: Any) -> Any:
+        return seeded(self.estimator, seed).set_params(**changes).fit(self.data.rows, codes)
 
 
-class _Numeric:
-    """An estimator for plain numbers, and for classes counted from 0 without a gap."""
+def _own_predictions(fitted: Callable[..., Any]) -> Trained:
+    """Return predictions of an estimator of mixkern; probabilities need another training, which takes longer."""
+    model = fitted()
+
+    def probabilities(test: Floats) -> tuple[Ints, Floats]:
+        calibrated = model if model.probability else fitted(probability=True)
+        return np.asarray(calibrated.classes_), np.asarray(calibrated.predict_proba(test))
+
+    return Trained(lambda test: np.asarray(model.predict(test)), probabilities)
+
+
+class Numeric:
+    """The learner of an estimator for plain numbers, and for classes counted from 0 without a gap."""
 
     def __init__(self, estimator: Any, data: TrainingData, *, uses_unlabelled: bool) -> None:
         self.estimator, self.uses_unlabelled = estimator, uses_unlabelled
         self.mixture = data.density(PrecisionPrior.TYPICAL)
         self.rows = one_hot_rows(self.mixture, data.rows)
 
-    def predict(self, codes: Ints, test: Floats, seed: int) -> Ints:
+    def train(self, codes: Ints, seed: int) -> Trained:
+        """Fit the estimator to the labelled rows, or to all."""
         has_label = codes != UNLABELLED
         classes, compact = np.unique(codes[has_label], return_inverse=True)
         own_codes = np.full(len(codes), UNLABELLED)
         own_codes[has_label] = compact
         kept = slice(None) if self.uses_unlabelled else has_label
         model = seeded(self.estimator, seed).fit(self.rows[kept], own_codes[kept])
-        return classes[np.asarray(model.predict(one_hot_rows(self.mixture, test)), dtype=np.intp).ravel()]
+
+        def predict(test: Floats) -> Ints:
+            return classes[np.asarray(model.predict(one_hot_rows(self.mixture, test)), dtype=np.intp).ravel()]
+
+        def probabilities(test: Floats) -> tuple[Ints, Floats]:
+            return classes, np.asarray(model.predict_proba(one_hot_rows(self.mixture, test)))
+
+        return Trained(predict, probabilities if hasattr(model, "predict_proba") else None)
 
 
-# ---------------------------------------------------------------- tuning with few labels
-
-
-class FewLabelSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Choose one setting by cross-validation on few labels.
-
-    Folds are such that each class keeps a label for training. Of equally good values the first is chosen, and where no
-    label can be left out, the first of all.
-
-    Parameters
-    ----------
-    estimator : classifier of scikit-learn
-        The classifier to tune.
-    setting : str
-        Name of the setting.
-    values : sequence
-        Values to try, the usual one first.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds.
-
-    Attributes
-    ----------
-    best_estimator_ : classifier
-        Fitted to all labels.
-    classes_ : ndarray of shape (c,)
-        The classes.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> search = FewLabelSearch(SVC(), "C", (1.0, 10.0), random_state=0)
-    >>> search.fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]).best_estimator_.C
-    1.0
-    """
-
-    def __init__(self, estimator: Any, setting: str, values: Sequence[Any], random_state: Any = None) -> None:
-        self.estimator = estimator
-        self.setting = setting
-        self.values = values
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose the best value, then fit to all labels."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        folds = label_folds(codes, fewer_folds(codes, INNER_FOLDS), self.random_state)
-        best = self.values[0]
-        if (folds != NEVER).any():
-            grid = {self.setting: list(self.values)}
-            search = GridSearchCV(self.estimator, grid, cv=PredefinedSplit(folds), refit=False)
-            best = search.fit(X, codes).best_params_[self.setting]
-        self.best_estimator_ = clone(self.estimator).set_params(**{self.setting: best}).fit(X, y)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict with the best value."""
-        return np.asarray(self.best_estimator_.predict(X))
-
-
-# ---------------------------------------------------------------- gradient boosting, where it is installed
-
-# Title, class and settings, by library.
-BOOSTERS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "xgboost": ("XGBoost", "XGBClassifier", {"n_jobs": 1}),
-    "catboost": (
-        "CatBoost",
-        "CatBoostClassifier",
-        {"thread_count": 1, "verbose": False, "allow_writing_files": False},
-    ),
-}
-
-
-def boosters() -> dict[str, Method]:
-    """Return gradient boosting of the libraries that are installed; each is imported when it is trained.
-
-    >>> set(boosters()) <= {"xgboost", "catboost"}
-    True
-    """
-    return {
-        library: Method(title, partial(_boosted, library), f"{library} {_version(library)}")
-        for library, (title, _, _) in BOOSTERS.items()
-        if find_spec(library) is not None
-    }
-
-
-def _version(library: str) -> str:
-    """Return the version of a library, empty for a copy that was not installed under that name."""
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return ""
-
-
-def _boosted(library: str, data: TrainingData) -> Learner:
-    _, name, settings = BOOSTERS[library]
-    estimator = getattr(import_module(library), name)(**settings)
-    return _Numeric(estimator, data, uses_unlabelled=False)
-
-
-# ---------------------------------------------------------------- the registry
-
-REFERENCE = "mixture_svc"  # the method that others are compared with
-LABELS_ONLY = "svc"  # the labels-only baseline
-
-METHODS: Mapping[str, Method] = {
-    REFERENCE: own_estimator(MixtureSVC(probability=False), "MixtureSVC"),
-    "rwm": own_estimator(MixtureSVC("rwm", probability=False), "MixtureSVC, RWM"),
-    "gmm": own_estimator(MixtureSVC("gmm", probability=False), "MixtureSVC, GMM"),
-    "rbf": own_estimator(MixtureSVC("rbf", probability=False), "MixtureSVC, RBF"),
-    "lap": own_estimator(MixtureSVC("lap", probability=False), "MixtureSVC, LAP"),
-    "laplacian_svc": own_estimator(LaplacianSVC(probability=False), "LaplacianSVC"),
-    "transductive_svc": own_estimator(
-        TransductiveSVC(max_rows=TRANSDUCTIVE_ROWS, probability=False), "TransductiveSVC"
-    ),
-    "s3vc": own_estimator(QuasiNewtonS3VC(probability=False), "QuasiNewtonS3VC"),
-    # Settings that do better than the defaults with few labels: SVC with C = 1 is four points worse.
-    LABELS_ONLY: labels_only(FewLabelSearch(SVC(), "C", (10.0, 1.0, 100.0)), "SVC"),
-    "svc_10": labels_only(SVC(C=10.0), "SVC, C = 10"),
-    "logistic": labels_only(LogisticRegression(C=10.0, max_iter=MOST_STEPS), "Logistic regression"),
-    "forest": labels_only(RandomForestClassifier(), "Random forest"),
-    "neighbours": labels_only(KNeighborsClassifier(1), "Nearest neighbour"),
-    "bayes": labels_only(GaussianNB(), "Naive Bayes"),
-    "spreading": all_rows(LabelSpreading(kernel="knn"), "Label spreading"),
-    "propagation": all_rows(LabelPropagation(kernel="knn", max_iter=MOST_STEPS), "Label propagation"),
-    "self_training": all_rows(SelfTrainingClassifier(LogisticRegression(C=10.0, max_iter=MOST_STEPS)), "Self-training"),
-}
-
-# Extra columns of the paper's experiments: others with their default settings.
-BASELINES: Mapping[str, Method] = {
-    "svc": labels_only(SVC(), "SVC"),
-    "forest": METHODS["forest"],
-    "spreading": METHODS["spreading"],
-    "propagation": all_rows(LabelPropagation(kernel="knn", max_iter=5_000), "Label propagation"),
-    "self_training": all_rows(SelfTrainingClassifier(SVC(probability=True)), "Self-training"),
-    "laplacian_svm": METHODS["laplacian_svc"],
-    "transductive_svm": own_estimator(TransductiveSVC(probability=False), "TransductiveSVC"),
-    "s3vm": METHODS["s3vc"],
-}
-
-
-def title_of_method(name: str) -> str:
-    """Return the title of a method; other names are their own titles.
-
-    >>> title_of_method("svc"), title_of_method("xgboost"), title_of_method("mine")
-    ('SVC', 'XGBoost', 'mine')
-    """
-    if name in BOOSTERS:
-        return BOOSTERS[name][0]
-    return METHODS[name].title if name in METHODS else name
-
-
-def leaderboard_methods() -> dict[str, Method]:
-    """Return :data:`METHODS`, and gradient boosting where it is installed."""
-    return {**METHODS, **boosters()}
+# ---------------------------------------------------------------- methods by name
 
 
 def chosen_methods(

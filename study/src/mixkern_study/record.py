@@ -1,9 +1,11 @@
 """Records that studies keep: one class for each table of a store."""
 
+import json
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from mixkern.search import SearchTrial
+from mixkern_study.calibration import Bins, expected_calibration_error
 
 NAN = float("nan")
 
@@ -200,6 +202,12 @@ class Entry(Record):
         Why the method has failed; empty where it has not.
     seed : int
         Seed of the draw of labels.
+    log_loss : float
+        Of the probabilities on the test fold, see :func:`~mixkern_study.calibration.mean_log_loss`; NaN where there are
+        none.
+    reliability : str
+        Rows of the test fold by confidence, see :func:`~mixkern_study.calibration.reliability`, as JSON; ``"[]"`` for a
+        method without probabilities, and empty where they were not computed, as in entries of earlier versions.
     """
 
     table = "entry"
@@ -219,6 +227,19 @@ class Entry(Record):
     learning_s: float
     error: str = ""
     seed: int = 0
+    log_loss: float = NAN
+    reliability: str = ""
+
+    @property
+    def bins(self) -> Bins:
+        """Rows by confidence; empty where there are no probabilities."""
+        bins: Bins = json.loads(self.reliability or "[]")
+        return bins
+
+    @property
+    def ece(self) -> float:
+        """Expected calibration error of this draw, from 0 to 1; NaN where there are no probabilities."""
+        return expected_calibration_error([self.bins])
 
     @property
     def seconds(self) -> float:

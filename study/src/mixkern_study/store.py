@@ -11,12 +11,12 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from mixkern.density import Mixture
 from mixkern_study.protocol import Protocol, StudyError
@@ -33,9 +33,10 @@ from mixkern_study.record import (
     columns,
 )
 
-LAYOUT = 3
-# Files of the paper's experiments and of the leaderboard from before they shared a layout; their tables are the same.
-EARLIER_LAYOUTS = (160001149, 1150523984)
+LAYOUT = 4
+# Files of the paper's experiments and of the leaderboard from before they shared a layout, and files with entries that
+# have no probabilities; columns that their tables lack are added.
+EARLIER_LAYOUTS = (160001149, 1150523984, 3)
 WAIT = 120.0  # seconds for another process to finish its writing
 LIBRARIES = ("mixkern", "numpy", "scipy", "scikit-learn", "pandas")
 
@@ -93,7 +94,11 @@ class Store:
                         "another file."
                     )
                 db.execute("PRAGMA journal_mode=WAL")
-                db.executescript(f"BEGIN IMMEDIATE; {_TABLES}; PRAGMA user_version={LAYOUT}; COMMIT;")
+                db.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES:
+                    db.execute(statement)
+                _add_columns(db)
+                db.execute(f"PRAGMA user_version={LAYOUT}")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise
@@ -153,9 +158,11 @@ class Store:
             for kind, records in by_kind.items():
                 keys = {(self.protocol.key, *_values(record, kind.key)) for record in records}
                 db.executemany(f"DELETE FROM {kind.table} WHERE {_equal(['protocol', *kind.key])}", keys)  # noqa: S608
-                end = (run,) if kind.is_unique else ()
-                rows = [(self.protocol.key, *_values(record, columns(kind)), *end) for record in records]
-                db.executemany(f"INSERT INTO {kind.table} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608
+                end = {"run": run} if kind.is_unique else {}
+                names = ["protocol", *columns(kind), *end]
+                rows = [(self.protocol.key, *_values(record, columns(kind)), *end.values()) for record in records]
+                places = ", ".join("?" * len(names))
+                db.executemany(f"INSERT INTO {kind.table} ({', '.join(names)}) VALUES ({places})", rows)  # noqa: S608
 
     def read(self, kind: type[R], **wanted: Any) -> list[R]:
         """Return records of one kind, all of them or those with the given values, in the order of their writing."""
@@ -239,19 +246,27 @@ def _values(record: Record, names: Iterable[str]) -> tuple[Any, ...]:
     return tuple(getattr(record, name) for name in names)
 
 
-def _table(kind: type[Record]) -> str:
+def _tables(kind: type[Record]) -> list[str]:
     """Return the SQL that makes the table of one kind of record."""
     start = f"CREATE TABLE IF NOT EXISTS {kind.table} (protocol TEXT, {', '.join(columns(kind))}"
     key = f"(protocol, {', '.join(kind.key)})"
     if kind.is_unique:
-        return f"{start}, run INTEGER, PRIMARY KEY {key})"
-    return f"{start}); CREATE INDEX IF NOT EXISTS {kind.table}s ON {kind.table} {key}"
+        return [f"{start}, run INTEGER, PRIMARY KEY {key})"]
+    return [f"{start})", f"CREATE INDEX IF NOT EXISTS {kind.table}s ON {kind.table} {key}"]
 
 
-_TABLES = "; ".join(
-    [
-        "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started, host, versions, protocol)",
-        "CREATE TABLE IF NOT EXISTS data_set (name TEXT PRIMARY KEY, key TEXT)",
-        *map(_table, RECORDS),
-    ]
-)
+def _add_columns(db: sqlite3.Connection) -> None:
+    """Add the columns that a table of an earlier version lacks, with the default of the field."""
+    for kind in RECORDS:
+        found = {row[1] for row in db.execute(f"PRAGMA table_info({kind.table})")}
+        for field in fields(cast(Any, kind)):
+            if field.name not in found:
+                default = " DEFAULT ''" if field.default == "" else ""  # NULL is read as NaN
+                db.execute(f"ALTER TABLE {kind.table} ADD COLUMN {field.name}{default}")
+
+
+_TABLES = [
+    "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started, host, versions, protocol)",
+    "CREATE TABLE IF NOT EXISTS data_set (name TEXT PRIMARY KEY, key TEXT)",
+    *(statement for kind in RECORDS for statement in _tables(kind)),
+]

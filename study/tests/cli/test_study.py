@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from mixkern import datasets
 from mixkern.cli import cli
-from mixkern_study import OUTSIDE, Method, Protocol, Store
+from mixkern_study import OUTSIDE, TUNING, WIDE, Method, Protocol, Store, optional_method
 from mixkern_study.cli import study as study_module
 
 
@@ -55,9 +55,36 @@ def test_a_table_of_your_own(tmp_path, target):
 def test_names_of_groups(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(study_module, "run_leaderboard", lambda store, **options: calls.append(options["data_sets"]))
-    for given in ((), ("--data-sets", "outside,iris"), ("--data-sets", "paper")):
-        run(*given, "--store", tmp_path / "b.sqlite")
-    assert calls == [[*datasets.names(), *OUTSIDE], [*OUTSIDE, "iris"], datasets.names()]
+    for given in ("", "outside,iris", "paper", "wide", "wide-tuning,sonar"):
+        run(*(("--data-sets", given) if given else ()), "--store", tmp_path / "b.sqlite")
+    assert calls == [
+        [*datasets.names(), *OUTSIDE],
+        [*OUTSIDE, "iris"],
+        datasets.names(),
+        list(WIDE),
+        [*TUNING, "sonar"],
+    ]
+
+
+def test_methods_that_are_left_out_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(study_module, "run_leaderboard", lambda store, **options: None)
+    monkeypatch.setattr(optional_method, "find_spec", lambda name: None)
+    everything = run("--data-sets", "iris", "--store", tmp_path / "b.sqlite")
+    assert "Note: Left out: TabPFN needs tabpfn, which is not installed: pip install tabpfn." in everything.output
+    assert "Left out" not in run("--methods", "svc", "--store", tmp_path / "b.sqlite").output
+
+
+def test_a_method_that_is_not_installed_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(optional_method, "find_spec", lambda name: None)
+    done = run("--data-sets", "iris", "--methods", "lightgbm", "--store", tmp_path / "b.sqlite", *SMALL)
+    assert done.exit_code == 1
+    assert "pip install lightgbm" in done.output
+
+
+def test_probabilities_can_be_left_out(tmp_path):
+    options = ("--data-sets", "iris", "--methods", "bayes", "--store", tmp_path / "b.sqlite", *SMALL)
+    run(*options, "--no-probabilities")
+    assert {entry.reliability for entry in Store(tmp_path / "b.sqlite").entries()} == {""}
 
 
 def test_seeds_are_kept_apart(tmp_path):

@@ -59,6 +59,26 @@ def test_draws_are_averaged_and_budgets_count_alike():
     assert leaderboard(some, budgets=[4]).n_draws == 2
 
 
+def test_calibration_errors_are_of_all_draws_of_a_budget():
+    some = [
+        entry("a", "svc", 0.5, log_loss=1.0, reliability="[[4,3.0,2]]"),
+        entry("a", "svc", 0.5, log_loss=2.0, reliability="[[4,3.0,4]]", draw=1),
+        entry("a", "svc", 0.5, log_loss=0.5, reliability="[[4,3.0,4]]", budget=8),
+    ]
+    (place,) = leaderboard(some).places
+    assert place.ece == pytest.approx(100 * (0 + 0.25) / 2)
+    assert place.log_loss == pytest.approx((1.5 + 0.5) / 2)
+
+
+@pytest.mark.parametrize("reliability", ["", "[]"])
+def test_a_method_that_lacks_probabilities_has_no_calibration_error(reliability):
+    some = [entry("a", "svc", 0.5, log_loss=1.0, reliability="[[4,3.0,2]]")]
+    some.append(entry("b", "svc", 0.5, reliability=reliability))
+    (place,) = leaderboard(some).places
+    assert math.isnan(place.ece)
+    assert math.isnan(place.log_loss)
+
+
 def test_filters():
     both = [*entries(), *entries(choice="suggested", budget=2)]
     assert leaderboard(both, choices=["suggested"]).n_draws == 1

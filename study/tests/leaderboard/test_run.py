@@ -1,6 +1,7 @@
 """A small leaderboard from end to end, continued, with methods that fail."""
 
 import dataclasses
+from time import process_time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, MixkernError
 from mixkern_study import METHODS, Entry, Method, Store, TrainingData, labels_only, run_leaderboard
+from mixkern_study.method import Trained
 from mixkern_study.protocol import StudyError
 
 SMALL = {"data_sets": ["iris", "wine"], "budgets": [2, 4], "choices": ["random"], "n_draws": 2, "n_jobs": 1}
@@ -57,10 +59,66 @@ def test_nothing_is_computed_twice_and_more_is_added(smoke):
     before, steps = store.entries(), []
     run_leaderboard(store, methods=["rwm", "bayes"], on_step=steps.append, **SMALL)
     assert steps == []
-    assert store.entries() == before
+    assert repr(store.entries()) == repr(before)
     run_leaderboard(store, methods=["bayes"], on_step=steps.append, **{**SMALL, "n_draws": 3})
     assert steps[-1].total == 2 * 2
-    assert store.entries()[: len(before)] == before
+    assert repr(store.entries()[: len(before)]) == repr(before)
+
+
+def test_entries_have_the_calibration_of_methods_with_probabilities(tmp_path):
+    store = Store(tmp_path / "b.sqlite")
+    some = {**SMALL, "data_sets": ["iris"], "budgets": [4], "n_draws": 2}
+    run_leaderboard(store, methods=["rbf", "bayes", "svc_10"], **some)
+    for e in store.entries(method="rbf") + store.entries(method="bayes"):
+        assert 0 <= e.ece <= 1
+        assert 0 < e.log_loss < 14
+        assert sum(n for n, _, _ in e.bins) == 30  # rows of the test fold
+        assert sum(correct for _, _, correct in e.bins) == round(30 * e.accuracy)
+    for e in store.entries(method="svc_10"):
+        assert e.reliability == "[]"
+        assert np.isnan(e.ece)
+        assert np.isnan(e.log_loss)
+    before, steps = store.entries(), []
+    run_leaderboard(store, methods=["rbf", "bayes", "svc_10"], on_step=steps.append, **some)
+    assert steps == []
+    assert repr(store.entries()) == repr(before)
+
+
+def test_probabilities_change_no_prediction_and_can_be_added(tmp_path):
+    store = Store(tmp_path / "b.sqlite")
+    some = {**SMALL, "data_sets": ["wine"], "budgets": [4], "methods": ["mixture_svc"], "n_draws": 2}
+    run_leaderboard(store, probabilities=False, **some)
+    plain = store.entries()
+    assert {e.reliability for e in plain} == {""}
+    run_leaderboard(store, probabilities=False, **some)
+    assert repr(store.entries()) == repr(plain)
+    run_leaderboard(store, **some)
+    added = store.entries()
+    assert [(e.accuracy, e.settings, e.seed) for e in added] == [(e.accuracy, e.settings, e.seed) for e in plain]
+    assert all(e.bins for e in added)
+
+
+def test_seconds_do_not_include_probabilities(tmp_path):
+    store = Store(tmp_path / "b.sqlite")
+
+    class Slow:
+        def train(self, codes, seed):
+            return Trained(zeros, self.probabilities)
+
+        def probabilities(self, test):
+            end = process_time() + 0.2
+            while process_time() < end:
+                pass
+            return np.array([0, 1, 2]), np.tile([0.5, 0.25, 0.25], (len(test), 1))
+
+    run_leaderboard(
+        store,
+        methods={"slow": Method("", lambda data: Slow(), "")},
+        **{**SMALL, "data_sets": ["iris"], "budgets": [4], "n_draws": 1},
+    )
+    (found,) = store.entries()
+    assert found.learning_s < 0.1
+    assert found.ece == pytest.approx(0.5 - 1 / 3)
 
 
 def test_other_settings_of_a_method_are_computed_again(tmp_path):
@@ -78,11 +136,15 @@ class _Fails:
     def __init__(self):
         self.times = 0
 
-    def predict(self, codes, test, seed):
+    def train(self, codes, seed):
         self.times += 1
         if self.times > 1:
             raise ValueError("too hard")
-        return np.zeros(len(test), dtype=int)
+        return Trained(zeros)
+
+
+def zeros(test):
+    return np.zeros(len(test), dtype=int)
 
 
 def test_a_method_that_fails_is_scored_as_the_most_frequent_label(tmp_path):
@@ -98,6 +160,8 @@ def test_a_method_that_fails_is_scored_as_the_most_frequent_label(tmp_path):
     assert [e.error for e in store.entries(method="bayes")] == ["", ""]
     for e in store.entries(method="never"):
         assert e.accuracy == e.balanced_accuracy == pytest.approx(1 / 3)
+        (largest,) = [each for each in e.bins if each[0]]
+        assert largest[1] / largest[0] >= 1 / 3  # the share of the most frequent label
 
 
 def test_an_interrupted_method_has_no_entry(tmp_path):
@@ -116,10 +180,10 @@ def test_a_run_that_is_stopped_keeps_what_it_has(tmp_path):
     store = Store(tmp_path / "b.sqlite")
 
     class Stops(_Fails):
-        def predict(self, codes, test, seed):
+        def train(self, codes, seed):
             if store.count(Entry) == 3:
                 raise KeyboardInterrupt
-            return np.zeros(len(test), dtype=int)
+            return Trained(zeros)
 
     methods = {"stops": Method("", lambda data: Stops(), "same")}
     with pytest.raises(KeyboardInterrupt):
@@ -130,7 +194,7 @@ def test_a_run_that_is_stopped_keeps_what_it_has(tmp_path):
     methods = {"stops": Method("", lambda data: _Fails(), "same")}
     run_leaderboard(store, methods=methods, on_step=steps.append, **SMALL)
     assert steps[-1].total == 8 - 3
-    assert store.entries()[:3] == kept
+    assert repr(store.entries()[:3]) == repr(kept)
 
 
 @pytest.mark.slow

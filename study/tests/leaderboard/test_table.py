@@ -1,11 +1,13 @@
 """Tables that say what the entries say."""
 
+import dataclasses
+
 import pytest
 
 from mixkern_study import Entry
 from mixkern_study.leaderboard import leaderboard_tables
 from mixkern_study.leaderboard.table import labels_words
-from mixkern_study.method import title_of_method
+from mixkern_study.method_list import title_of_method
 from mixkern_study.result_table import text_rows
 
 SCORES = {"mixture_svc": (0.9, 0.8, 0.7), "svc": (0.8, 0.85, 0.6), "forest": (0.7, 0.75, 0.5)}
@@ -48,9 +50,10 @@ def test_the_ranking(tables):
     table = tables["leaderboard_random"]
     assert table.title == "Leaderboard, 4 or 8 labels per class, random rows"
     first, second, third = text_rows(table)
-    assert first == ["MixtureSVC", "82.50", "50.00", "1.333", "2.0", "-5.00", "Credit A", "1.5", "0"]
+    assert table.columns[3:5] == ("ECE", "Log loss")
+    assert first == ["MixtureSVC", "82.50", "50.00", "-", "-", "1.333", "2.0", "-5.00", "Credit A", "1.5", "0"]
     assert second[0] == "SVC"
-    assert second[5:7] == ["-", "-"]
+    assert second[7:9] == ["-", "-"]
     assert third[0] == "Random forest"
     assert "3 data sets of 2 draws" in table.caption
     assert "most frequent label" in table.caption
@@ -58,6 +61,17 @@ def test_the_ranking(tables):
 
 def test_the_best_are_bold(tables):
     assert "| MixtureSVC | **82.50** |" in tables["leaderboard_random"].to_markdown()
+
+
+def test_calibration_is_beside_accuracy():
+    calibrated = [
+        dataclasses.replace(each, log_loss=0.25, reliability="[[10,9.0,8]]") if each.method == "forest" else each
+        for each in entries()
+    ]
+    (table, *_) = leaderboard_tables(calibrated)
+    assert [row[3:5] for row in text_rows(table)] == [["-", "-"], ["-", "-"], ["10.00", "0.250"]]
+    assert "| **10.00** | **0.250** |" in table.to_markdown()
+    assert "10 bins of equal width" in table.caption
 
 
 def test_comparisons(tables):

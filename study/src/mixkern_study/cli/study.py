@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mixkern.cli.group import Stopped
 from mixkern.cli.option import name_list
-from mixkern.cli.output import print_wide, step_progress, write_picture
+from mixkern.cli.output import print_notes, print_wide, step_progress, write_picture
 from mixkern.datasets import Dataset, names
 from mixkern.imports import optional
 from mixkern.report.table import TextTable
@@ -31,7 +31,8 @@ from mixkern_study import (
 from mixkern_study.cli.table import own_table
 from mixkern_study.leaderboard import Choice, leaderboard
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS
-from mixkern_study.method import leaderboard_methods
+from mixkern_study.method_list import METHODS, leaderboard_methods
+from mixkern_study.optional_method import OPTIONAL, why_left_out
 from mixkern_study.result_table import Cell, cells_of, to_csv
 
 STORE = "leaderboard.sqlite"
@@ -80,7 +81,7 @@ def study_group() -> None:
 )
 @click.option(
     "--methods",
-    callback=name_list(lambda: list(leaderboard_methods())),
+    callback=name_list(lambda: [*METHODS, *OPTIONAL]),
     help="Some methods: rwm,svc.  [default: all]",
 )
 @click.option(
@@ -104,6 +105,12 @@ def study_group() -> None:
     default=STORE,
     show_default=True,
     help="The file that results are kept in.",
+)
+@click.option(
+    "--probabilities/--no-probabilities",
+    default=True,
+    show_default=True,
+    help="Compute calibration error and log loss as well, for which some methods are trained a second time.",
 )
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
 @click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Seed of all draws.")
@@ -129,6 +136,7 @@ def leaderboard_command(
     choices: list[str],
     draws: int,
     store: Path,
+    probabilities: bool,
     jobs: int,
     seed: int,
     tables: list[Dataset],
@@ -156,7 +164,9 @@ def leaderboard_command(
     chosen_methods = list(leaderboard_methods()) if methods is None else methods
     options = {"methods": chosen_methods, "budgets": budgets, "choices": choices, "n_draws": draws}
     if not show_only:
-        _run(kept, data_sets=chosen, n_jobs=jobs, **options)
+        if methods is None:
+            print_notes([f"Left out: {why}" for why in map(why_left_out, OPTIONAL) if why])
+        _run(kept, data_sets=chosen, n_jobs=jobs, probabilities=probabilities, **options)
     titles = [each if isinstance(each, str) else each.name for each in chosen]
     entries = [
         entry

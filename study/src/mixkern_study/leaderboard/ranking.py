@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixkern.typing import Floats
-from mixkern_study.method import LABELS_ONLY, REFERENCE
+from mixkern_study.calibration import expected_calibration_error
+from mixkern_study.method_list import LABELS_ONLY, REFERENCE
 from mixkern_study.record import Entry
 from mixkern_study.statistics import RankTest, holm, rank_biserial, rank_test, signed_rank_p
 
@@ -25,6 +26,11 @@ class Place:
         Its name.
     accuracy, balanced_accuracy : float
         In percent, means over data sets; each data set is the mean of its draws.
+    ece : float
+        Expected calibration error in percent, mean over data sets; each is computed from all draws of one budget. NaN
+        where the method has no probabilities.
+    log_loss : float
+        Mean over data sets; NaN where the method has no probabilities.
     rank, wins : float
         Mean rank over data sets, 1 the best, and on how many it is best; shared ones count in parts. NaN where there
         is one data set or one method.
@@ -42,6 +48,8 @@ class Place:
     method: str
     accuracy: float
     balanced_accuracy: float
+    ece: float
+    log_loss: float
     rank: float
     wins: float
     worst: float
@@ -154,7 +162,7 @@ def leaderboard(
     names = [names[i] for i in order]
     accuracy, balanced = accuracy[:, order], balanced[:, order]
     test = rank_test(accuracy, names) if len(whole) > 1 and len(names) > 1 else None
-    by_method = {name: [entry for data_set in whole for entry in found[data_set][name]] for name in names}
+    by_method = {name: [found[data_set][name] for data_set in whole] for name in names}
     return Leaderboard(
         methods=tuple(names),
         data_sets=tuple(whole),
@@ -181,10 +189,21 @@ def _percents(table: list[list[list[Entry]]], name: str, k: int) -> Floats:  # (
 
 
 def _mean_over_budgets(entries: list[Entry], name: str) -> float:
-    parts: dict[tuple[int, str], list[float]] = defaultdict(list)
+    return float(np.mean([np.mean([getattr(entry, name) for entry in part]) for part in _by_budget(entries)]))
+
+
+def _ece(entries: list[Entry]) -> float:
+    """Return the calibration error of all draws of a budget together; NaN where an entry has no probabilities."""
+    if not all(entry.bins for entry in entries):
+        return math.nan
+    return float(np.mean([expected_calibration_error(entry.bins for entry in part) for part in _by_budget(entries)]))
+
+
+def _by_budget(entries: list[Entry]) -> list[list[Entry]]:
+    parts: dict[tuple[int, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        parts[entry.budget, entry.choice].append(getattr(entry, name))
-    return float(np.mean([np.mean(values) for values in parts.values()]))
+        parts[entry.budget, entry.choice].append(entry)
+    return list(parts.values())
 
 
 def _places(
@@ -192,7 +211,7 @@ def _places(
     data_sets: Sequence[str],
     accuracy: Floats,
     balanced: Floats,
-    by_method: Mapping[str, Sequence[Entry]],
+    by_method: Mapping[str, Sequence[list[Entry]]],
     test: RankTest | None,
 ) -> tuple[Place, ...]:
     if not data_sets:
@@ -201,6 +220,8 @@ def _places(
     plain = accuracy[:, methods.index(LABELS_ONLY)] if LABELS_ONLY in methods else np.full(len(data_sets), np.nan)
     places = []
     for i, method in enumerate(methods):
+        cells = by_method[method]
+        entries = [entry for cell in cells for entry in cell]
         losses = accuracy[:, i] - plain if method != LABELS_ONLY else np.full(len(data_sets), np.nan)
         worst = int(losses.argmin())
         places.append(
@@ -208,12 +229,14 @@ def _places(
                 method=method,
                 accuracy=float(means[i]),
                 balanced_accuracy=float(balanced_means[i]),
+                ece=100 * float(np.mean([_ece(cell) for cell in cells])),
+                log_loss=float(np.mean([_mean_over_budgets(cell, "log_loss") for cell in cells])),
                 rank=math.nan if test is None else float(test.ranks[i]),
                 wins=math.nan if test is None else float(test.wins[i]),
                 worst=float(losses[worst]),
                 worst_set="" if np.isnan(losses[worst]) else data_sets[worst],
-                seconds=float(np.mean([entry.seconds for entry in by_method[method]])),
-                n_failed=sum(bool(entry.error) for entry in by_method[method]),
+                seconds=float(np.mean([entry.seconds for entry in entries])),
+                n_failed=sum(bool(entry.error) for entry in entries),
             )
         )
     return tuple(places)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from time import process_time
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -11,13 +12,21 @@ from mixkern import datasets
 from mixkern.datasets import Dataset
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
-from mixkern.typing import Ints
+from mixkern.typing import Floats, Ints
 from mixkern.validation import one_of
 from mixkern.wording import listing
+from mixkern_study.calibration import (
+    NO_PROBABILITIES,
+    bins_text,
+    checked_probabilities,
+    mean_log_loss,
+    reliability,
+)
 from mixkern_study.data_sets import load_tables
 from mixkern_study.fold import StudyFold, study_fold
 from mixkern_study.leaderboard.label_draw import BUDGETS, N_DRAWS, Choice, LabelDraw, rows_to_label, seed_of
-from mixkern_study.method import Learner, Method, TrainingData, chosen_methods, leaderboard_methods
+from mixkern_study.method import Learner, Method, TrainingData
+from mixkern_study.method_list import chosen_leaderboard_methods
 from mixkern_study.other_sets import OUTSIDE
 from mixkern_study.protocol import StudyError
 from mixkern_study.record import Entry
@@ -33,13 +42,15 @@ def run_leaderboard(
     budgets: Iterable[int] = BUDGETS,
     choices: Iterable[str] = tuple(Choice),
     n_draws: int = N_DRAWS,
+    probabilities: bool = True,
     n_jobs: int = -1,
     on_step: OnStep | None = None,
 ) -> None:
     """Train and test all methods with the same labels; entries that the store has already are not computed again.
 
     Draw number d tests fold d modulo the number of folds. All methods have the same rows and the same labels. A method
-    that fails is recorded with its error, and scored as if it had predicted the most frequent label everywhere.
+    that fails is recorded with its error, and scored as if it had predicted the most frequent label everywhere, with
+    the shares of the labels as probabilities.
 
     Parameters
     ----------
@@ -49,13 +60,18 @@ def run_leaderboard(
         Names as in :func:`mixkern.datasets.load`, names of :data:`OUTSIDE` or :data:`WIDE`, or tables of your own;
         by default the paper's twenty and all of :data:`OUTSIDE`.
     methods : mapping of str to Method, or iterable of names, default=None
-        Names of :data:`METHODS`, or your own by a name; by default all, and gradient boosting where it is installed.
+        Names of :data:`METHODS`, or your own by a name; by default all, and those of optional libraries (gradient
+        boosting, scikit-activeml, TabPFN) that are installed.
     budgets : iterable of int, default=(2, 4, 8, 16)
         Labels per class on average.
     choices : iterable of {"random", "suggested"}
         How the rows that are labelled are chosen.
     n_draws : int, default=20
         Draws of labels for each budget and choice.
+    probabilities : bool, default=True
+        Whether to compute calibration error and log loss of methods with probabilities. Estimators of mixkern are
+        trained a second time for them, which the seconds of an entry do not include. Entries of the store without them
+        are computed again.
     n_jobs : int, default=-1
         Processes; -1 is one for each core.
     on_step : callable, default=None
@@ -73,10 +89,8 @@ def run_leaderboard(
     4
     """
     tables = load_tables(store, [*datasets.names(), *OUTSIDE] if data_sets is None else data_sets)
-    known = leaderboard_methods()
-    chosen = chosen_methods(known if methods is None else methods, known, "method")
     draws = _label_draws(budgets, choices, n_draws)
-    jobs = _jobs(store, tables, chosen, draws)
+    jobs = _jobs(store, tables, chosen_leaderboard_methods(methods), draws, probabilities=probabilities)
     run_jobs(store, jobs, n_jobs=n_jobs, on_step=on_step, count=lambda: store.count(Entry))
 
 
@@ -88,10 +102,16 @@ def _label_draws(budgets: Iterable[int], choices: Iterable[str], n_draws: int) -
 
 
 def _jobs(
-    store: Store, tables: Iterable[Dataset], methods: Mapping[str, Method], draws: list[LabelDraw]
+    store: Store,
+    tables: Iterable[Dataset],
+    methods: Mapping[str, Method],
+    draws: list[LabelDraw],
+    *,
+    probabilities: bool,
 ) -> list["_FoldJob"]:
     """Return a job for each fold that lacks entries; those of other settings of a method do not count."""
-    done = store.distinct(Entry, [*Entry.key, "settings"])
+    found = store.distinct(Entry, [*Entry.key, "settings", "reliability"])
+    done = {tuple(key) for *key, bins in found if bins or not probabilities}
     jobs = []
     for data in tables:
         for fold in range(store.protocol.n_folds):
@@ -100,7 +120,8 @@ def _jobs(
                 name: tuple(d for d in own if (data.name, *astuple(d), name, method.settings) not in done)
                 for name, method in methods.items()
             }
-            jobs.append(_FoldJob(data, fold, {name: lacking for name, lacking in missing.items() if lacking}, methods))
+            lacking = {name: own_draws for name, own_draws in missing.items() if own_draws}
+            jobs.append(_FoldJob(data, fold, lacking, methods, probabilities))
     return [job for job in jobs if job.missing]
 
 
@@ -112,6 +133,7 @@ class _FoldJob:
     fold: int
     missing: Mapping[str, tuple[LabelDraw, ...]]  # by method
     methods: Mapping[str, Method]
+    probabilities: bool
 
     @property
     def what(self) -> str:
@@ -139,7 +161,7 @@ class _FoldJob:
         wanted = {draw for lacking in self.missing.values() for draw in lacking}
         rows = {draw: rows_to_label(fold, mixture, draw, store.protocol) for draw in sorted(wanted)}
         for name, lacking in self.missing.items():  # one method at a time: a graph takes a gigabyte
-            trainer = _Trainer(name, self.methods[name], data)
+            trainer = _Trainer(name, self.methods[name], data, probabilities=self.probabilities)
             for draw in lacking:
                 store.add([trainer.entry(fold, draw, rows[draw], seed_of(fold, draw, store.protocol))])
 
@@ -147,8 +169,8 @@ class _FoldJob:
 class _Trainer:
     """A method prepared on a fold; its errors are recorded, and do not stop other methods."""
 
-    def __init__(self, name: str, method: Method, data: TrainingData) -> None:
-        self.name, self.method = name, method
+    def __init__(self, name: str, method: Method, data: TrainingData, *, probabilities: bool) -> None:
+        self.name, self.method, self.probabilities = name, method, probabilities
         self.learner: Learner | None = None
         self.error = ""
         density_s = data.density_s(method.prior) if method.prior else 0.0
@@ -164,10 +186,8 @@ class _Trainer:
         """Train on one draw of labels, and test."""
         codes = np.full(len(fold.train), UNLABELLED)
         codes[rows] = fold.train_codes[rows]
-        start = process_time()
-        predicted, error = self._predicted(codes, fold, seed)
-        learning_s = process_time() - start
-        is_correct = predicted == fold.test_codes
+        tested = self._tested(codes, fold, seed)
+        is_correct = tested.predicted == fold.test_codes
         by_class = [is_correct[fold.test_codes == code].mean() for code in np.unique(fold.test_codes)]
         return Entry(
             data_set=fold.data_set,
@@ -181,17 +201,48 @@ class _Trainer:
             n_labelled=len(rows),
             n_seen=len(np.unique(fold.train_codes[rows])),
             structure_s=self.structure_s,
-            learning_s=learning_s,
-            error=error,
+            learning_s=tested.learning_s,
+            error=tested.error,
             seed=seed,
+            **(_calibration(tested, fold.test_codes) if self.probabilities else {}),
         )
 
-    def _predicted(self, codes: Ints, fold: StudyFold, seed: int) -> tuple[Ints, str]:
-        error = self.error
+    def _tested(self, codes: Ints, fold: StudyFold, seed: int) -> "_Tested":
+        error, start = self.error, process_time()
         if self.learner is not None:
             try:
                 with quiet():
-                    return self.learner.predict(codes, fold.test, seed), ""
+                    trained = self.learner.train(codes, seed)
+                    predicted = trained.predict(fold.test)
+                    learning_s = process_time() - start
+                    probabilities = trained.probabilities if self.probabilities else None
+                    found = None if probabilities is None else probabilities(fold.test)
+                return _Tested(predicted, found, learning_s)
             except Exception as failure:
                 error = sentence(failure)
-        return np.full(len(fold.test), np.bincount(codes[codes != UNLABELLED]).argmax()), error
+        classes, counts = np.unique(codes[codes != UNLABELLED], return_counts=True)
+        shares = np.tile(counts / counts.sum(), (len(fold.test), 1))
+        predicted = np.full(len(fold.test), classes[counts.argmax()])
+        return _Tested(predicted, (classes, shares), process_time() - start, error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """Predictions for the test rows, and probabilities where the method has them."""
+
+    predicted: Ints
+    probabilities: tuple[Ints, Floats] | None
+    learning_s: float
+    error: str = ""
+
+
+def _calibration(tested: _Tested, truth: Ints) -> dict[str, Any]:
+    """Return the log loss and the reliability of an entry."""
+    if tested.probabilities is None:
+        return {"reliability": NO_PROBABILITIES}
+    classes, values = tested.probabilities
+    values = checked_probabilities(values)
+    return {
+        "log_loss": mean_log_loss(classes, values, truth),
+        "reliability": bins_text(reliability(classes, values, truth)),
+    }

@@ -4,18 +4,25 @@ from collections.abc import Iterable, Sequence
 
 from mixkern.report.table import TextTable
 from mixkern.wording import counted
+from mixkern_study.calibration import N_BINS
 from mixkern_study.data_sets import title_of
 from mixkern_study.leaderboard.label_draw import Choice
 from mixkern_study.leaderboard.ranking import Leaderboard, leaderboard
-from mixkern_study.method import REFERENCE, title_of_method
+from mixkern_study.method_list import REFERENCE, title_of_method
 from mixkern_study.record import Entry
 from mixkern_study.result_table import COUNT, PERCENT, RANK, SECONDS, SMALL, WINS, Cell, is_there
 
 POINTS = "+.2f"
+BEST = {"accuracy": max, "balanced_accuracy": max, "ece": min, "log_loss": min, "rank": min, "wins": max, "worst": max}
 HONEST = (
     "Each method has seen the labelled training rows and the features of all training rows, and is tested on a fold of "
     "other rows. Methods without support for gaps and categories are given filled gaps and columns of zeros and ones, "
     "and that time is not counted for them. A method that fails is scored as the most frequent label."
+)
+CALIBRATION = (
+    f"ECE: expected calibration error of the probability of the most probable label, in {N_BINS} bins of equal width "
+    "that have the test rows of all draws of a data set. Log loss: natural logarithm, over test rows whose class has a "
+    "label; smaller probabilities than 0.000001 count as that. A dash: a method without probabilities."
 )
 
 
@@ -74,7 +81,7 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
     """Return the ranking of all methods, the best mean accuracy first."""
     best = {
         part: pick((getattr(place, part) for place in board.places if is_there(getattr(place, part))), default=None)
-        for part, pick in (("accuracy", max), ("balanced_accuracy", max), ("rank", min), ("wins", max), ("worst", max))
+        for part, pick in BEST.items()
     }
 
     def cell(value: float, part: str, spec: str) -> Cell:
@@ -85,6 +92,8 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
             Cell(title_of_method(place.method)),
             cell(place.accuracy, "accuracy", PERCENT),
             cell(place.balanced_accuracy, "balanced_accuracy", PERCENT),
+            cell(place.ece, "ece", PERCENT),
+            cell(place.log_loss, "log_loss", RANK),
             cell(place.rank, "rank", RANK),
             cell(place.wins, "wins", WINS),
             cell(place.worst, "worst", POINTS),
@@ -100,10 +109,22 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
         caption=(
             f"Means over {counted(len(board.data_sets), 'data set')} of {counted(board.n_draws, 'draw')} or more each, "
             "in percent. Worst: the largest loss against SVC, which sees the labelled rows alone, in "
-            "percentage points. Seconds: of one core, for one whole fit and its predictions. "
+            f"percentage points. {CALIBRATION} Seconds: of one core, for one whole fit and its predictions. "
             f"{HONEST}{_friedman(board)}{_left_out(board)}"
         ),
-        columns=("Method", "Accuracy", "Balanced", "Rank", "Wins", "Worst", "On", "Seconds", "Failed"),
+        columns=(
+            "Method",
+            "Accuracy",
+            "Balanced",
+            "ECE",
+            "Log loss",
+            "Rank",
+            "Wins",
+            "Worst",
+            "On",
+            "Seconds",
+            "Failed",
+        ),
         rows=tuple(rows),
     )
 

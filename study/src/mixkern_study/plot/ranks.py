@@ -8,7 +8,7 @@ from mixkern.plot.figure import new_figure
 from mixkern.plot.style import COLOURS, GREY, INK, MARKERS
 from mixkern.wording import counted
 from mixkern_study.leaderboard import Leaderboard, Place
-from mixkern_study.method import METHODS, title_of_method
+from mixkern_study.method_list import METHODS, title_of_method
 from mixkern_study.protocol import StudyError
 from mixkern_study.statistics import RankTest
 
