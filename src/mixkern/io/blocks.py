@@ -2,23 +2,26 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from typing import Any
 
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.spelling import Spelling, spelling_notes
+from mixkern.encoding.written import LARGEST
 from mixkern.errors import FileFormatWarning, OptionError, TableFileError
 from mixkern.imports import pa, pc
-from mixkern.io.columns import Typed, converted, inferred, texts, without_gaps
+from mixkern.io.columns import Typed, converted, inferred, largest, plain_numbers, texts, without_gaps
 from mixkern.io.dialect import Dialect, HeaderLine, comma_note, delimiter_hint
 from mixkern.io.source import Progress, TableSource
-from mixkern.io.text_blocks import LineNumbers, TextBlocks
+from mixkern.io.text_blocks import TextBlocks
 from mixkern.threads import available_threads
 from mixkern.wording import listing
 
 N_ROWS = 50_000  # of a block
+FIRST_ROWS = 1000  # from which columns of plain numbers are found
 MANY_ROWS = 10_000  # whose columns are typed in threads
 _ROW_NUMBER = " *(?:0|[1-9][0-9]*) *"
 
@@ -29,10 +32,15 @@ class Block:
 
     start: int  # position of the first row, from 0
     typed: Any  # pyarrow.Table: columns in their types
-    cells: Any  # pyarrow.Table: all columns as they are in the file
+    read: Callable[[], Any]  # returns the cells
+
+    @cached_property
+    def cells(self) -> Any:
+        """All columns as they are in the file, a pyarrow.Table."""
+        return self.read()
 
     def __len__(self) -> int:
-        return int(self.cells.num_rows)
+        return int((self.typed if self.typed.num_columns else self.cells).num_rows)
 
 
 class TableFile(ABC):
@@ -109,7 +117,7 @@ class TableFile(ABC):
     ) -> Block:
         """Read all rows as one block; without ``kinds``, columns have the narrowest type that fits their cells."""
         cells = pa.concat_tables(list(self._parts(on_progress)))
-        return Block(0, self._typed(cells, kinds, text, 0), cells)
+        return Block(0, self._typed(cells, kinds, text, 0), lambda: cells)
 
     def blocks(
         self,
@@ -135,7 +143,7 @@ class TableFile(ABC):
             raise OptionError(f"A block must have at least 1 row, but n_rows is {n_rows}.")
         start = 0
         for cells in _sized(self._parts(on_progress), n_rows):
-            yield Block(start, self._typed(cells, kinds, text, start), cells)
+            yield Block(start, self._typed(cells, kinds, text, start), partial(pa.concat_tables, [cells]))
             start += cells.num_rows
 
     def line_of(self, row: int) -> int | None:  # noqa: ARG002
@@ -199,7 +207,8 @@ class DelimitedFile(TableFile):
         columns = list(zip(*rows, strict=True))
         super().__init__(source, dialect, header.names, gaps, header.numbered)
         self._is_numbered = header.numbered is not None and all(re.fullmatch(_ROW_NUMBER, cell) for cell in columns[0])
-        self._numbers = LineNumbers()
+        self._blocks = TextBlocks((), dialect, self.name, header.written)
+        self._first = columns if len(rows) >= FIRST_ROWS else []
         self._written = header.written
         self._notes += [*header.notes, *comma_note(columns, list(dialect.decimals.values()))]
         if len(self.names) == 1:
@@ -214,12 +223,41 @@ class DelimitedFile(TableFile):
 
     def line_of(self, row: int) -> int | None:
         """Return the line at which a row begins, ``None`` if it has not been read yet."""
-        return self._numbers.of(row)
+        return self._blocks.numbers.of(row)
 
-    def _parts(self, on_progress: Progress | None) -> Iterator[Any]:
+    def whole(
+        self,
+        text: Collection[str] = (),
+        kinds: Mapping[str, TableColumn] | None = None,
+        on_progress: Progress | None = None,
+    ) -> Block:
+        """Read all rows as one block; plain numbers are converted as they are read, if the first rows have some."""
+        types = {} if kinds is not None or self._gaps or self.dialect.has_spaces else self._first_types(text)
+        if not types:
+            return super().whole(text, kinds, on_progress)
+        parts = list(self._parts(on_progress, types))
+        texts = cache(self._blocks.texts)
+        columns = []
+        for i, name in enumerate(self.names):
+            values = None
+            if name not in types or name in self._blocks.types:
+                values = pa.chunked_array([chunk for part in parts for chunk in part.column(i).chunks])
+            columns.append(values if values is not None and _is_certain(values) else texts().column(i))
+        return Block(0, self._typed(pa.table(columns, names=self._written), None, text, 0), texts)
+
+    def _first_types(self, text: Collection[str]) -> dict[str, Any]:
+        """Return the types of columns whose first cells are plain numbers; floats have the same decimal sign."""
+        signs = self.dialect.decimals
+        others = {*text, self._numbered, self._written[0] if self._numbered else None}
+        first = {n: c for n, c in zip(self.names, self._first, strict=False) if n not in others}
+        found = {n: plain_numbers(pa.chunked_array([c[:FIRST_ROWS]], pa.string()), signs[n]) for n, c in first.items()}
+        types = {name: values.type for name, values in found.items() if values is not None}
+        sign = next((signs[name] for name, kind in types.items() if kind == pa.float64()), "")
+        return {name: kind for name, kind in types.items() if kind == pa.int64() or signs[name] == sign}
+
+    def _parts(self, on_progress: Progress | None, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
         with self._source.opened() as stream:
-            blocks = TextBlocks(stream.chunks(), self.dialect, self.name, self._written)
-            self._numbers = blocks.numbers
+            self._blocks = blocks = TextBlocks(stream.chunks(), self.dialect, self.name, self._written, types)
             for part in blocks:
                 if blocks.encoding != self.dialect.encoding:
                     self.dialect = replace(self.dialect, encoding=blocks.encoding)
@@ -228,7 +266,7 @@ class DelimitedFile(TableFile):
                 yield part
             if on_progress is not None:
                 on_progress(*stream.progress)
-        if not self._numbers.n_rows:
+        if not blocks.numbers.n_rows:
             raise no_rows(self.name)
 
     def _is_row_numbers(self, cells: Any) -> bool:
@@ -246,6 +284,8 @@ class DelimitedFile(TableFile):
         return found
 
     def _inferred(self, name: str, cells: Any) -> Any:
+        if not pa.types.is_string(cells.type):
+            return cells  # plain numbers
         return self._noted(name, inferred(name, self._there(name, cells), self.dialect.decimals[name], self.line_of))
 
     def _converted(self, name: str, cells: Any, column: TableColumn, start: int) -> Any:
@@ -269,6 +309,13 @@ class DelimitedFile(TableFile):
     def _trimmed(self, cells: Any) -> Any:
         """Return cells without the blanks that follow each delimiter."""
         return pc.utf8_ltrim(cells, " ") if self.dialect.has_spaces else cells
+
+
+def _is_certain(values: Any) -> bool:
+    """Return whether numbers are those of a column of texts: finite and exact as floats, or integers without gaps."""
+    if pa.types.is_floating(values.type):
+        return largest(values) < LARGEST
+    return not values.null_count
 
 
 def _sized(parts: Iterator[Any], n_rows: int) -> Iterator[Any]:

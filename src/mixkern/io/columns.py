@@ -15,7 +15,7 @@ import numpy as np
 
 from mixkern.encoding.cell import Kind, text
 from mixkern.encoding.column import ContinuousColumn
-from mixkern.encoding.grammar import COMMA, GAP_WORDS, boolean, is_gap_word, moment, number, unit_of
+from mixkern.encoding.grammar import COMMA, GAP_WORDS, POINT, boolean, is_gap_word, moment, number, unit_of
 from mixkern.encoding.inference import TableColumn
 from mixkern.encoding.raw_column import Coded
 from mixkern.encoding.spelling import Spelling, near_miss, padded_number, spelling_of
@@ -26,7 +26,8 @@ from mixkern.wording import shortened
 
 LineOf = Callable[[int], int | None]
 _DIGITS = 38  # of a decimal in 128 bits
-_DATE_LENGTHS = {0, 10, 16, 19, *range(21, 27)}  # of 2024-12-31, with a time, with parts of seconds
+_FEW = 100  # cells that are converted first
+_WITH_HOUR = len("2024-12-31 10")  # which only Arrow takes for a date
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     >>> inferred("zip", pa.chunked_array([["01234", "20095"]]), ".", int).values.to_pylist()
     ['01234', '20095']
     """
-    quick = _plain_numbers(cells, sign)
+    quick = plain_numbers(cells, sign)
     quick = _plain_dates(cells) if quick is None else quick
     if quick is not None:
         return Typed(quick)
@@ -92,7 +93,7 @@ def converted(
             quick, expected = _plain_dates(cells), "dates such as 2024-05-31"
             to, read = pa.timestamp("us"), lambda cell: moment(cell, day_first)
         else:
-            quick, expected = _plain_numbers(cells, sign, as_floats=True), "numbers"
+            quick, expected = plain_numbers(cells, sign, as_floats=True), "numbers"
             to, read = pa.float64(), lambda cell: _float(cell, sign, kind, on_spelling)
         return quick if quick is not None else _each(name, cells, read, to, expected, line_of)
     if kind in (Kind.NUMBER, Kind.INTEGER, Kind.DATE, Kind.BOOLEAN):
@@ -132,83 +133,60 @@ def without_gaps(cells: Any, gaps: Collection[str], sign: str) -> Any:
 # ---------------------------------------------------------------- by Arrow
 
 
-def _plain_numbers(cells: Any, sign: str, *, as_floats: bool = False) -> Any:
+def plain_numbers(cells: Any, sign: str, *, as_floats: bool = False) -> Any:
     """Return a column of plain numbers; ``None`` where cells must be parsed one by one."""
-    parts = _plain(cells, b"+-eE" + sign.encode())
-    if parts is None or (not as_floats and any(map(_has_padded, parts))):
+    written = cells
+    if sign == COMMA:
+        if pc.any(pc.match_substring(cells, POINT)).as_py():
+            return None
+        written = pc.replace_substring(cells, COMMA, POINT)
+    whole = None if as_floats else _cast(written, pa.int64())
+    is_whole = whole is not None and not (whole.null_count and largest(whole) < LARGEST)
+    values = whole if is_whole else _cast(written, pa.float64())
+    if values is None or (not as_floats and any(map(_has_padded, cells.chunks))):
         return None
-    is_whole = not any(mark in part.others for part in parts for mark in (b"e", b"E", sign.encode()))
-    there = pa.chunked_array([part.texts(decimal_comma=sign == COMMA and not is_whole) for part in parts])
-    try:
-        if as_floats or not is_whole:
-            return pc.cast(there, pa.float64())
-        whole = pc.cast(there, pa.int64())
-        is_exact = there.null_count and max(map(abs, pc.min_max(whole).as_py().values())) < LARGEST
-        return pc.cast(there, pa.float64()) if is_exact else whole
-    except pa.ArrowInvalid:  # 1-2, or more than 64 bits
-        return None
+    if is_whole or largest(values) < LARGEST:
+        return values
+    has_decimals = as_floats or pc.any(pc.match_substring_regex(written, "[.eE]")).as_py()
+    return values if has_decimals and np.isfinite(largest(values)) else None
 
 
 def _plain_dates(cells: Any) -> Any:
     """Return a column of ISO dates without time zones; ``None`` where cells must be parsed one by one."""
-    parts = _plain(cells, b"-: T.")
-    if parts is None or any(part.lengths - _DATE_LENGTHS for part in parts):
+    values = _cast(cells, pa.timestamp("us"))
+    if values is None:
         return None
+    is_other = pc.or_(pc.equal(pc.binary_length(cells), _WITH_HOUR), pc.starts_with(cells, "0000"))
+    return None if pc.any(is_other).as_py() else values
+
+
+def _cast(cells: Any, kind: Any) -> Any:
+    """Return cells in another type, null for words for gaps; ``None`` where Arrow refuses one, or all are gaps."""
     try:
-        return pc.cast(pa.chunked_array([part.texts() for part in parts]), pa.timestamp("us"))
+        for part in (cells.slice(0, _FEW), cells):  # most texts are refused at once
+            values = pc.cast(pc.if_else(pc.is_in(part, _gap_words()), None, part), kind)
     except pa.ArrowInvalid:
         return None
+    return values if values.null_count < len(values) else None
 
 
-@dataclass(frozen=True)
-class _Characters:
-    """The cells of a chunk as characters in a row: where each cell begins, and all characters but digits."""
-
-    offsets: Any  # (n + 1,)
-    data: Any
-    others: bytes
-
-    @classmethod
-    def of(cls, chunk: Any) -> "_Characters":
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = np.frombuffer(chunk.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
-        return cls(offsets - offsets[0], data, data.tobytes().translate(None, b"0123456789"))
-
-    @property
-    def lengths(self) -> set[int]:
-        """The lengths of the cells."""
-        return set(np.flatnonzero(np.bincount(np.diff(self.offsets))).tolist())
-
-    def texts(self, *, decimal_comma: bool = False) -> Any:
-        """Return the cells, null for empty ones, with points in place of decimal commas."""
-        data = self.data.tobytes().replace(b",", b".") if decimal_comma else self.data
-        is_there = np.packbits(self.offsets[1:] > self.offsets[:-1], bitorder="little")
-        buffers = [pa.py_buffer(is_there), pa.py_buffer(self.offsets), pa.py_buffer(data)]
-        return pa.Array.from_buffers(pa.string(), len(self.offsets) - 1, buffers)
+def largest(numbers: Any) -> float:
+    """Return the largest absolute value, NaN where one is no number."""
+    chunks = [np.asarray(chunk.fill_null(0)).astype(float, copy=False) for chunk in numbers.chunks]
+    return float(np.max([np.abs(chunk).max(initial=0) for chunk in chunks], initial=0))
 
 
-def _plain(cells: Any, signs: bytes) -> list[_Characters] | None:
-    """Return the characters of a column that has only digits, some signs and words for gaps, and not gaps alone."""
-    found = []
-    for chunk in cells.chunks:
-        part = _Characters.of(chunk.fill_null("") if chunk.null_count else chunk)  # nulls may have characters
-        if part.others.translate(None, signs):  # words for gaps?
-            part = _Characters.of(pc.if_else(pc.is_in(chunk, _gap_words()), None, chunk))
-        if part.others.translate(None, signs):
-            return None
-        found.append(part)
-    return found if any(len(part.data) for part in found) else None
-
-
-def _has_padded(part: _Characters) -> bool:
-    """Return whether a number has leading zeros."""
-    if not len(part.data):
+def _has_padded(chunk: Any) -> bool:
+    """Return whether a number has leading zeros, or is hexadecimal."""
+    offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+    data = np.frombuffer(chunk.buffers()[2] or b"", np.uint8)[: offsets[-1]]
+    if not len(data):
         return False
-    starts, ends = part.offsets[:-1], part.offsets[1:]
-    if b"-" in part.others or b"+" in part.others:
-        starts = starts + (part.data.take(starts, mode="clip") < ord("."))
-    is_zero = (part.data.take(starts, mode="clip") == ord("0")) & (ends - starts > 1)
-    return bool((part.data[starts[is_zero] + 1] - np.uint8(48) < 10).any())
+    starts, ends = offsets[:-1], offsets[1:]
+    starts = starts + (data.take(starts, mode="clip") < ord("."))  # a sign
+    is_zero = (data.take(starts, mode="clip") == ord("0")) & (ends - starts > 1)
+    second = data[starts[is_zero] + 1]
+    return bool(((second - np.uint8(48) < 10) | (second | 32 == ord("x"))).any())
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -163,7 +164,7 @@ def delimiter_of(text: str, like: Dialect | None = None) -> str:
     """
     best = (0.0, 0, COMMA)
     for delimiter in CANDIDATES if like is None else (like.delimiter, *CANDIDATES):
-        widths = [len(record) for record in _first_records(text, delimiter) if record]
+        widths = [len(record) for record in _first_records(text, delimiter) if record] if delimiter in text else []
         if not widths or widths[0] < 2:
             continue
         agreed = widths.count(widths[0]) / len(widths)
@@ -175,11 +176,10 @@ def delimiter_of(text: str, like: Dialect | None = None) -> str:
 
 def _first_records(text: str, delimiter: str, n_rows: int = 1000) -> list[list[str]]:
     """Return the first records, of any length; the last one may be cut, and is left out if there are others."""
-    lines = text.split("\n")
-    whole = (f"{line}\n" for line in (lines[:-1] if len(lines) > 2 else lines))
+    whole = text[: text.rfind("\n") + 1] if text.count("\n") > 1 else f"{text}\n"
     found: list[list[str]] = []
     with suppress(csv.Error):  # raised again, with its line, when the file is read
-        found += islice(csv.reader(whole, delimiter=delimiter), n_rows + 1)
+        found += islice(csv.reader(io.StringIO(whole), delimiter=delimiter), n_rows + 1)
     return found
 
 

@@ -7,25 +7,34 @@ which returns the same cells or raises an error with the line.
 
 import codecs
 import csv
+import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from mixkern.encoding.grammar import GAP_WORDS, POINT
 from mixkern.errors import TableFileError
 from mixkern.imports import pa, pa_csv, pc
+from mixkern.io.columns import plain_numbers
 from mixkern.io.dialect import FALLBACK, Dialect, is_cp1252, not_in_encoding
 from mixkern.io.records import QUOTE, Records, decoded, not_text
 from mixkern.typing import Ints
 
+Types = Mapping[str, Any]
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
 MOST_BLANK = 1 << 26  # bytes of blank lines without a row between them
 FIELD_SIZE = csv.field_size_limit()
+_PIECE = 1 << 17  # bytes that fit into a cache
 _NEWLINE, _RETURN = b"\n\r"
+# Words that begin as numbers do take time in all cells; columns with them are converted from texts.
+_COMMON_GAPS = sorted(word for word in GAP_WORDS if not word.startswith(("1", "-")))
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -67,9 +76,13 @@ class TextBlocks:
     [2, 5]
     """
 
-    def __init__(self, chunks: Iterable[bytes], dialect: Dialect, name: str, names: Sequence[str]) -> None:
+    def __init__(
+        self, chunks: Iterable[bytes], dialect: Dialect, name: str, names: Sequence[str], types: Types | None = None
+    ) -> None:
         self.encoding = dialect.encoding  # changes where a text turns out to be in cp1252
         self.numbers = LineNumbers()
+        self.types = types or {}  # of columns that Arrow has converted in all blocks so far
+        self._kept: list[Callable[[], Any]] | None = None if types is None else []  # return the texts of each block
         self._dialect, self._name, self._names = dialect, name, names
         self._pieces = self._in_utf8(chunks)
         self._is_last = False
@@ -91,6 +104,10 @@ class TextBlocks:
                 self.numbers.add(lines)
                 yield table
             data = self._filled(rest, BLOCK if n_bytes else len(rest) + BLOCK)
+
+    def texts(self) -> Any:
+        """Return all rows that were read as a table of texts; they are kept where types were given."""
+        return pa.concat_tables([read() for read in self._kept or ()])
 
     def _in_utf8(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the bytes in UTF-8; a text is in cp1252 if its first letter outside ASCII is none in UTF-8."""
@@ -156,6 +173,8 @@ class TextBlocks:
         rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
         columns = list(zip(*rows, strict=True)) or [()] * len(self._names)
         table = pa.table([pa.array(cells, pa.string()) for cells in columns], names=self._names)
+        self._keep(lambda: table)
+        self.types = {}
         rest = records.rest.encode() + tail
         self._line += data.count(b"\n", 0, len(data) - len(rest))
         return np.array(records.lines, dtype=np.int64), table, rest
@@ -178,15 +197,18 @@ class TextBlocks:
         if not end or (data.isspace() and len(self._names) > 1 and not delimiter.isspace()):
             self._line += data.count(b"\n", 0, end)
             return _NONE, None, data[end:]
+        read = partial(self._by_arrow, pa.py_buffer(memoryview(data)[:end]), len(quotes) > 0)
+        half = FIELD_SIZE // 2
+        has_breaks = all(data.find(b"\n", i, i + half) >= 0 for i in range(0, end, half))
+        if self.types and (not has_breaks or _has_padded(signs[:end], ord(delimiter))):
+            self.types = {}
         try:
-            table = pa_csv.read_csv(pa.py_buffer(memoryview(data)[:end]), *self._options(end, len(quotes) > 0))
+            table = self._converted(read)
         except pa.ArrowInvalid:
             return None
-        is_short = not len(quotes) and all(
-            b"\n" in data[i : i + FIELD_SIZE // 2] for i in range(0, end, FIELD_SIZE // 2)
-        )
-        if not is_short and max(map(_longest, table.columns)) > FIELD_SIZE:
+        if (len(quotes) or not has_breaks) and max(map(_longest, table.columns)) > FIELD_SIZE:
             return None  # csv has a limit
+        self._keep(read)
         breaks = signs[:end] == _NEWLINE
         n_breaks, line = int(np.count_nonzero(breaks)), self._line
         self._line += n_breaks
@@ -195,13 +217,39 @@ class TextBlocks:
         lines = _lines(signs[:end], np.flatnonzero(breaks), quotes) if table.num_rows else _NONE
         return line + lines, table, data[end:]
 
-    def _options(self, n_bytes: int, has_quotes: bool) -> tuple[Any, Any, Any]:
-        """How Arrow reads a block, parses lines, and converts cells to text; without quotes, in two threads."""
-        return (
-            pa_csv.ReadOptions(column_names=self._names, block_size=n_bytes + 1 if has_quotes else BLOCK // 2),
+    def _converted(self, read: Callable[..., Any]) -> Any:
+        """Return the cells of a block, those of columns of plain numbers in their types, the others as texts."""
+        if not self.types:
+            return read()
+        try:
+            return read(self.types)
+        except pa.ArrowInvalid:
+            texts = read()
+        floats, signs = pa.float64(), self._dialect.decimals
+        found = {n: plain_numbers(texts[n], signs[n], as_floats=self.types[n] == floats) for n in self.types}
+        self.types = {n: kind for n, kind in self.types.items() if found[n] is not None and found[n].type == kind}
+        for name in self.types:
+            texts = texts.set_column(self._names.index(name), name, found[name])
+        return texts
+
+    def _by_arrow(self, data: Any, has_quotes: bool, types: Types = MappingProxyType({})) -> Any:
+        """Return the cells of a block as texts, some columns in other types; without quotes, in two threads."""
+        sign = next((self._dialect.decimals[name] for name, kind in types.items() if kind == pa.float64()), POINT)
+        return pa_csv.read_csv(
+            data,
+            pa_csv.ReadOptions(column_names=self._names, block_size=data.size + 1 if has_quotes else BLOCK // 2),
             pa_csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=has_quotes),
-            pa_csv.ConvertOptions(column_types=dict.fromkeys(self._names, pa.string()), strings_can_be_null=False),
+            pa_csv.ConvertOptions(
+                column_types={**dict.fromkeys(self._names, pa.string()), **types},
+                null_values=_COMMON_GAPS,
+                strings_can_be_null=False,
+                decimal_point=sign,
+            ),
         )
+
+    def _keep(self, read: Callable[[], Any]) -> None:
+        if self._kept is not None:
+            self._kept.append(read)
 
 
 def _is_regular(signs: Any, quotes: Ints, delimiter: int) -> bool:
@@ -236,4 +284,21 @@ def _lines(signs: Any, breaks: Ints, quotes: Ints) -> Ints:  # (n,)
 
 
 def _longest(cells: Any) -> int:
-    return pc.max(pc.binary_length(cells)).as_py() or 0
+    return pc.max(pc.binary_length(cells)).as_py() or 0 if pa.types.is_string(cells.type) else 0
+
+
+def _has_padded(signs: Any, delimiter: int) -> bool:
+    """Return whether a cell may begin with a zero and another digit, or the x of a hexadecimal number, after a sign."""
+    starts = (delimiter, _NEWLINE, ord(QUOTE))
+    for i in range(0, len(signs), _PIECE):
+        part = signs[i : i + _PIECE + 3]
+        before, zeros, after = part[:-2], part[1:-1], part[2:]
+        is_start = before < ord(".") if delimiter < ord(".") else (before < ord(".")) | (before == delimiter)
+        at = np.flatnonzero((zeros == ord("0")) & (after >= ord("0")) & is_start)
+        at = at[(after[at] - np.uint8(ord("0")) < 10) | (after[at] | 32 == ord("x"))]
+        if not len(at):
+            continue
+        is_second = np.isin(before[at], list(b" \t+-")) & np.isin(part[at - 1], (*starts, *b" \t"))
+        if (is_second | np.isin(before[at], starts)).any():
+            return True
+    return re.match(rb'"?[ \t]*[+-]?0[0-9xX]', signs[:9].tobytes()) is not None
