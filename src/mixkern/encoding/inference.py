@@ -20,6 +20,7 @@ from mixkern.wording import few_lines, listing, shortened
 
 TableColumn = ContinuousColumn | CategoricalColumn | TextColumn  # dates are a kind of continuous columns
 
+_FIRST = 1000  # cells that are looked at first
 FEW_VALUES = 10  # up to this many distinct values, a whole number may be a measurement or a code
 
 
@@ -91,8 +92,11 @@ def _is_whole(raw: RawColumn) -> bool:
     if raw.kind is not Kind.NUMBER:
         return False
     values = raw.numbers()
-    there = values[~np.isnan(values)]
-    return len(there) > 0 and bool(((np.abs(there) < 2**53) & (there == np.floor(there))).all())
+    for some in (values[:_FIRST], values):  # most columns of decimals have some at once
+        there = some[~np.isnan(some)]
+        if not ((np.abs(there) < 2**53) & (there == np.floor(there))).all():
+            return False
+    return len(there) > 0
 
 
 def _infer_whole(raw: RawColumn) -> Inference:

@@ -25,6 +25,7 @@ from mixkern.imports import pa, pc
 from mixkern.wording import shortened
 
 LineOf = Callable[[int], int | None]
+_DECIMALS = "^[+-]?[0-9]*[.eE][0-9eE+-]*$"
 _DIGITS = 38  # of a decimal in 128 bits
 _FEW = 100  # cells that are converted first
 _WITH_HOUR = len("2024-12-31 10")  # which only Arrow takes for a date
@@ -145,10 +146,8 @@ def plain_numbers(cells: Any, sign: str, *, as_floats: bool = False) -> Any:
     values = whole if is_whole else _cast(written, pa.float64())
     if values is None or (not as_floats and any(map(_has_padded, cells.chunks))):
         return None
-    if is_whole or largest(values) < LARGEST:
-        return values
-    has_decimals = as_floats or pc.any(pc.match_substring_regex(written, "[.eE]")).as_py()
-    return values if has_decimals and np.isfinite(largest(values)) else None
+    is_plain = as_floats or whole is not None or _has_decimals(written)  # otherwise +5, or many digits
+    return values if is_plain and np.isfinite(largest(values)) else None
 
 
 def _plain_dates(cells: Any) -> Any:
@@ -172,8 +171,13 @@ def _cast(cells: Any, kind: Any) -> Any:
 
 def largest(numbers: Any) -> float:
     """Return the largest absolute value, NaN where one is no number."""
-    chunks = [np.asarray(chunk.fill_null(0)).astype(float, copy=False) for chunk in numbers.chunks]
-    return float(np.max([np.abs(chunk).max(initial=0) for chunk in chunks], initial=0))
+    chunks = [np.asarray(chunk.fill_null(0) if chunk.null_count else chunk) for chunk in numbers.chunks]
+    return float(np.max([(-float(chunk.min(initial=0)), chunk.max(initial=0)) for chunk in chunks], initial=0))
+
+
+def _has_decimals(cells: Any) -> bool:
+    parts = (cells.slice(0, _FEW), cells)
+    return any(pc.any(pc.match_substring_regex(part, _DECIMALS)).as_py() for part in parts)
 
 
 def _has_padded(chunk: Any) -> bool:

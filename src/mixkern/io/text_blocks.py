@@ -209,12 +209,12 @@ class TextBlocks:
         if (len(quotes) or not has_breaks) and max(map(_longest, table.columns)) > FIELD_SIZE:
             return None  # csv has a limit
         self._keep(read)
-        breaks = signs[:end] == _NEWLINE
-        n_breaks, line = int(np.count_nonzero(breaks)), self._line
+        pieces = (signs[i : min(i + _PIECE, end)] for i in range(0, end, _PIECE))
+        n_breaks, line = sum(int(np.count_nonzero(piece == _NEWLINE)) for piece in pieces), self._line
         self._line += n_breaks
         if table.num_rows == n_breaks + (signs[end - 1] != _NEWLINE):
             return np.arange(line, line + table.num_rows), table, data[end:]
-        lines = _lines(signs[:end], np.flatnonzero(breaks), quotes) if table.num_rows else _NONE
+        lines = _lines(signs[:end], np.flatnonzero(signs[:end] == _NEWLINE), quotes) if table.num_rows else _NONE
         return line + lines, table, data[end:]
 
     def _converted(self, read: Callable[..., Any]) -> Any:
