@@ -20,7 +20,7 @@ from mixkern.nodes import (
     declared_size,
     json_memory,
     parsed_json,
-    plain_json,
+    plain_notes,
     read_array,
 )
 
@@ -317,9 +317,9 @@ def test_the_memory_of_json_is_known_before_it_is_parsed(text):
         parsed_json(content, json_memory(content) - 1)
 
 
-def test_plain_json():
-    assert plain_json({"a": np.int64(1), "b": (np.float32(0.5), None)}) == {"a": 1, "b": [0.5, None]}
-    with pytest.raises(TypeError, match="they hold a set"):
-        plain_json({"a": {1}})
-    with pytest.raises(ValueError, match="JSON compliant"):
-        plain_json({"a": math.nan})
+def test_plain_notes():
+    assert plain_notes({"a": np.int64(1), "b": (np.float32(0.5), None)}) == {"a": 1, "b": [0.5, None]}
+    with pytest.raises(ModelFileError, match=r"as JSON allows: they hold a set\.$"):
+        plain_notes({"a": {1}})
+    with pytest.raises(ModelFileError, match="JSON compliant"):
+        plain_notes({"a": math.nan})

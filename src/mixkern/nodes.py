@@ -222,9 +222,14 @@ def read_array(content: bytes, dtype: str, shape: list[int]) -> NDArray[Any]:
 # ---------------------------------------------------------------- JSON
 
 
-def plain_json(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dict with the types of JSON; NumPy's numbers become Python's, and other types are a TypeError."""
-    plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_item))
+def plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return notes with the types of JSON; NumPy's numbers become Python's, and other types are an error."""
+    if notes is not None and not isinstance(notes, Mapping):
+        raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(dict(notes or {}), allow_nan=False, default=_item))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelFileError(f"notes must be texts, numbers, lists and dicts, as JSON allows: {error}.") from error
     return plain
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from mixkern.errors import TableFileError
-from mixkern.io.source import CHUNK, TableSource, compression, no_table, no_table_in_zip
+from mixkern.io.source import CHUNK, COMPRESSIONS, NOT_TABLES, TableSource, no_table_in_zip, recognised
 
 CONTENT = b"age,town\n" + b"31,Kassel\n" * 200_000
 
@@ -148,13 +148,13 @@ def test_a_pipe_can_be_gone_back_in(standard_input):
         (lzma.compress(b"a"), "xz"),
         (b"\x28\xb5\x2f\xfd", "zstd"),
         (b"PK\x03\x04", "zip"),
-        (b"BZh,name\n", None),
-        (b"PK,name\n", None),
-        (b"", None),
+        (b"BZh,name\n", ""),
+        (b"PK,name\n", ""),
+        (b"", ""),
     ],
 )
 def test_compressions(first, name):
-    assert compression(first) == name
+    assert recognised(first, COMPRESSIONS) == name
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,12 @@ def test_compressions(first, name):
     ],
 )
 def test_what_is_no_table(first, what):
-    assert no_table(first).startswith(what)
+    assert recognised(first, NOT_TABLES).startswith(what)
 
 
 @pytest.mark.parametrize("first", [b"a,b\n", b"", b"\xef\xbb\xbfa", b"[1],b", b"\xff\xfea\0"])
 def test_what_may_be_one(first):
-    assert not no_table(first)
+    assert not recognised(first, NOT_TABLES)
 
 
 def test_archives_are_known_by_their_members():

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import MissingExtraError, ModelFileError, hint
 from mixkern.io.archive import FIT, FORMAT, SAVE, SAVE_CODE, ModelArchive, archive_bytes
-from mixkern.nodes import NodeReader, NodeWriter, plain_json
+from mixkern.nodes import NodeReader, NodeWriter, plain_notes
 from mixkern.parts import require, type_of
 from mixkern.validation import as_path
 from mixkern.whole_file import write_whole
@@ -110,7 +110,7 @@ TableEncoder
     target = as_path(path, ModelFileError)
     _check_savable(model)
     try:
-        content = _content(model, _plain_notes(notes))
+        content = _content(model, plain_notes(notes))
         _parsed(io.BytesIO(content))
     except ModelFileError as error:
         raise error.prefixed(f"This {type(model).__name__} cannot be saved: ") from error
@@ -191,16 +191,6 @@ def _check_savable(model: Any) -> None:
     except NotFittedError:
         step = hint(python="Fit it first: model.fit(...).")
         raise ModelFileError(f"This {name} is not fitted, so there is nothing to save.", hint=step) from None
-
-
-def _plain_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Convert notes to the types of JSON; an error if they hold others."""
-    if notes is not None and not isinstance(notes, Mapping):
-        raise ModelFileError(f"notes must be a dict, but they are a {type(notes).__name__}.")
-    try:
-        return plain_json(notes or {})
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ModelFileError(f"notes must be texts, numbers, lists and dicts, as JSON allows: {error}.") from error
 
 
 def _content(model: Any, notes: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, Self
@@ -21,14 +21,14 @@ from mixkern.validation import as_path
 from mixkern.wording import counted, nearest
 
 MAGIC = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # the first bytes of a file
-_COMPRESSIONS = {  # patterns of the first bytes
-    "gzip": rb"\x1f\x8b",
-    "bzip2": rb"BZh\d(?:1AY&SY|\x17rE8P\x90)",
-    "xz": rb"\xfd7zXZ\x00",
-    "zstd": rb"\x28\xb5\x2f\xfd",
-    "zip": rb"PK(?:\x03\x04|\x05\x06)",
+COMPRESSIONS = {  # patterns of the first bytes
+    rb"\x1f\x8b": "gzip",
+    rb"BZh\d(?:1AY&SY|\x17rE8P\x90)": "bzip2",
+    rb"\xfd7zXZ\x00": "xz",
+    rb"\x28\xb5\x2f\xfd": "zstd",
+    rb"PK(?:\x03\x04|\x05\x06)": "zip",
 }
-_NOT_TABLES = {
+NOT_TABLES = {
     rb"(?s).{257}ustar": "a tar archive: unpack it first",
     rb"\xd0\xcf\x11\xe0": "an older Excel file: save it as .xlsx or CSV",
     rb"\x89PNG|\xff\xd8\xff|GIF8": "a picture",
@@ -45,7 +45,7 @@ _NOT_TABLES = {
     rb"(?i)\s{0,60}(?:<!doctype|<html)": "a web page: save the table as CSV",
     rb"(?i)\s{0,60}<\?xml": "an XML file: save the table as CSV",
     rb'\s{0,60}(?:\{"|\[\{)': "a JSON file: save the table as CSV",
-    **dict.fromkeys(_COMPRESSIONS.values(), "a file compressed twice: unpack it first"),
+    **dict.fromkeys(COMPRESSIONS, "a file compressed twice: unpack it first"),
 }
 _MEMBERS = {
     "[Content_Types].xml": "an Office document: save the table as CSV",
@@ -54,14 +54,9 @@ _MEMBERS = {
 }
 
 
-def compression(first: bytes) -> str | None:
-    """Return the compression of a file, detected from its first bytes."""
-    return next((name for name, pattern in _COMPRESSIONS.items() if re.match(pattern, first)), None)
-
-
-def no_table(first: bytes) -> str:
-    """Return what a file is that is no table, and what to do; empty where it may be a table."""
-    return next((what for pattern, what in _NOT_TABLES.items() if re.match(pattern, first)), "")
+def recognised(first: bytes, kinds: Mapping[bytes, str]) -> str:
+    """Return what a file is, by its first bytes; empty where no pattern matches."""
+    return next((kind for pattern, kind in kinds.items() if re.match(pattern, first)), "")
 
 
 def no_table_in_zip(members: Collection[str]) -> str:
@@ -180,8 +175,8 @@ class Stream:
         self._n_packed = 0  # bytes of the member of a zip archive
         # read1 returns the bytes that are there, so that Ctrl-C works while a pipe is waited for.
         self._raw = _Ahead(getattr(raw, "read1", raw.read))
-        self._how = compression(self._raw.head(FIRST))
-        self._plain = self._raw if self._how is None else _Ahead(self._unpacked().read)
+        self._how = recognised(self._raw.head(FIRST), COMPRESSIONS)
+        self._plain = _Ahead(self._unpacked().read) if self._how else self._raw
         self._stack = stack.pop_all()
 
     def head(self, n_bytes: int) -> bytes:
@@ -218,7 +213,7 @@ class Stream:
     def _unpacked(self) -> Any:
         """Return a file of decompressed bytes."""
         packed = io.BufferedReader(self._raw, CHUNK)
-        opener: dict[str | None, Callable[[], Any]] = {
+        opener: dict[str, Callable[[], Any]] = {
             "gzip": lambda: gzip.GzipFile(fileobj=packed),
             "bzip2": lambda: bz2.BZ2File(packed),
             "xz": lambda: lzma.LZMAFile(packed),  # noqa: SIM115

@@ -14,7 +14,7 @@ from mixkern.io.arrow_file import ArrowFile
 from mixkern.io.blocks import DelimitedFile, TableFile, no_rows
 from mixkern.io.dialect import N_LOOKED_AT, Dialect, HeaderLine, dialect_of, header_line, with_decimals
 from mixkern.io.excel import ExcelFile, is_workbook
-from mixkern.io.source import CHUNK, FIRST, MAGIC, TableSource, no_table
+from mixkern.io.source import CHUNK, FIRST, MAGIC, NOT_TABLES, TableSource, recognised
 from mixkern.io.text_blocks import TextBlocks
 from mixkern.validation import one_of
 from mixkern.wording import counted, listing
@@ -58,7 +58,7 @@ def table_file(
     found = how or next((Format(kind) for kind, magic in MAGIC.items() if first.startswith(magic)), None)
     if found in (Format.PARQUET, Format.ARROW):
         return ArrowFile(source, found.value, gaps)
-    if what := no_table(first):
+    if what := recognised(first, NOT_TABLES):
         raise TableFileError(f"{source.name} looks like {what}.")
     if how is Format.TSV and delimiter is None:
         delimiter = "tab"

@@ -6,7 +6,7 @@ import gzip
 import lzma
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -74,15 +74,11 @@ def table_writer(path: str | Path, dialect: Dialect | None = None) -> Iterator[W
         folder = str(Path(path).parent)
         raise TableFileError(f"{Path(path).name} cannot be written: there is no folder {folder!r}. Create it.")
     try:
-        with (
-            whole_file(Path(path)) as file,
-            nullcontext(file) if pack is None else pack(file) as packed,
-            write_to(packed) as write,
-        ):
+        with whole_file(Path(path)) as file, pack(file) as packed, write_to(packed) as write:
             yield write
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise TableFileError(f"{Path(path).name} cannot be written: {error.strerror or error}.") from error
 
 
@@ -91,13 +87,13 @@ def has_types(path: str | Path) -> bool:
     return Path(path).suffix.lower() in PARQUET + ARROW
 
 
-def _format(path: str | Path, dialect: Dialect | None) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any] | None]:
+def _format(path: str | Path, dialect: Dialect | None) -> tuple[Callable[[Any], Any], Callable[[BinaryIO], Any]]:
     """Return the writer and the compression for the ending of a name."""
-    suffixes = [".csv"] if str(path) == STANDARD_OUTPUT else [suffix.lower() for suffix in Path(path).suffixes]
-    pack = PACKED.get(suffixes[-1]) if suffixes else None
-    kind = next(iter(suffixes[-2:-1] if pack else suffixes[-1:]), "")
-    if kind in PARQUET + ARROW and pack is None:
-        return partial(_typed, is_parquet=kind in PARQUET), None
+    name = Path("out.csv" if str(path) == STANDARD_OUTPUT else str(path).lower())
+    pack = PACKED.get(name.suffix, nullcontext)
+    kind = Path(name.stem).suffix if name.suffix in PACKED else name.suffix
+    if name.suffix in PARQUET + ARROW:
+        return partial(_typed, is_parquet=kind in PARQUET), nullcontext
     if kind not in TEXTS:
         raise TableFileError(
             f"{Path(path).name!r} does not end like a table: use .csv, .tsv, .parquet or .arrow; .csv and .tsv may "
@@ -113,29 +109,22 @@ def _format(path: str | Path, dialect: Dialect | None) -> tuple[Callable[[Any], 
 def _typed(file: Any, *, is_parquet: bool) -> Iterator[Write]:
     """Write Parquet or Arrow IPC; the first block decides the types, where a column without values is text."""
     new = optional("pyarrow.parquet", purpose="A Parquet file").ParquetWriter if is_parquet else pa.ipc.new_file
-    writer: Any = None
-    schema: Any = None
+    opened: list[Any] = []
 
     def write(table: Any) -> None:
-        nonlocal writer, schema
         try:
-            if writer is None:
+            if not opened:
                 types = [pa.string() if pa.types.is_null(each.type) else each.type for each in table.schema]
                 schema = pa.schema(zip(table.column_names, types, strict=True))
-                writer = new(file, schema)
-            writer.write_table(table.cast(schema))
+                opened[:] = stack.enter_context(new(file, schema)), schema
+            opened[0].write_table(table.cast(opened[1]))
         except pa.ArrowException as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            format_name = "Parquet" if is_parquet else "Arrow"
-            raise TableFileError(
-                f"The table cannot be written as {format_name}: {reason}. Write a .csv file."
-            ) from error
+            name = "Parquet" if is_parquet else "Arrow"
+            raise TableFileError(f"The table cannot be written as {name}: {reason}. Write a .csv file.") from error
 
-    try:
+    with ExitStack() as stack:  # after an error too: otherwise it would be closed after the file, with another error
         yield write
-    finally:
-        if writer is not None:
-            writer.close()  # after an error too: otherwise it would be closed after the file, with another error
 
 
 class _Text:
@@ -237,13 +226,8 @@ def _numbers(cells: Any) -> Any:
 
 def _moments(cells: Any) -> Any:
     """Return dates and times, without decimals of seconds and times of the day that are zero in all cells."""
-    zone = cells.type.tz
-    texts = pc.cast(pc.local_timestamp(cells) if zone else cells, pa.string())
-    for end in (r"\.0+$", " 00:00:00$")[: 1 if zone else 2]:
-        if pc.all(pc.match_substring_regex(texts, end)).as_py():
-            texts = pc.replace_substring_regex(texts, end, "")
-    if not zone:
-        return texts
-    return pc.binary_join_element_wise(
-        texts, pc.replace_substring_regex(pc.strftime(cells, "%z"), r"(..)$", r":\1"), ""
-    )
+    texts = pc.replace_substring_regex(pc.cast(cells, pa.string()), "Z$", "+0000")
+    for zeros in (r"\.0+(\+....|-....|)$", " 00:00:00()$"):
+        if pc.all(pc.match_substring_regex(texts, zeros)).as_py():
+            texts = pc.replace_substring_regex(texts, zeros, r"\1")
+    return pc.replace_substring_regex(texts, r"([+-]\d\d)(\d\d)$", r"\1:\2")  # as in ISO 8601
