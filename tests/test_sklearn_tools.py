@@ -50,6 +50,14 @@ FOLDS = SemiSupervisedSplit(3)
 
 each_label = pytest.mark.parametrize("y", LABELS.values(), ids=LABELS)
 each_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+each_pair = pytest.mark.parametrize(  # each label and each table are in a quick one
+    ("table", "y"),
+    [
+        pytest.param(table, y, id=f"{name}-{label}", marks=pytest.mark.slow if (i - j) % 3 else ())
+        for i, (name, table) in enumerate(TABLES.items())
+        for j, (label, y) in enumerate(LABELS.items())
+    ],
+)
 
 
 def truth(y):
@@ -60,8 +68,7 @@ def truth(y):
 # ---------------------------------------------------------------- model selection
 
 
-@each_label
-@each_table
+@each_pair
 def test_cross_val_score(table, y):
     assert cross_val_score(QUICK, table, y, cv=FOLDS, error_score="raise").mean() == 1
 
@@ -144,8 +151,7 @@ def test_regression():
 # ---------------------------------------------------------------- pipelines and frames
 
 
-@each_label
-@each_table
+@each_pair
 def test_pipeline(table, y):
     model = make_pipeline(StandardScaler(), QUICK).fit(table, y)
     assert model.score(table, truth(y)) == 1

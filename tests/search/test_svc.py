@@ -584,7 +584,9 @@ def test_the_line_starts_from_the_best_linear_svm(kernel, C_values):
     assert search.best_ is min(line, key=lambda t: t.order)
 
 
-@pytest.mark.parametrize("repair", ["none", "clip", "flip", "shift"])
+@pytest.mark.parametrize(
+    "repair", ["none", "clip", *(pytest.param(repair, marks=pytest.mark.slow) for repair in ("flip", "shift"))]
+)
 @pytest.mark.parametrize("kernel", ["rbf", "rwm"])
 def test_the_linear_svm_is_linear_under_every_repair(kernel, repair):
     X, _, few = blobs(gap=1.2, per_class=9)

@@ -86,7 +86,7 @@ def trained(kernel, moons):
     return lambda X: dual.decision(kernel(X, rows))[:, 0]
 
 
-@pytest.mark.parametrize("ratio", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("ratio", [0.01, pytest.param(1.0, marks=pytest.mark.slow), 100.0])
 @pytest.mark.parametrize("name", BASES)
 def test_the_deformed_kernel_is_the_laplacian_svm(moons, name, ratio):
     base = BASES[name](moons.mixture)
