@@ -93,7 +93,6 @@ class TableSource:
     def peek(self, n_bytes: int) -> bytes:
         """Return the first bytes, decompressed; fewer if the file is shorter."""
         if self.is_pipe:
-            self._check_unspent()
             self._once = self._once or self._stream()
             return self._once.head(n_bytes)
         with self._stream() as stream:
@@ -102,7 +101,6 @@ class TableSource:
     @contextmanager
     def opened(self) -> Iterator["Stream"]:
         """Open the source at its beginning."""
-        self._check_unspent()
         with self._once or self._stream() as stream:
             self._once, self._is_spent = None, self.is_pipe
             yield stream
@@ -141,6 +139,8 @@ class TableSource:
             raise TableFileError(f"{self.name} cannot be read: {_reason(error)}.") from error
 
     def _stream(self) -> "Stream":
+        if self._is_spent:
+            raise TableFileError(f"{self.name} can be read only once. Write it to a file first, and name the file.")
         with self.guarded(), ExitStack() as stack:
             if not self.is_input:
                 self._check_path()
@@ -160,10 +160,6 @@ class TableSource:
             folder = self.path.parent
             names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
             raise TableFileError(f"{self.name} cannot be read: there is no such file.{nearest(self.name, names)}")
-
-    def _check_unspent(self) -> None:
-        if self._is_spent:
-            raise TableFileError(f"{self.name} can be read only once. Write it to a file first, and name the file.")
 
 
 class Stream:
@@ -212,15 +208,14 @@ class Stream:
 
     def _unpacked(self) -> Any:
         """Return a file of decompressed bytes."""
-        packed = io.BufferedReader(self._raw, CHUNK)
-        opener: dict[str, Callable[[], Any]] = {
-            "gzip": lambda: gzip.GzipFile(fileobj=packed),
-            "bzip2": lambda: bz2.BZ2File(packed),
-            "xz": lambda: lzma.LZMAFile(packed),  # noqa: SIM115
-            "zstd": lambda: _zstd(packed),
-            "zip": lambda: self._unzipped(packed),
+        openers: dict[str, Callable[[Any], Any]] = {
+            "gzip": gzip.open,
+            "bzip2": bz2.open,
+            "xz": lzma.open,
+            "zstd": _zstd,
+            "zip": self._unzipped,
         }
-        return self._stack.enter_context(opener[self._how]())
+        return self._stack.enter_context(openers[self._how](io.BufferedReader(self._raw, CHUNK)))
 
     def _unzipped(self, packed: IO[bytes]) -> Any:
         """Open the only member of a zip archive, which needs random access."""

@@ -26,8 +26,8 @@ PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather")
 PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda file: gzip.GzipFile(fileobj=file, mode="wb", mtime=0),  # equal tables give equal files
-    ".bz2": partial(bz2.BZ2File, mode="wb"),
-    ".xz": partial(lzma.LZMAFile, mode="wb"),
+    ".bz2": partial(bz2.open, mode="wb"),
+    ".xz": partial(lzma.open, mode="wb"),
 }
 N_ROWS, N_BYTES = 50_000, 1 << 28  # most rows and bytes that are joined to one text
 
