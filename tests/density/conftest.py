@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from mixkern.density.covariance import PRECISIONS, CovarianceType
+from mixkern.density.factor_statistics import FactorStatistics
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
 from mixkern.density.statistics import Statistics
 
-KINDS = ["full", "tied", "diag", "spherical"]
+KINDS = ["full", "tied", "diag", "spherical"]  # factors have tests of their own, test_factor*.py
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +85,27 @@ def statistics_of():
 
 
 @pytest.fixture(scope="session")
+def factor_statistics_of(statistics_of):
+    """Statistics of rows without gaps, given responsibilities (n, k) and factors (k, n, q) of unit covariance."""
+
+    def statistics(X, shares, factors, **categories):
+        k, _, q = factors.shape
+        plain = statistics_of(X, shares, is_diagonal=True, **categories)
+        squares = [(factors[j] * shares[:, j, None]).T @ factors[j] + shares[:, j].sum() * np.eye(q) for j in range(k)]
+        return FactorStatistics(
+            **{name: getattr(plain, name) for name in Statistics.__dataclass_fields__},
+            factor_sums=np.array([shares[:, j] @ factors[j] for j in range(k)]).reshape(k, q),
+            factor_squares=np.array(squares).reshape(k, q, q),
+            products=np.array([X.T @ (factors[j] * shares[:, j, None]) for j in range(k)]).reshape(k, X.shape[1], q),
+            relevances=np.tile(np.linspace(1.5, 0.5, q), (k, 1)),
+            log_pivots=np.zeros((k, q)),
+            most_factors=max(X.shape[1] - 1, 0),
+        )
+
+    return statistics
+
+
+@pytest.fixture(scope="session")
 def make_mixture():
     """A random mixture of any kind, and a generator that goes on."""
 
@@ -95,8 +117,12 @@ def make_mixture():
             "tied": factors[0] @ factors[0].T,
             "diag": random.uniform(0.3, 2, (k, d)),
             "spherical": random.uniform(0.3, 2, k),
+            "factor": random.uniform(0.3, 2, (k, d)),
         }[kind]
+        loadings = factors[:, :, :2] if kind == "factor" else None
         tables = [random.dirichlet(np.ones(n), size=k) for n in n_categories]
-        return Mixture(random.dirichlet(np.ones(k)), random.normal(size=(k, d)) * 2, covariances, kind, tables)
+        return Mixture(
+            random.dirichlet(np.ones(k)), random.normal(size=(k, d)) * 2, covariances, kind, tables, loadings
+        )
 
     return make

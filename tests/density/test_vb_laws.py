@@ -14,6 +14,8 @@ from mixkern.density import VBMixture
 from mixkern.density.block import blocks
 from mixkern.density.covariance import PRECISIONS, CovarianceType
 from mixkern.density.expectation import expectation
+from mixkern.density.factor import FactorPrior
+from mixkern.density.factor_statistics import with_factors
 from mixkern.density.inference import Policy, ascend
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
@@ -67,14 +69,23 @@ def first_statistics(X, codes, shares, kind, n_slots):
     for e, table in enumerate(tables):
         for n in np.flatnonzero(~np.isnan(codes[:, e])):
             table[:, int(codes[n, e])] += shares[n]
-    return Statistics(
+    statistics = Statistics(
         counts=shares.sum(axis=0),
         sums=shares.T @ X,
-        squares=np.einsum("kii->ki", squares) if kind.is_diagonal else squares,
+        squares=np.einsum("kii->ki", squares) if kind.has_vectors else squares,
         origins=np.zeros((shares.shape[1], X.shape[1])),
         category_counts=tuple(tables),
         log_normaliser=0.0,
     )
+    return first_factors(statistics) if kind is CovarianceType.FACTOR else statistics
+
+
+def first_factors(statistics):
+    """Two factors in each component, or as many as columns allow, whatever the rows."""
+    k, d = statistics.sums.shape
+    loadings = np.random.default_rng(0).normal(size=(k, d, max(min(2, d - 1), 0)))
+    noise = np.ones((k, d))
+    return with_factors(statistics, loadings, noise, loadings, noise, max(d - 1, 0))
 
 
 @st.composite
@@ -89,9 +100,9 @@ def cases(draw, *, gaps=True, kinds=KINDS):
     precision = PRECISIONS[kind]
     factor = random.normal(size=(d, d)) * 0.5
     inverse = precision.isotropic(draw(st.sampled_from([0.01, 1.0, 30.0])), d)
-    if not kind.is_diagonal:
+    if not kind.has_vectors:
         inverse = inverse + factor @ factor.T
-    elif kind is CovarianceType.DIAG:
+    elif kind is not CovarianceType.SPHERICAL:
         inverse = inverse * random.uniform(0.5, 2, d)
     prior = Prior(
         precision=precision,
@@ -102,6 +113,8 @@ def cases(draw, *, gaps=True, kinds=KINDS):
         inverse_scale=inverse,
         category_concentration=draw(st.sampled_from([0.1, 1.0])),
     )
+    if kind is CovarianceType.FACTOR:
+        prior = FactorPrior(**vars(prior), most_factors=max(d - 1, 0))
     return Case(kind, X, codes, shares, prior)
 
 
@@ -117,9 +130,11 @@ def mixtures(draw):
         "tied": matrices[0],
         "diag": random.uniform(0.1, 3, (k, d)),
         "spherical": random.uniform(0.1, 3, k),
+        "factor": random.uniform(0.1, 3, (k, d)),
     }[kind]
+    loadings = random.normal(size=(k, d, draw(st.integers(0, 3)))) if kind is CovarianceType.FACTOR else None
     tables = [random.dirichlet(np.ones(n), size=k) for n in draw(st.lists(st.integers(1, 4), max_size=2))]
-    mixture = Mixture(random.dirichlet(np.ones(k)), 3 * random.normal(size=(k, d)), covariances, kind, tables)
+    mixture = Mixture(random.dirichlet(np.ones(k)), 3 * random.normal(size=(k, d)), covariances, kind, tables, loadings)
     rows, _ = mixture.sample(draw(st.integers(0, 12)), draw(st.integers(0, 100)))
     rows[random.random(rows.shape) < draw(st.sampled_from([0.0, 0.3, 1.0]))] = NAN
     return mixture, rows, random
@@ -132,7 +147,8 @@ def assert_close(one, other, tolerance=1e-9):
 
 def assert_same(one, other, tolerance=1e-9):
     other = other.about(one.origins)
-    for name in ("counts", "sums", "squares", "log_normaliser"):
+    of_factors = ("factor_sums", "factor_squares", "products", "log_pivots") if one.n_factors else ()
+    for name in ("counts", "sums", "squares", "log_normaliser", *of_factors):
         assert_close(getattr(one, name), getattr(other, name), tolerance)
     for a, b in zip(one.category_counts, other.category_counts, strict=True):
         assert_close(a, b, tolerance)
@@ -266,6 +282,7 @@ def test_component_order_does_not_matter_to_the_density(given_mixture):
         weights=mixture.weights[order],
         means=mixture.means[order],
         covariances=mixture.covariances if is_tied else mixture.covariances[order],
+        loadings=None if mixture.loadings is None else mixture.loadings[order],
         categories=[table[order] for table in mixture.categories],
     )
     assert_close(permuted.log_density(rows), mixture.log_density(rows), 1e-12)
@@ -323,7 +340,7 @@ def test_shift_and_scale(case, shift, scale, seed):
     scales = np.full(d, scale)
     if case.kind is not CovarianceType.SPHERICAL:
         scales = scales * np.random.default_rng(seed).uniform(0.5, 2, d)
-    factor = scales**2 if case.kind.is_diagonal else np.outer(scales, scales)
+    factor = scales**2 if case.kind.has_vectors else np.outer(scales, scales)
     prior = replace(case.prior, mean=case.prior.mean * scales + shift, inverse_scale=case.prior.inverse_scale * factor)
     # The start has gaps at zero; transform it instead of computing it again
     moved_start = case.start.about(np.zeros_like(case.start.origins))
@@ -331,6 +348,8 @@ def test_shift_and_scale(case, shift, scale, seed):
     moved_start = replace(
         moved_start, sums=moved_start.sums * scales, squares=squares, origins=np.full_like(moved_start.origins, shift)
     )
+    if case.kind is CovarianceType.FACTOR:
+        moved_start = replace(moved_start, products=moved_start.products * scales[:, None])
     table = list(blocks(case.X * scales + shift, case.codes, None, 5))
     one = case.ascend(max_iter=4)
     other = ascend(table, moved_start, prior, replace(FIXED, max_iter=4), POOL)

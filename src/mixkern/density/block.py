@@ -79,7 +79,7 @@ class Coordinates:
         scale = self.scale
         if kind is CovarianceType.SPHERICAL:
             return covariances * (scale[0] ** 2 if len(scale) else 1.0)
-        return covariances * (scale**2 if kind is CovarianceType.DIAG else np.outer(scale, scale))
+        return covariances * (scale**2 if kind.has_vectors else np.outer(scale, scale))
 
 
 def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
@@ -128,8 +128,13 @@ class Block:
         return self.missing.ndim == 2
 
 
-def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
-    """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare."""
+def blocks(
+    X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK, *, has_matrices: bool = True
+) -> Iterator[Block]:
+    """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare.
+
+    ``has_matrices`` limits blocks by the matrices of their gaps.
+    """
 
     def block(at: Any, missing: Positions) -> Block:
         return Block(
@@ -151,7 +156,7 @@ def blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) 
     n_missing = np.isnan(X[scattered]).sum(axis=1)
     for m in np.unique(n_missing):
         rows = scattered[n_missing == m]
-        step = int(max(1, min(size, RARE_CELLS // m**2)))
+        step = int(max(1, min(size, RARE_CELLS // m**2))) if has_matrices else size
         for start in range(0, len(rows), step):
             at = rows[start : start + step]
             yield block(at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
@@ -180,14 +185,16 @@ class InnerRows:
         weights = None if self.weights is None else self.weights[positions]
         return replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
 
-    def blocks(self, n_components: int, *, is_diagonal: bool) -> list[Block]:
+    def blocks(self, n_components: int, *, is_diagonal: bool, n_factors: int = 0) -> list[Block]:
         """Cut into blocks whose temporaries stay small, however many columns there are."""
         d = self.X.shape[1]
         n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
-        most = int(np.clip(BLOCK_CELLS // (n_features + n_components * (d + 1)), SMALLEST_BLOCK, BLOCK))
+        n_cells = n_features + n_components * (d + 1 + 2 * n_factors)
+        most = int(np.clip(BLOCK_CELLS // n_cells, SMALLEST_BLOCK, BLOCK))
         # An even number of blocks of equal size: two threads finish together.
         n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
-        return list(blocks(self.X, self.codes, self.weights, max(SMALLEST_BLOCK, -(-len(self) // n_blocks))))
+        size = max(SMALLEST_BLOCK, -(-len(self) // n_blocks))
+        return list(blocks(self.X, self.codes, self.weights, size, has_matrices=not n_factors))
 
 
 def n_slots_of(codes: Floats) -> tuple[int, ...]:

@@ -26,15 +26,22 @@ class CovarianceType(StrEnum):
     TIED = "tied"  # (d, d), one for all components
     DIAG = "diag"  # (k, d)
     SPHERICAL = "spherical"  # (k,)
+    FACTOR = "factor"  # (k, d), the noise of each column, beside loadings of shape (k, d, q)
 
     @property
     def is_diagonal(self) -> bool:
         """Whether columns are independent within a component."""
         return self in (CovarianceType.DIAG, CovarianceType.SPHERICAL)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether precisions are vectors: those of independent columns, or of their independent noise."""
+        return self.is_diagonal or self is CovarianceType.FACTOR
+
     def shape(self, k: int, d: int) -> tuple[int, ...]:
         """Give the shape of k covariances in d columns."""
-        return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.value]
+        shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,), "factor": (k, d)}
+        return shapes[self.value]
 
 
 class Precision(ABC):
@@ -44,7 +51,7 @@ class Precision(ABC):
 
     def fewest_degrees(self, d: int) -> float:
         """Give the number that degrees of freedom must exceed; one more is the default, a vague prior."""
-        return 0.0 if self.covariance_type.is_diagonal else max(d, 1) - 1.0
+        return 0.0 if self.covariance_type.has_vectors else max(d, 1) - 1.0
 
     def degrees(self, degrees0: float, counts: Floats) -> Floats:
         """Degrees of freedom of the posterior, (10.63)."""
@@ -276,6 +283,13 @@ class SphericalPrecision(DiagPrecision):
         return max(inverse_scales.shape[-1], 1)
 
 
+class FactorPrecision(DiagPrecision):
+    """Gamma distributed precisions of the noise around a few factors; see :mod:`mixkern.density.factor`."""
+
+    covariance_type = CovarianceType.FACTOR
+
+
 PRECISIONS: dict[CovarianceType, Precision] = {
-    each.covariance_type: each for each in (FullPrecision(), TiedPrecision(), DiagPrecision(), SphericalPrecision())
+    each.covariance_type: each
+    for each in (FullPrecision(), TiedPrecision(), DiagPrecision(), SphericalPrecision(), FactorPrecision())
 }

@@ -13,11 +13,13 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from mixkern.density.block import Block
-from mixkern.density.mixture import LOG_2PI, category_slots
+from mixkern.density.factor import FactorPosterior
+from mixkern.density.factor_expectation import FactorExpectation
+from mixkern.density.mixture import LOG_2PI
 from mixkern.density.posterior import Posterior
+from mixkern.density.responsibility import category_counts, features_of, log_categories, parameters_of, responsibilities
 from mixkern.density.statistics import Statistics
 from mixkern.typing import Floats
 
@@ -37,8 +39,10 @@ def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:
 
 def expectation(table: Sequence[Block], posterior: Posterior, *, expand: bool, pool: ThreadPoolExecutor) -> Statistics:
     """E-step over all blocks: responsibilities (10.49), and at once the sums that the M-step needs."""
+    if isinstance(posterior, FactorPosterior):
+        return total(pool.map(FactorExpectation(posterior, expand=expand), table))
     origins = np.zeros_like(posterior.means) if expand else posterior.means
-    theta = _parameters(posterior) if expand else None
+    theta = parameters_of(posterior) if expand else None
 
     def statistics(block: Block) -> Statistics:
         if theta is None or block.missing.size:
@@ -59,7 +63,7 @@ def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
     """E-step of one block by differences, gaps filled by expectation; moments about the components' means."""
     k, d = posterior.means.shape
     is_diagonal = posterior.precisions.ndim == 2
-    log_rho = posterior.log_constants[:, None] + _log_categories(block, posterior)
+    log_rho = posterior.log_constants[:, None] + log_categories(block, posterior)
     deviations = np.empty((k, d, block.values.shape[1]))
     fill = _fill_diagonal if is_diagonal else _fill_scattered if block.is_scattered else _fill_matrix
     spreads: list[Spread] = []
@@ -67,7 +71,7 @@ def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
         sq_distance, log_volume, spread = fill(block, posterior, j, deviations[j])
         log_rho[j] += log_volume - 0.5 * sq_distance
         spreads.append(spread)
-    shares, log_normaliser = _responsibilities(log_rho, block.weights)
+    shares, log_normaliser = responsibilities(log_rho, block.weights)
     if is_diagonal:
         squares = np.einsum("kn,kdn->kd", shares, deviations**2)
     else:
@@ -78,7 +82,7 @@ def careful_statistics(block: Block, posterior: Posterior) -> Statistics:
         sums=np.einsum("kn,kdn->kd", shares, deviations),
         squares=squares,
         origins=posterior.means,
-        category_counts=_category_counts(block, shares, posterior),
+        category_counts=category_counts(block, shares, posterior),
         log_normaliser=log_normaliser,
     )
 
@@ -138,44 +142,14 @@ def _fill_diagonal(
     return precision @ deviation**2, log_volume, lambda shares: (is_gap @ shares) / precision
 
 
-def _parameters(posterior: Posterior) -> Floats:  # (k, p)
-    """Coefficients of phi(x) in ln rho_nk."""
-    precisions, means = posterior.precisions, posterior.means
-    if precisions.ndim == 2:
-        linear = precisions * means
-        square = -0.5 * precisions
-    else:
-        linear = np.einsum("kij,kj->ki", precisions, means)
-        rows, columns = np.triu_indices(means.shape[1])
-        square = precisions[:, rows, columns] * np.where(rows == columns, -0.5, -1.0)
-    constant = posterior.log_constants - 0.5 * np.einsum("ki,ki->k", linear, means)
-    return np.hstack([square, linear, constant[:, None]])
-
-
-def _features(values: Floats, *, is_diagonal: bool) -> Floats:  # (p, n)
-    d, n = values.shape
-    n_squares = d if is_diagonal else d * (d + 1) // 2
-    features = np.empty((n_squares + d + 1, n))
-    if is_diagonal:
-        np.multiply(values, values, out=features[:d])
-    else:
-        start = 0
-        for i in range(d):
-            np.multiply(values[i], values[i:], out=features[start : start + d - i])
-            start += d - i
-    features[n_squares:-1] = values
-    features[-1] = 1.0
-    return features
-
-
 def _expanded_statistics(block: Block, posterior: Posterior, theta: Floats, origins: Floats) -> Statistics:
     k, d = posterior.means.shape
     is_diagonal = posterior.precisions.ndim == 2
-    features = _features(block.values, is_diagonal=is_diagonal)
+    features = features_of(block.values, is_diagonal=is_diagonal)
     log_rho = theta @ features
     if posterior.category_concentrations:
-        log_rho += _log_categories(block, posterior)
-    shares, log_normaliser = _responsibilities(log_rho, block.weights)
+        log_rho += log_categories(block, posterior)
+    shares, log_normaliser = responsibilities(log_rho, block.weights)
     sums = shares @ features.T  # (k, p)
     squares = sums[:, : -1 - d]
     if not is_diagonal:
@@ -188,36 +162,6 @@ def _expanded_statistics(block: Block, posterior: Posterior, theta: Floats, orig
         sums=sums[:, -1 - d : -1],
         squares=squares,
         origins=origins,
-        category_counts=_category_counts(block, shares, posterior),
+        category_counts=category_counts(block, shares, posterior),
         log_normaliser=log_normaliser,
     )
-
-
-def _responsibilities(log_rho: Floats, weights: Floats | None) -> tuple[Floats, float]:
-    """Turn ln rho_nk (k, n) into weighted responsibilities (10.49), in place, and add up ln sum_k rho_nk."""
-    largest = log_rho.max(axis=0)
-    log_rho -= largest
-    np.exp(log_rho, out=log_rho)
-    normalisers = log_rho.sum(axis=0)
-    log_normalisers = np.log(normalisers) + largest
-    log_rho *= (1.0 if weights is None else weights) / normalisers
-    return log_rho, float(log_normalisers.sum() if weights is None else weights @ log_normalisers)
-
-
-def _log_categories(block: Block, posterior: Posterior) -> Floats:  # (k, n)
-    total = np.zeros((posterior.n_components, block.values.shape[1]))
-    for codes, table in zip(block.codes, posterior.log_categories, strict=True):
-        there = ~np.isnan(codes)
-        total[:, there] += table[:, category_slots(codes[there], table.shape[1])]
-    return total
-
-
-def _category_counts(block: Block, shares: Floats, posterior: Posterior) -> tuple[Floats, ...]:
-    counts = []
-    for codes, table in zip(block.codes, posterior.category_concentrations, strict=True):
-        there = np.flatnonzero(~np.isnan(codes))
-        slots = category_slots(codes[there], table.shape[1])
-        # Sparse: a column may have thousands of categories, of which each row has one.
-        is_one = csr_array((np.ones(len(there)), (slots, there)), shape=(table.shape[1], len(codes)))
-        counts.append((is_one @ shares.T).T)
-    return tuple(counts)

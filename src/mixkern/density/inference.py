@@ -36,6 +36,7 @@ class Policy:
     merges: bool  # whether two components are merged where that raises the bound
     tol: float
     max_iter: int
+    settling: int = 0  # steps before factors are removed: those of components that grow come later
     report: "Callable[[Ascent], bool] | None" = None  # called after each step; returns whether to stop
 
 
@@ -54,6 +55,11 @@ class Ascent:
     def n_components(self) -> int:
         """Number of components that remain."""
         return len(self.statistics.counts)
+
+    @property
+    def size(self) -> int:
+        """Number of components and of their factors."""
+        return self.n_components + self.posterior.rank
 
     @property
     def bound(self) -> float:
@@ -81,7 +87,9 @@ def ascend(
         state = step(state)
         if _stops(policy, state):
             return replace(state, is_stopped=True)
-        if state.n_components < before.n_components or not before.bounds:
+        if state.size < before.size or not before.bounds:
+            continue
+        if state.posterior.rank and len(state.bounds) <= policy.settling:
             continue
         size = abs(state.bound + log_volume)  # in inner coordinates: the table's units do not matter
         if abs(state.bound - before.bound) <= policy.tol * max(size, n_rows):
@@ -104,7 +112,8 @@ def _step(
     state: Ascent,
 ) -> Ascent:
     """One iteration: M-step, E-step, bound; components that explain too few rows are removed."""
-    prior, posterior = learn(state.prior, state.statistics, policy)
+    removes = len(state.bounds) >= policy.settling
+    prior, posterior, _ = learn(state.prior, state.statistics, policy, removes=removes)
     statistics = expectation(table, posterior, expand=is_expandable(posterior, size), pool=pool)
     bound = statistics.log_normaliser - posterior.divergence(prior) - log_volume
     stays = staying(statistics, policy)
@@ -140,16 +149,19 @@ def staying(statistics: Statistics, policy: Policy) -> Positions:
     return np.flatnonzero(stays)
 
 
-def learn(prior: Prior, statistics: Statistics, policy: Policy) -> tuple[Prior, Posterior]:
-    """M-step, and the update of the prior where it is learned."""
+def learn(
+    prior: Prior, statistics: Statistics, policy: Policy, *, removes: bool = True
+) -> tuple[Prior, Posterior, Statistics]:
+    """M-step, and the update of the prior where it is learned; the statistics in the posterior's coordinates."""
     if policy.precision_prior is PrecisionPrior.TYPICAL:
         prior = typical_prior(prior, statistics)
+    statistics = prior.aligned(statistics, removes=removes)
     posterior = prior.posterior(statistics)
     if policy.precision_prior not in (None, PrecisionPrior.TYPICAL):
         prior = evidence_prior(prior, posterior, policy.precision_prior)
     if policy.learns_degrees:
         prior = evidence_degrees(prior, posterior, policy.precision_prior)
-    return prior, posterior
+    return prior, posterior, statistics
 
 
 def largest_sq_norm(table: Sequence[Block]) -> float:
@@ -165,16 +177,12 @@ def _stops(policy: Policy, state: Ascent) -> bool:
 def merger_gains(statistics: Statistics, prior: Prior) -> tuple[Positions, Positions, Floats]:
     """Give all pairs of components, and the most that merging each can gain at given responsibilities."""
     first, second = np.triu_indices(len(statistics.counts), 1)
-    both = statistics.keep(first) + statistics.keep(second)
-    spreads, both_spreads = _spreads(statistics, prior), _spreads(both, prior)
-    gains = (
-        _weight_gains(statistics.counts, both.counts, first, second, prior.concentration)
-        + _differences(_log_evidence_of_means(statistics, prior), _log_evidence_of_means(both, prior), first, second)
-        + prior.precision.merger_gains(
-            prior.degrees, prior.inverse_scale, statistics.counts, spreads, both.counts, both_spreads, first, second
-        )
-    )
-    for alone, together in zip(statistics.category_counts, both.category_counts, strict=True):
+    counts = statistics.counts[first] + statistics.counts[second]
+    gains = _weight_gains(statistics.counts, counts, first, second, prior.concentration)
+    for term in prior.merger_gains(statistics, first, second):
+        gains = gains + term
+    for alone in statistics.category_counts:
+        together = alone[first] + alone[second]
         a, b = (_log_evidence_of_categories(table, prior.category_concentration) for table in (alone, together))
         gains += _differences(a, b, first, second)
     return first, second, gains
@@ -184,11 +192,6 @@ def _differences(alone: Floats, together: Floats, first: Positions, second: Posi
     return together - alone[first] - alone[second]
 
 
-def _spreads(statistics: Statistics, prior: Prior) -> Floats:
-    shrinkage = prior.mean_precision * statistics.counts / (prior.mean_precision + statistics.counts)
-    return prior.precision.spreads(statistics.scatters, shrinkage, statistics.means - prior.mean)
-
-
 def _weight_gains(counts: Floats, together: Floats, first: Positions, second: Positions, alpha: float) -> Floats:
     """Logarithm of the Dirichlet integral with one component less, minus the one with all components."""
     k, n = len(counts), counts.sum()
@@ -196,11 +199,6 @@ def _weight_gains(counts: Floats, together: Floats, first: Positions, second: Po
     shares = _differences(gammaln(alpha + counts), gammaln(alpha + together), first, second)
     gains: Floats = fewer + gammaln(alpha) + shares
     return gains
-
-
-def _log_evidence_of_means(statistics: Statistics, prior: Prior) -> Floats:
-    d = statistics.sums.shape[1]
-    return 0.5 * d * np.log(prior.mean_precision / (prior.mean_precision + statistics.counts))
 
 
 def _log_evidence_of_categories(table: Floats, alpha: float) -> Floats:  # (k,)

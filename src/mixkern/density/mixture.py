@@ -12,16 +12,17 @@ from scipy.special import logsumexp
 
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
+from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
+from mixkern.engine.low_rank import LowRankWhiteners
 from mixkern.errors import MixtureError
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
 from mixkern.validation import as_floats, at_least, one_of
-from mixkern.wording import shown
+from mixkern.wording import counted, shown
 
-LOG_2PI = float(np.log(2 * np.pi))
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
-KEPT_BYTES = 1 << 24  # of factors for rows with gaps
+__all__ = ["LOG_2PI", "Mixture"]
 
 
 @model_part("Mixture", is_shared=True)
@@ -41,12 +42,16 @@ class Mixture:
     means : array-like of shape (k, d)
         Centres of the components in the continuous columns.
     covariances : array-like
-        Shape (k, d, d) for ``"full"``, (d, d) for ``"tied"``, (k, d) for ``"diag"``, (k,) for ``"spherical"``.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Type of the covariances, as in scikit-learn's GaussianMixture.
+        Shape (k, d, d) for ``"full"``, (d, d) for ``"tied"``, (k, d) for ``"diag"``, (k,) for ``"spherical"``. For
+        ``"factor"`` the variances of the noise, (k, d).
+    covariance_type : {"full", "tied", "diag", "spherical", "factor"}, default="full"
+        Type of the covariances, as in scikit-learn's GaussianMixture; ``"factor"`` is a diagonal and a few factors.
     categories : sequence of array-like of shape (k, n_categories), default=()
         One table per categorical column: the probability of each category in each component. Larger codes count as
         its last category, which :class:`~mixkern.VBMixture` reserves for "other".
+    loadings : array-like of shape (k, d, q), default=None
+        For ``"factor"``: how far each of q factors moves each column. A component's covariance is
+        :math:`L_k L_k^T` plus its diagonal. A component with fewer factors has columns of zeros.
 
     Notes
     -----
@@ -67,6 +72,7 @@ class Mixture:
     covariances: Floats
     covariance_type: CovarianceType = CovarianceType.FULL
     categories: Sequence[Floats] = field(default=())
+    loadings: Floats | None = None
 
     def __post_init__(self) -> None:
         kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
@@ -74,6 +80,8 @@ class Mixture:
             object.__setattr__(self, name, _frozen(getattr(self, name), name))
         object.__setattr__(self, "covariance_type", kind)
         object.__setattr__(self, "categories", tuple(_frozen(table, "categories") for table in self.categories))
+        if self.loadings is not None:
+            object.__setattr__(self, "loadings", _frozen(self.loadings, "loadings"))
         self._check()
 
     # ---------------------------------------------------------------- sizes
@@ -114,7 +122,7 @@ class Mixture:
             out = log_joint[start : start + BLOCK]
             out[:] = _log(self.weights)
             for at, observed, _ in gap_patterns(block[:, : self.n_continuous]):
-                out[at] += self._log_gaussians(block[np.ix_(at, observed)], observed)
+                out[at] += self._gaussians.log_density(block[np.ix_(at, observed)], observed)
             out += self._log_categories(block[:, self.n_continuous :])
         return log_joint
 
@@ -146,7 +154,8 @@ class Mixture:
         shares = self.responsibilities(rows) if responsibilities is None else responsibilities
         for at, observed, missing in gap_patterns(rows[:, : self.n_continuous]):
             if len(missing):
-                filled = self._conditional_means(rows[np.ix_(at, observed)], observed, missing)  # (k, rows, missing)
+                values = rows[np.ix_(at, observed)]
+                filled = self._gaussians.conditional_means(values, observed, missing)  # (k, rows, missing)
                 rows[np.ix_(at, missing)] = np.einsum("nk,knm->nm", shares[at], filled)
         return rows
 
@@ -163,12 +172,10 @@ class Mixture:
         d, random = self.n_continuous, check_random_state(random_state)
         components = random.choice(self.n_components, size=n, p=self.weights / self.weights.sum())
         X = np.empty((n, self.n_features))
-        factors = None if self.covariance_type.is_diagonal else np.linalg.cholesky(self.full_covariances)
         noise = random.standard_normal((n, d))
         for k in range(self.n_components):
             at = components == k
-            spread = noise[at] * np.sqrt(self.variances[k]) if factors is None else noise[at] @ factors[k].T
-            X[at, :d] = self.means[k] + spread
+            X[at, :d] = self.means[k] + self._gaussians.deviations(k, noise[at], random)
             for e, table in enumerate(self.categories):
                 X[at, d + e] = random.choice(table.shape[1], size=at.sum(), p=table[k] / table[k].sum())
         return X, components
@@ -181,12 +188,8 @@ class Mixture:
             raise MixtureError(f"columns must be positions of columns, but they are {shown(columns)}.") from None
         if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
-        covariances = self.covariances
-        if self.covariance_type is CovarianceType.DIAG:
-            covariances = covariances[:, at]
-        elif self.covariance_type is not CovarianceType.SPHERICAL:
-            covariances = covariances[..., at[:, None], at]
-        return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type)
+        covariances, loadings = self._gaussians.marginal(at)
+        return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type, loadings=loadings)
 
     def pooled(self, share: ArrayLike) -> "Mixture":
         """Return the same mixture with covariances shrunk towards their weighted mean.
@@ -214,10 +217,8 @@ class Mixture:
             )
         if self.covariance_type is CovarianceType.TIED or not shares.any():
             return self
-        mean = np.tensordot(self.weights, self.covariances, axes=1)
-        if shares.ndim:
-            shares = shares.reshape(-1, *(1,) * mean.ndim)
-        return replace(self, covariances=(1 - shares) * self.covariances + shares * mean)
+        covariances, loadings = self._gaussians.pooled(self.weights, shares)
+        return replace(self, covariances=covariances, loadings=loadings)
 
     def steadied(self, n_rows: float) -> "Mixture":
         r"""Return the same mixture with covariances of components with few rows :meth:`pooled`.
@@ -236,73 +237,33 @@ class Mixture:
         >>> mixture.steadied(10).covariances.ravel()  # one row, nine rows; one parameter
         array([1.9 , 2.98])
         """
-        d = self.n_continuous
-        m = {CovarianceType.DIAG: d, CovarianceType.SPHERICAL: 1}.get(self.covariance_type, d * (d + 1) / 2)
-        return self.pooled(m / (self.weights * n_rows + m)) if d else self
+        m = self._gaussians.n_parameters()
+        return self.pooled(m / (self.weights * n_rows + m)) if self.n_continuous else self
 
     # ---------------------------------------------------------------- forms of the covariances
 
     @cached_property
+    def _gaussians(self) -> Gaussians:
+        kind = self.covariance_type
+        return GAUSSIANS[kind](kind, self.means, self.covariances, self.loadings)
+
+    @property
     def full_covariances(self) -> Floats:  # (k, d, d)
         """Covariances as matrices, whatever their type."""
-        k, d = self.means.shape
-        if self.covariance_type is CovarianceType.FULL:
-            return self.covariances
-        if self.covariance_type is CovarianceType.TIED:
-            return np.broadcast_to(self.covariances, (k, d, d))
-        return _read_only(self.variances[:, :, None] * np.eye(d))
+        return self._gaussians.full_covariances
 
-    @cached_property
+    @property
     def variances(self) -> Floats:  # (k, d)
         """Variance of each column in each component."""
-        k, d = self.means.shape
-        if self.covariance_type is CovarianceType.SPHERICAL:
-            return np.broadcast_to(self.covariances[:, None], (k, d))
-        if self.covariance_type is CovarianceType.DIAG:
-            return self.covariances
-        return np.diagonal(self.full_covariances, axis1=1, axis2=2)
+        return self._gaussians.variances
 
-    @cached_property
-    def whiteners(self) -> Floats:
-        """Inverse Cholesky factors W: (x - m) W' has unit covariance. (k, d, d), or (k, d) if diagonal."""
-        if self.covariance_type.is_diagonal:
-            return _read_only(1 / np.sqrt(self.variances))
-        if self.covariance_type is CovarianceType.TIED:
-            return np.broadcast_to(_whiteners(self.covariances[None]), self.full_covariances.shape)
-        return _read_only(_whiteners(self.covariances))
+    @property
+    def whiteners(self) -> Floats | LowRankWhiteners:
+        """W with W'W the inverse covariance: (x - m) W' has unit covariance.
 
-    @cached_property
-    def _known_whiteners(self) -> dict[bytes, Floats]:
-        return {}
-
-    def _whiteners_of(self, observed: NDArray[np.intp]) -> Floats:  # (k, o, o)
-        """Whiteners of some columns; kept while there are few, because blocks of rows have the same gaps."""
-        known, key = self._known_whiteners, observed.tobytes()
-        found = known.get(key)
-        if found is None:
-            found = _whiteners(self.full_covariances[:, observed][:, :, observed])
-            if len(known) * self.full_covariances.nbytes < KEPT_BYTES:
-                known[key] = found
-        return found
-
-    def _log_gaussians(self, values: Floats, observed: NDArray[np.intp]) -> Floats:  # (n, k)
-        """Log density of the observed columns under each component; the missing ones are integrated out."""
-        d = len(observed)
-        if self.covariance_type.is_diagonal:
-            scales = self.whiteners[:, observed]
-            log_det = np.log(scales).sum(axis=1)
-        else:
-            scales = self._whiteners_of(observed) if d < self.n_continuous else self.whiteners
-            log_det = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
-        sq_distance = np.empty((len(values), self.n_components))
-        for k in range(self.n_components):
-            # Not by the expanded square, which loses all digits for a narrow component far from the origin.
-            with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
-                difference = values - self.means[k, observed]
-                white = difference * scales[k] if scales.ndim == 2 else difference @ scales[k].T
-                sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
-        sq_distance[np.isnan(sq_distance)] = np.inf
-        return log_det - 0.5 * (d * LOG_2PI + sq_distance)
+        Inverse Cholesky factors (k, d, d), (k, d) if diagonal, and thin matrices for factors of many columns.
+        """
+        return self._gaussians.whiteners
 
     def _log_categories(self, codes: Floats) -> Floats:  # (n, k)
         total = np.zeros((len(codes), self.n_components))
@@ -311,25 +272,14 @@ class Mixture:
             total[at] += _log(table)[:, category_slots(codes[at, e], table.shape[1])].T
         return total
 
-    def _conditional_means(
-        self, values: Floats, observed: NDArray[np.intp], missing: NDArray[np.intp]
-    ) -> Floats:  # (k, n, missing)
-        """Compute the expected values of the missing columns under each component, given the observed ones."""
-        means = np.broadcast_to(self.means[:, None, missing], (self.n_components, len(values), len(missing))).copy()
-        if self.covariance_type.is_diagonal or not len(observed):
-            return means
-        for k, covariance in enumerate(self.full_covariances):
-            gain = np.linalg.solve(covariance[np.ix_(observed, observed)], covariance[np.ix_(observed, missing)])
-            means[k] += (values - self.means[k, observed]) @ gain
-        return means
-
     # ---------------------------------------------------------------- identity
 
     @cached_property
     def key(self) -> str:
         """Hash of the content: equal mixtures have equal keys, in any process."""
         digest = hashlib.sha256(self.covariance_type.encode())
-        for array in (self.weights, self.means, self.covariances, *self.categories):
+        extra = () if self.loadings is None else (self.loadings,)
+        for array in (self.weights, self.means, self.covariances, *self.categories, *extra):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
@@ -342,14 +292,20 @@ class Mixture:
 
     def __getstate__(self) -> dict[str, Any]:  # arrays instead of the lists of to_dict
         arrays = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
-        return {**arrays, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
+        state = {**arrays, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
+        return state if self.loadings is None else {**state, "loadings": self.loadings}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(self.from_dict(state).__dict__)
 
     def __repr__(self) -> str:
         extra = f", {len(self.categories)} categorical columns" if self.categories else ""
-        return f"Mixture({self.n_components} {self.covariance_type} components in {self.n_continuous} columns{extra})"
+        kind = str(self.covariance_type)
+        if self.loadings is not None:
+            kind = f"{kind} components with up to {counted(self.loadings.shape[2], 'factor')}"
+        else:
+            kind = f"{kind} components"
+        return f"Mixture({self.n_components} {kind} in {self.n_continuous} columns{extra})"
 
     # ---------------------------------------------------------------- other forms
 
@@ -357,7 +313,8 @@ class Mixture:
         """Return the parameters as lists and numbers, for JSON."""
         lists = {name: getattr(self, name).tolist() for name in ("weights", "means", "covariances")}
         categories = [table.tolist() for table in self.categories]
-        return {**lists, "covariance_type": str(self.covariance_type), "categories": categories}
+        content = {**lists, "covariance_type": str(self.covariance_type), "categories": categories}
+        return content if self.loadings is None else {**content, "loadings": self.loadings.tolist()}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -366,7 +323,10 @@ class Mixture:
         means = np.reshape(np.asarray(content["means"], dtype=float), (len(content["weights"]), d))
         kind = CovarianceType(content["covariance_type"])
         covariances = np.reshape(np.asarray(content["covariances"], dtype=float), kind.shape(*means.shape))
-        return cls(content["weights"], means, covariances, kind, content["categories"])
+        loadings = content.get("loadings")
+        if loadings is not None:
+            loadings = np.reshape(np.asarray(loadings, dtype=float), (*means.shape, -1 if np.size(loadings) else 0))
+        return cls(content["weights"], means, covariances, kind, content["categories"], loadings)
 
     @classmethod
     def from_sklearn(cls, model: Any) -> Self:
@@ -415,15 +375,25 @@ class Mixture:
                 f"covariances must have shape {expected} for covariance_type={str(self.covariance_type)!r}, "
                 f"but it is {self.covariances.shape}."
             )
-        if not self.covariance_type.is_diagonal and not _is_symmetric(self.covariances):
+        self._check_loadings()
+        if not self.covariance_type.has_vectors and not _is_symmetric(self.covariances):
             raise MixtureError("covariances must be symmetric matrices.")
         if any(
             t.ndim != 2 or len(t) != k or (t < 0).any() or not np.allclose(t.sum(axis=1), 1) for t in self.categories
         ):
             raise MixtureError(f"categories must be tables of {k} rows of probabilities, each row adding up to one.")
-        if self.covariance_type.is_diagonal and not (self.covariances > 0).all():
+        if self.covariance_type.has_vectors and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
         _ = self.whiteners  # raises an error if a matrix is not positive definite
+
+    def _check_loadings(self) -> None:
+        if self.covariance_type is not CovarianceType.FACTOR:
+            if self.loadings is not None:
+                raise MixtureError(f"Only covariance_type='factor' has loadings, not {str(self.covariance_type)!r}.")
+        elif self.loadings is None or self.loadings.ndim != 3 or self.loadings.shape[:2] != self.means.shape:
+            k, d = self.means.shape
+            found = "missing" if self.loadings is None else self.loadings.shape
+            raise MixtureError(f"loadings must have shape ({k}, {d}, q) for covariance_type='factor', but are {found}.")
 
 
 def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
@@ -468,12 +438,7 @@ def _frozen(values: Any, name: str) -> Floats:
     array = np.atleast_1d(as_floats(values, name, MixtureError)) + 0.0
     if not np.isfinite(array).all():
         raise MixtureError(f"{name} must be finite numbers.")
-    return _read_only(array)
-
-
-def _read_only(array: Floats) -> Floats:
-    array.flags.writeable = False
-    return array
+    return read_only(array)
 
 
 def _log(probabilities: Floats) -> Floats:
@@ -486,16 +451,3 @@ def _is_symmetric(matrices: Floats) -> bool:
     """Return whether matrices are symmetric up to rounding."""
     asymmetry = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
     return bool(asymmetry <= 1e-6 * np.abs(matrices).max(initial=0.0))
-
-
-def _whiteners(covariances: Floats) -> Floats:  # (k, d, d)
-    """Invert the Cholesky factor of each covariance."""
-    try:
-        factors = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError as error:
-        raise MixtureError(
-            "A covariance matrix is not positive definite: a component has collapsed in some direction. "
-            "Add a small variance to its diagonal."
-        ) from error
-    inverse: Floats = np.linalg.solve(factors, np.broadcast_to(np.eye(factors.shape[-1]), factors.shape))
-    return np.tril(inverse)

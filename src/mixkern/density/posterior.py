@@ -46,6 +46,34 @@ class Prior:
             category_concentrations=tuple(self.category_concentration + table for table in statistics.category_counts),
         )
 
+    def aligned(self, statistics: Statistics, *, removes: bool = True) -> Statistics:  # noqa: ARG002
+        """Give statistics in the coordinates that the M-step takes, without factors that are not needed."""
+        return statistics
+
+    def merger_gains(self, statistics: Statistics, first: Positions, second: Positions) -> tuple[Floats, ...]:
+        """Give terms of the gain in log evidence of means and precisions if pairs of components are merged."""
+        both = statistics.keep(first) + statistics.keep(second)
+        alone, together = self._log_evidence_of_means(statistics), self._log_evidence_of_means(both)
+        precisions = self.precision.merger_gains(
+            self.degrees,
+            self.inverse_scale,
+            statistics.counts,
+            self._spreads(statistics),
+            both.counts,
+            self._spreads(both),
+            first,
+            second,
+        )
+        return together - alone[first] - alone[second], precisions
+
+    def _spreads(self, statistics: Statistics) -> Floats:
+        shrinkage = self.mean_precision * statistics.counts / (self.mean_precision + statistics.counts)
+        return self.precision.spreads(statistics.scatters, shrinkage, statistics.means - self.mean)
+
+    def _log_evidence_of_means(self, statistics: Statistics) -> Floats:
+        d = statistics.sums.shape[1]
+        return 0.5 * d * np.log(self.mean_precision / (self.mean_precision + statistics.counts))
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -63,6 +91,16 @@ class Posterior:
     def n_components(self) -> int:
         """Number of components, k."""
         return len(self.concentrations)
+
+    @property
+    def n_factors(self) -> int:
+        """Largest number of factors of a component."""
+        return 0
+
+    @property
+    def rank(self) -> int:
+        """Number of factors of all components together."""
+        return 0
 
     @cached_property
     def precisions(self) -> Floats:
@@ -93,8 +131,7 @@ class Posterior:
 
     def divergence(self, prior: Prior) -> float:
         """Kullback-Leibler divergence from the prior: the complexity term of the bound."""
-        alpha0 = np.full(self.n_components, prior.concentration)
-        total = _dirichlet_divergence(self.concentrations, alpha0)
+        total = self.weight_divergence(prior)
         total += float(self._mean_divergences(prior).sum())
         total += float(
             self.precision.divergence(self.degrees, self.inverse_scales, prior.degrees, prior.inverse_scale).sum()
@@ -102,6 +139,10 @@ class Posterior:
         for table in self.category_concentrations:
             total += sum(_dirichlet_divergence(row, np.full(len(row), prior.category_concentration)) for row in table)
         return total
+
+    def weight_divergence(self, prior: Prior) -> float:
+        """Give the part of the weights in the divergence."""
+        return _dirichlet_divergence(self.concentrations, np.full(self.n_components, prior.concentration))
 
     def _mean_divergences(self, prior: Prior) -> Floats:  # (k,)
         """Divergence of N(m, (beta Lambda)^-1) from N(m0, (beta0 Lambda)^-1), averaged over Lambda."""
@@ -131,7 +172,12 @@ class Posterior:
             covariances=self.precision.covariances(self.degrees, self.inverse_scales),
             covariance_type=self.precision.covariance_type,
             categories=[table / table.sum(axis=1, keepdims=True) for table in self.category_concentrations],
+            loadings=self._loadings(),
         )
+
+    def _loadings(self) -> Floats | None:  # (k, d, q)
+        """Give the loadings of the factors, where components have them."""
+        return None
 
 
 def _dirichlet_divergence(concentrations: Floats, concentrations0: Floats) -> float:

@@ -6,12 +6,15 @@ import numpy as np
 
 from mixkern.density.block import Coordinates
 from mixkern.density.covariance import CovarianceType, Precision
+from mixkern.density.factor import FactorPrior
 from mixkern.density.inference import Policy
 from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, NONE, above, one_of
+
+MOST_FACTORS = 20  # of a component, where the user sets no limit
 
 
 def policy_of(density: Any) -> Policy:
@@ -37,7 +40,7 @@ def prior_of(density: Any, precision: Precision, coordinates: Coordinates) -> Pr
     degrees, fewest = density.degrees_of_freedom_prior, precision.fewest_degrees(d)
     (above(fewest) | AUTO | NONE).check(degrees, "degrees_of_freedom_prior", MixtureError)
     concentration = density.weight_concentration_prior
-    return Prior(
+    prior = Prior(
         precision=precision,
         concentration=1 / density.n_components if concentration is None else float(concentration),
         mean=coordinates.inner(_mean(density, coordinates.centre)),
@@ -46,6 +49,10 @@ def prior_of(density: Any, precision: Precision, coordinates: Coordinates) -> Pr
         inverse_scale=_inverse_scale(density, precision, coordinates),
         category_concentration=float(density.category_prior),
     )
+    if precision.covariance_type is not CovarianceType.FACTOR:
+        return prior
+    most = MOST_FACTORS if density.n_factors is None else density.n_factors
+    return FactorPrior(**vars(prior), most_factors=max(min(most, d - 1), 0))
 
 
 def _mean(density: Any, centre: Floats) -> Floats:
@@ -69,7 +76,7 @@ def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates)
     given: Any = _floats(density.precision_prior)
     kind = precision.covariance_type
     vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
-    matrix = "" if kind.is_diagonal else f", a ({d}, {d}) positive definite matrix"
+    matrix = "" if kind.has_vectors else f", a ({d}, {d}) positive definite matrix"
     shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
     if given.shape not in shapes or not _is_positive_definite(given):
         raise MixtureError(
@@ -79,7 +86,7 @@ def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates)
     if given.ndim == 2:
         return coordinates.inner_inverse_scale(np.linalg.inv(given))
     inverse = np.broadcast_to(1 / given, (d,))
-    return coordinates.inner_inverse_scale(inverse if kind.is_diagonal else np.diag(inverse))
+    return coordinates.inner_inverse_scale(inverse if kind.has_vectors else np.diag(inverse))
 
 
 def _is_positive_definite(matrix: Floats) -> bool:

@@ -12,6 +12,8 @@ import numpy as np
 
 from mixkern.density.block import InnerRows
 from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.factor import FactorPrior
+from mixkern.density.factor_start import first_factors
 from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
 from mixkern.density.mixture import category_slots
 from mixkern.density.posterior import Posterior, Prior
@@ -20,6 +22,7 @@ from mixkern.sampling import subsample
 from mixkern.typing import Floats, Positions, RandomState
 
 FIRST_SAMPLE = 4_000  # rows
+SETTLING = 10  # steps before factors are removed
 GROWTH = 4  # how much larger each sample is than the one before
 COARSE_TOL = 1e-4  # on every sample but the last
 CANDIDATES = 20  # rows per component among which k-means++ chooses centres
@@ -64,6 +67,7 @@ def fit_progressively(
         part = rows if positions is None else rows.take(positions)
         coarse = policy if positions is None else replace(policy, tol=max(policy.tol, COARSE_TOL))
         if ascent is None:
+            coarse = replace(coarse, settling=SETTLING)
             starts = (start_statistics(part, prior, n_components, start, random) for _ in range(n_init))
             ascent = _best(ascend_rows(part, each, prior, coarse, pool) for each in starts)
         else:
@@ -105,7 +109,8 @@ def n_ascents(n: int, n_init: int, *, is_progressive: bool) -> int:
 
 def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPoolExecutor) -> Statistics:
     """Give the statistics of rows under the components of an earlier fit."""
-    table = rows.blocks(posterior.n_components, is_diagonal=posterior.precision.covariance_type.is_diagonal)
+    has_vectors = posterior.precision.covariance_type.has_vectors
+    table = rows.blocks(posterior.n_components, is_diagonal=has_vectors, n_factors=posterior.n_factors)
     return expectation(table, posterior, expand=is_expandable(posterior, largest_sq_norm(table)), pool=pool)
 
 
@@ -113,7 +118,8 @@ def ascend_rows(
     rows: InnerRows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPoolExecutor
 ) -> Ascent:
     """Raise the evidence bound of given rows."""
-    table = rows.blocks(len(statistics.counts), is_diagonal=prior.precision.covariance_type.is_diagonal)
+    has_vectors = prior.precision.covariance_type.has_vectors
+    table = rows.blocks(len(statistics.counts), is_diagonal=has_vectors, n_factors=statistics.n_factors)
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)
 
 
@@ -131,7 +137,8 @@ def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Star
         share = None if rows.weights is None else rows.weights[candidates]
         centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)
     nearest = pairwise_distances_argmin(features, centres)
-    return hard_statistics(rows, nearest, k, is_diagonal=prior.precision.covariance_type.is_diagonal)
+    statistics = hard_statistics(rows, nearest, k, is_diagonal=prior.precision.covariance_type.has_vectors)
+    return first_factors(rows, nearest, statistics, prior, random) if isinstance(prior, FactorPrior) else statistics
 
 
 def _features(rows: InnerRows) -> Floats:

@@ -28,6 +28,11 @@ class Statistics:
     log_normaliser: float  # sum over rows of ln sum_k rho_nk
 
     @property
+    def n_factors(self) -> int:
+        """Number of factors that the sums include."""
+        return 0
+
+    @property
     def means(self) -> Floats:  # (k, d)
         """Mean of each component's rows, (10.52)."""
         return self.origins + self._offsets

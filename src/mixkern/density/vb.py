@@ -48,6 +48,7 @@ WARM_UP = 4_000  # rows of a stream that are kept, and fitted again with each bl
 FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
 RULES = {
     "n_components": COUNT,
+    "n_factors": at_least(0) | NONE,
     "weight_concentration_prior": POSITIVE | NONE,
     "mean_precision_prior": POSITIVE,
     "category_prior": POSITIVE,
@@ -77,8 +78,13 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     ----------
     n_components : int, default=20
         Number of components to start with; fewer remain.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Kind of the components' covariances, as in scikit-learn's GaussianMixture.
+    covariance_type : {"full", "tied", "diag", "spherical", "factor"}, default="full"
+        Kind of the components' covariances, as in scikit-learn's GaussianMixture. ``"factor"`` is between ``"diag"``
+        and ``"full"``: a few factors, on which all columns depend, and independent noise; the number of factors of each
+        component maximises the bound. Its cost is linear in the number of columns.
+    n_factors : int, default=None
+        Largest number of factors of a component, for ``covariance_type="factor"``. ``None`` is 20, or one less than
+        there are columns.
     weight_concentration_prior : float, default=None
         alpha0. The smaller, the fewer components; ``None`` is one over ``n_components``.
     mean_prior : array-like of shape (d,), default=None
@@ -179,6 +185,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         n_components: int = 20,
         *,
         covariance_type: str = "full",
+        n_factors: int | None = None,
         weight_concentration_prior: float | None = None,
         mean_prior: ArrayLike | None = None,
         mean_precision_prior: float = 1.0,
@@ -200,6 +207,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
+        self.n_factors = n_factors
         self.weight_concentration_prior = weight_concentration_prior
         self.mean_prior = mean_prior
         self.mean_precision_prior = mean_precision_prior
@@ -337,7 +345,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         # Both scaled to the number of all rows, and weighted
         blended = last.statistics * ((1 - rate) * n / n_before) + fresh * (rate * n / n_fresh)
         bound = (fresh.log_normaliser - rows.log_volume) * n / n_fresh - last.posterior.divergence(last.prior)
-        prior, posterior = learn(last.prior, blended, policy)
+        prior, posterior, blended = learn(last.prior, blended, policy)
         stays = staying(blended, policy)
         self._keep(Ascent(prior, posterior.keep(stays), blended.keep(stays), (*last.bounds, bound), converged=False))
         self._n_seen = n
@@ -437,7 +445,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
         kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
         d = X.shape[1]
-        if not kind.is_diagonal and self.n_components * d * d > MOST_CELLS:
+        if not kind.has_vectors and self.n_components * d * d > MOST_CELLS:
             raise MixtureError(
                 f"{self.n_components} covariance matrices of {d} columns do not fit in memory.",
                 hint=hint(
@@ -453,7 +461,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     def _n_start(self, n: int) -> int:
         """Give the number of components to start with: no more than there are enough rows for."""
         d = len(self._coordinates.centre)
-        needed = 2 if self._precision.covariance_type.is_diagonal else d + 1
+        needed = 2 if self._precision.covariance_type.has_vectors else d + 1
         return max(1, min(self.n_components, n // needed)) if self.prune else self.n_components
 
     def _keep(self, ascent: Ascent) -> None:
@@ -469,12 +477,13 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
             inner,
             means=self._coordinates.outer(inner.means),
             covariances=self._coordinates.outer_covariances(inner.covariances, kind),
+            loadings=None if inner.loadings is None else inner.loadings * self._coordinates.scale[:, None],
         )
         if self.use_labels:
             *tables, classes = mixture.categories
             known = classes[:, : len(self.classes_)]
             learned["class_table_"] = known / known.sum(axis=1, keepdims=True)
-            mixture = Mixture(mixture.weights, mixture.means, mixture.covariances, mixture.covariance_type, tables)
+            mixture = replace(mixture, categories=tables)
         return learned | {
             "mixture_": mixture,
             "n_components_": mixture.n_components,

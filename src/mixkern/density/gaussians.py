@@ -1,0 +1,296 @@
+"""The Gaussians of a mixture's components: densities, conditional means and metrics for each kind of covariance."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from mixkern.density.covariance import CovarianceType
+from mixkern.engine.low_rank import LowRankWhiteners
+from mixkern.errors import MixtureError
+from mixkern.typing import Floats, Positions, RandomState
+
+LOG_2PI = float(np.log(2 * np.pi))
+KEPT_BYTES = 1 << 24  # of factors for rows with gaps
+FEW_COLUMNS = 64  # up to which the metric of factors is a matrix: as cheap, and the core skips components
+
+
+class Gaussians(ABC):
+    """What the kinds of covariance compute differently."""
+
+    def __init__(self, kind: CovarianceType, means: Floats, covariances: Floats, loadings: Floats | None) -> None:
+        self.kind = kind
+        self.means = means  # (k, d)
+        self.covariances = covariances
+        self.loadings = np.zeros((*means.shape, 0)) if loadings is None else loadings  # (k, d, q)
+
+    @cached_property
+    @abstractmethod
+    def full_covariances(self) -> Floats:  # (k, d, d)
+        """Covariances as matrices."""
+
+    @cached_property
+    @abstractmethod
+    def variances(self) -> Floats:  # (k, d)
+        """Variance of each column in each component."""
+
+    @cached_property
+    @abstractmethod
+    def whiteners(self) -> Floats | LowRankWhiteners:
+        """W with W'W the inverse of each covariance."""
+
+    @abstractmethod
+    def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:  # (n, d)
+        """Turn standard normal noise into deviations from the mean of component k."""
+
+    @abstractmethod
+    def log_density(self, values: Floats, observed: Positions) -> Floats:  # (n, k)
+        """Log density of the observed columns under each component; the missing ones are integrated out."""
+
+    def conditional_means(self, values: Floats, observed: Positions, missing: Positions) -> Floats:  # (k, n, missing)
+        """Compute the expected values of the missing columns under each component, given the observed ones."""
+        k = len(self.means)
+        means = np.broadcast_to(self.means[:, None, missing], (k, len(values), len(missing))).copy()
+        if len(observed):
+            self._add_regression(means, values, observed, missing)
+        return means
+
+    @abstractmethod
+    def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
+        """Add what the observed columns contribute to the expected values of the missing ones."""
+
+    @abstractmethod
+    def marginal(self, columns: Positions) -> tuple[Floats, Floats | None]:
+        """Covariances and loadings of some columns."""
+
+    @abstractmethod
+    def pooled(self, weights: Floats, shares: Floats) -> tuple[Floats, Floats | None]:
+        """Covariances and loadings, each moved towards the weighted mean by its share, a number or one for each."""
+
+    @abstractmethod
+    def n_parameters(self) -> float | Floats:
+        """Count the free parameters of a covariance, the same for all components or one for each."""
+
+    def _log_density(
+        self, values: Floats, observed: Positions, log_dets: Floats, whiten: Callable[[int, Floats], Floats]
+    ) -> Floats:
+        sq_distance = np.empty((len(values), len(self.means)))
+        for k in range(len(self.means)):
+            # Not by the expanded square, which loses all digits for a narrow component far from the origin.
+            with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
+                white = whiten(k, values - self.means[k, observed])
+                sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
+        sq_distance[np.isnan(sq_distance)] = np.inf
+        return log_dets - 0.5 * (len(observed) * LOG_2PI + sq_distance)
+
+
+class MatrixGaussians(Gaussians):
+    """Full and tied covariances."""
+
+    @cached_property
+    def full_covariances(self) -> Floats:
+        if self.kind is CovarianceType.FULL:
+            return self.covariances
+        k, d = self.means.shape
+        return np.broadcast_to(self.covariances, (k, d, d))
+
+    @cached_property
+    def variances(self) -> Floats:
+        return np.diagonal(self.full_covariances, axis1=1, axis2=2)
+
+    @cached_property
+    def whiteners(self) -> Floats:
+        if self.kind is CovarianceType.TIED:
+            return np.broadcast_to(inverse_factors(self.covariances[None]), self.full_covariances.shape)
+        return read_only(inverse_factors(self.covariances))
+
+    @cached_property
+    def _factors(self) -> Floats:
+        factors: Floats = np.asarray(np.linalg.cholesky(self.full_covariances), dtype=float)
+        return factors
+
+    def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:  # noqa: ARG002
+        return noise @ self._factors[k].T
+
+    @cached_property
+    def _known_whiteners(self) -> dict[bytes, Floats]:
+        return {}
+
+    def _whiteners_of(self, observed: Positions) -> Floats:  # (k, o, o)
+        """Whiteners of some columns; kept while there are few, because blocks of rows have the same gaps."""
+        if len(observed) == self.means.shape[1]:
+            return self.whiteners
+        known, key = self._known_whiteners, observed.tobytes()
+        found = known.get(key)
+        if found is None:
+            found = inverse_factors(self.full_covariances[:, observed][:, :, observed])
+            if len(known) * self.full_covariances.nbytes < KEPT_BYTES:
+                known[key] = found
+        return found
+
+    def log_density(self, values: Floats, observed: Positions) -> Floats:
+        scales = self._whiteners_of(observed)
+        log_dets = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
+        return self._log_density(values, observed, log_dets, lambda k, difference: difference @ scales[k].T)
+
+    def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
+        for k, covariance in enumerate(self.full_covariances):
+            gain = np.linalg.solve(covariance[np.ix_(observed, observed)], covariance[np.ix_(observed, missing)])
+            means[k] += (values - self.means[k, observed]) @ gain
+
+    def marginal(self, columns: Positions) -> tuple[Floats, None]:
+        return self.covariances[..., columns[:, None], columns], None
+
+    def pooled(self, weights: Floats, shares: Floats) -> tuple[Floats, None]:
+        if self.kind is CovarianceType.TIED:
+            return self.covariances, None
+        return _between(self.covariances, weights, shares), None
+
+    def n_parameters(self) -> float:
+        d = self.means.shape[1]
+        return d * (d + 1) / 2
+
+
+class DiagonalGaussians(Gaussians):
+    """Diagonal and spherical covariances."""
+
+    @cached_property
+    def full_covariances(self) -> Floats:
+        return read_only(self.variances[:, :, None] * np.eye(self.means.shape[1]))
+
+    @cached_property
+    def variances(self) -> Floats:
+        if self.kind is CovarianceType.SPHERICAL:
+            return np.broadcast_to(self.covariances[:, None], self.means.shape)
+        return self.covariances
+
+    @cached_property
+    def whiteners(self) -> Floats:
+        return read_only(1 / np.sqrt(self.variances))
+
+    def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:  # noqa: ARG002
+        return noise * np.sqrt(self.variances[k])
+
+    def log_density(self, values: Floats, observed: Positions) -> Floats:
+        scales = self.whiteners[:, observed]
+        log_dets = np.log(scales).sum(axis=1)
+        return self._log_density(values, observed, log_dets, lambda k, difference: difference * scales[k])
+
+    def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
+        """Columns are independent: the observed ones contribute nothing."""
+
+    def marginal(self, columns: Positions) -> tuple[Floats, None]:
+        return self.covariances[:, columns] if self.kind is CovarianceType.DIAG else self.covariances, None
+
+    def pooled(self, weights: Floats, shares: Floats) -> tuple[Floats, None]:
+        return _between(self.covariances, weights, shares), None
+
+    def n_parameters(self) -> float:
+        return self.means.shape[1] if self.kind is CovarianceType.DIAG else 1
+
+
+class FactorGaussians(Gaussians):
+    """Loadings of a few factors, and the noise of each column; matrices of d x d are formed for few columns only."""
+
+    @cached_property
+    def full_covariances(self) -> Floats:
+        low_rank = self.loadings @ np.swapaxes(self.loadings, 1, 2)
+        return read_only(low_rank + self.covariances[:, :, None] * np.eye(self.means.shape[1]))
+
+    @cached_property
+    def variances(self) -> Floats:
+        return read_only(self.covariances + np.einsum("kdq,kdq->kd", self.loadings, self.loadings))
+
+    @cached_property
+    def whiteners(self) -> Floats | LowRankWhiteners:
+        if self.means.shape[1] <= FEW_COLUMNS:
+            return read_only(inverse_factors(self.full_covariances))
+        return self._low_rank
+
+    @cached_property
+    def _low_rank(self) -> LowRankWhiteners:
+        return LowRankWhiteners.of(self.covariances, self.loadings)
+
+    def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:
+        factors = random.standard_normal((len(noise), self.loadings.shape[2]))
+        return noise * np.sqrt(self.covariances[k]) + factors @ self.loadings[k].T
+
+    def log_density(self, values: Floats, observed: Positions) -> Floats:
+        whiteners = self._low_rank
+        if len(observed) < self.means.shape[1]:
+            whiteners = LowRankWhiteners.of(self.covariances[:, observed], self.loadings[:, observed])
+        return self._log_density(values, observed, whiteners.log_dets, whiteners.whitened)
+
+    def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
+        for k, loadings in enumerate(self.loadings):
+            weighted = loadings[observed] / self.covariances[k, observed, None]
+            precision = np.eye(loadings.shape[1]) + loadings[observed].T @ weighted
+            factors = np.linalg.solve(precision, ((values - self.means[k, observed]) @ weighted).T)  # (q, n)
+            means[k] += factors.T @ loadings[missing].T
+
+    def marginal(self, columns: Positions) -> tuple[Floats, Floats]:
+        return self.covariances[:, columns], self.loadings[:, columns]
+
+    def pooled(self, weights: Floats, shares: Floats) -> tuple[Floats, Floats]:
+        k, d = self.means.shape
+        each = np.broadcast_to(shares, (k,))[:, None, None]
+        mean = np.concatenate(list(np.sqrt(weights)[:, None, None] * self.loadings), axis=1)  # (d, k q)
+        mean = np.broadcast_to(thin(mean[None]), (k, d, min(mean.shape[1], d)))
+        stacked = np.concatenate([np.sqrt(1 - each) * self.loadings, np.sqrt(each) * mean], axis=2)
+        return _between(self.covariances, weights, shares), thin(stacked)
+
+    def n_parameters(self) -> Floats:
+        d = self.means.shape[1]
+        ranks = self.loadings.any(axis=1).sum(axis=1)
+        n_parameters: Floats = d * (ranks + 1.0) - ranks * (ranks - 1) / 2
+        return np.minimum(n_parameters, d * (d + 1) / 2)
+
+
+GAUSSIANS: dict[CovarianceType, type[Gaussians]] = {
+    CovarianceType.FULL: MatrixGaussians,
+    CovarianceType.TIED: MatrixGaussians,
+    CovarianceType.DIAG: DiagonalGaussians,
+    CovarianceType.SPHERICAL: DiagonalGaussians,
+    CovarianceType.FACTOR: FactorGaussians,
+}
+
+
+def thin(loadings: Floats) -> Floats:  # (k, d, min(q, d))
+    """Give loadings L with the same L L', no more of them than columns.
+
+    >>> thin(np.array([[[3.0, 4.0]]]))
+    array([[[5.]]])
+    """
+    if loadings.shape[2] <= loadings.shape[1]:
+        return loadings
+    vectors, sizes, _ = np.linalg.svd(loadings, full_matrices=False)
+    signs = np.where(vectors.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    return vectors * signs * sizes[:, None, :]
+
+
+def inverse_factors(covariances: Floats) -> Floats:  # (k, d, d)
+    """Invert the Cholesky factor of each covariance."""
+    try:
+        factors = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError as error:
+        raise MixtureError(
+            "A covariance matrix is not positive definite: a component has collapsed in some direction. "
+            "Add a small variance to its diagonal."
+        ) from error
+    inverse: Floats = np.linalg.solve(factors, np.broadcast_to(np.eye(factors.shape[-1]), factors.shape))
+    return np.tril(inverse)
+
+
+def read_only(array: Floats) -> Floats:
+    """Make an array read-only, and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def _between(covariances: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Move each covariance to the weighted mean by its share."""
+    mean = np.tensordot(weights, covariances, axes=1)
+    if shares.ndim:
+        shares = shares.reshape(-1, *(1,) * mean.ndim)
+    return (1 - shares) * covariances + shares * mean

@@ -1,0 +1,72 @@
+"""Parts that all E-steps share: features of rows, categories, and responsibilities."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mixkern.density.block import Block
+from mixkern.density.mixture import category_slots
+from mixkern.density.posterior import Posterior
+from mixkern.typing import Floats
+
+
+def parameters_of(posterior: Posterior) -> Floats:  # (k, p)
+    """Coefficients of phi(x) in ln rho_nk."""
+    precisions, means = posterior.precisions, posterior.means
+    if precisions.ndim == 2:
+        linear = precisions * means
+        square = -0.5 * precisions
+    else:
+        linear = np.einsum("kij,kj->ki", precisions, means)
+        rows, columns = np.triu_indices(means.shape[1])
+        square = precisions[:, rows, columns] * np.where(rows == columns, -0.5, -1.0)
+    constant = posterior.log_constants - 0.5 * np.einsum("ki,ki->k", linear, means)
+    return np.hstack([square, linear, constant[:, None]])
+
+
+def features_of(values: Floats, *, is_diagonal: bool) -> Floats:  # (p, n)
+    """Give phi(x): squares and, where columns are not independent, products; then x, then 1."""
+    d, n = values.shape
+    n_squares = d if is_diagonal else d * (d + 1) // 2
+    features = np.empty((n_squares + d + 1, n))
+    if is_diagonal:
+        np.multiply(values, values, out=features[:d])
+    else:
+        start = 0
+        for i in range(d):
+            np.multiply(values[i], values[i:], out=features[start : start + d - i])
+            start += d - i
+    features[n_squares:-1] = values
+    features[-1] = 1.0
+    return features
+
+
+def responsibilities(log_rho: Floats, weights: Floats | None) -> tuple[Floats, float]:
+    """Turn ln rho_nk (k, n) into weighted responsibilities (10.49), in place, and add up ln sum_k rho_nk."""
+    largest = log_rho.max(axis=0)
+    log_rho -= largest
+    np.exp(log_rho, out=log_rho)
+    normalisers = log_rho.sum(axis=0)
+    log_normalisers = np.log(normalisers) + largest
+    log_rho *= (1.0 if weights is None else weights) / normalisers
+    return log_rho, float(log_normalisers.sum() if weights is None else weights @ log_normalisers)
+
+
+def log_categories(block: Block, posterior: Posterior) -> Floats:  # (k, n)
+    """Part of the categories in ln rho_nk."""
+    total = np.zeros((posterior.n_components, block.values.shape[1]))
+    for codes, table in zip(block.codes, posterior.log_categories, strict=True):
+        there = ~np.isnan(codes)
+        total[:, there] += table[:, category_slots(codes[there], table.shape[1])]
+    return total
+
+
+def category_counts(block: Block, shares: Floats, posterior: Posterior) -> tuple[Floats, ...]:
+    """Count categories, each row with its share in each component."""
+    counts = []
+    for codes, table in zip(block.codes, posterior.category_concentrations, strict=True):
+        there = np.flatnonzero(~np.isnan(codes))
+        slots = category_slots(codes[there], table.shape[1])
+        # Sparse: a column may have thousands of categories, of which each row has one.
+        is_one = csr_array((np.ones(len(there)), (slots, there)), shape=(table.shape[1], len(codes)))
+        counts.append((is_one @ shares.T).T)
+    return tuple(counts)
