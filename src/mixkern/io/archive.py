@@ -161,9 +161,8 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     mark, *_, n, size, start, n_comment = _END.unpack(tail) if len(tail) == _END.size else (b"", 0, 0, 0, 0)
     if mark != b"PK\x05\x06" or n_comment or start + size + _END.size != n_bytes:
         raise _damaged("its end is not that of a zip archive")
-    if not 2 <= n <= 2 + min(MOST_ARRAYS, n_bytes // SMALLEST_ARRAY) or size > n * (
-        _ENTRY + len(_array_name(MOST_ARRAYS))
-    ):
+    most = 2 + min(MOST_ARRAYS, n_bytes // SMALLEST_ARRAY)
+    if not 2 <= n <= most or size > n * (_ENTRY + len(_array_name(MOST_ARRAYS))):
         raise _damaged(f"its directory of {n} members is too small or too large")
     try:
         with ZipFile(file) as archive:
@@ -174,19 +173,18 @@ def _members(file: BinaryIO, n_bytes: int) -> dict[str, ZipInfo]:
     offset = 0
     for info, name in zip(infos, names, strict=False):
         is_plain = info.compress_type == ZIP_STORED and not (info.flag_bits or info.extra or info.comment)
-        if (info.filename, info.orig_filename) != (name, name) or not is_plain or info.header_offset != offset:
+        places = (info.orig_filename, info.header_offset, info.compress_size)
+        if places != (name, offset, info.file_size) or not is_plain:
             raise ModelFileError(
                 f"expected {DESCRIPTION}, arrays and {CHECKSUMS}, not compressed and each once, but it holds "
                 f"{shortened(repr(info.filename), 60)} in place of {name}."
             )
-        require(info.compress_size == info.file_size, f"size of {name}")
         offset += _LOCAL + len(name) + info.file_size
     if len(infos) != n or offset != start:
         raise _damaged("its members have other sizes than declared")
-    found = {info.filename: info for info in infos}
-    if found[CHECKSUMS].file_size != sum(67 + len(name) for name in names[:-1]):
+    if infos[-1].file_size != sum(67 + len(name) for name in names[:-1]):
         raise _damaged(f"{CHECKSUMS} has another size than for these members")
-    return found
+    return dict(zip(names, infos, strict=True))
 
 
 def _description(facts: Any) -> dict[str, Any]:
