@@ -64,10 +64,11 @@ def expected_calibration_error(tables: Iterable[Bins]) -> float:
     >>> expected_calibration_error([[[1, 0.75, 1], [1, 0.8, 0]]])
     0.525
     """
-    total = np.sum([np.array(table, dtype=float).reshape(-1, 3) for table in tables], axis=0)
-    if not np.size(total) or not total[:, 0].sum():
+    counted = [np.array(table, dtype=float) for table in tables if table]
+    if not counted:
         return math.nan
-    return float(np.abs(total[:, 1] - total[:, 2]).sum() / total[:, 0].sum())
+    n, confidence, n_correct = np.sum(counted, axis=0).T
+    return float(np.abs(confidence - n_correct).sum() / n.sum())
 
 
 def mean_log_loss(classes: Ints, probabilities: Floats, truth: Ints) -> float:
@@ -84,7 +85,7 @@ def mean_log_loss(classes: Ints, probabilities: Floats, truth: Ints) -> float:
         return math.nan
     column = np.searchsorted(classes, truth[is_known])
     of_truth = probabilities[is_known, column]
-    return float(-np.log(np.maximum(of_truth, SMALLEST)).mean())
+    return abs(float(np.log(np.maximum(of_truth, SMALLEST)).mean()))  # not -0.0 where all are certain
 
 
 def checked_probabilities(probabilities: Floats) -> Floats:

@@ -33,6 +33,11 @@ def test_a_budget_counts_labels_per_class_on_average(fold, budget):
     assert (np.diff(rows) > 0).all()
 
 
+def test_suggestions_need_a_density(fold):
+    with pytest.raises(StudyError, match="Suggested rows need a density"):
+        rows_to_label(fold, None, LabelDraw(4, "suggested", 0), PROTOCOL)
+
+
 def test_no_more_labels_than_rows(fold):
     assert len(rows_to_label(fold, None, LabelDraw(1000, "random", 0), PROTOCOL)) == len(fold.train)
 
@@ -94,7 +99,7 @@ def test_suggested_rows_are_taken_as_they_are(fold, monkeypatch):
 def test_a_suggestion_of_one_class_exchanges_its_last_row(fold, monkeypatch):
     few = lonely(fold)
     advice(monkeypatch, [13, 11, 12, 10])
-    rows = rows_to_label(few, None, LabelDraw(2, "suggested", 0), PROTOCOL)
+    rows = rows_to_label(few, object(), LabelDraw(2, "suggested", 0), PROTOCOL)
     assert len(rows) == 4
     assert {11, 12, 13} < set(rows.tolist())
     assert few.train_codes[rows].sum() == 1

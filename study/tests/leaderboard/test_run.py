@@ -121,6 +121,19 @@ def test_seconds_do_not_include_probabilities(tmp_path):
     assert found.ece == pytest.approx(0.5 - 1 / 3)
 
 
+def test_a_density_that_no_method_needs_is_not_learned(tmp_path, monkeypatch):
+    learned = []
+    density = TrainingData.density
+    monkeypatch.setattr(
+        TrainingData, "density", lambda data, prior: (learned.append(str(prior)), density(data, prior))[1]
+    )
+    some = {**SMALL, "data_sets": ["iris"], "budgets": [4], "n_draws": 1}
+    run_leaderboard(Store(tmp_path / "b.sqlite"), methods=["bayes"], **some)
+    assert set(learned) == {"typical"}
+    run_leaderboard(Store(tmp_path / "b.sqlite"), methods=["bayes"], **{**some, "choices": ["suggested"]})
+    assert set(learned) == {"typical", "evidence"}
+
+
 def test_other_settings_of_a_method_are_computed_again(tmp_path):
     store = Store(tmp_path / "b.sqlite")
     some = {**SMALL, "data_sets": ["iris"], "budgets": [4], "n_draws": 1}

@@ -49,7 +49,7 @@ class LabelDraw:
         return self.draw % protocol.n_folds
 
 
-def rows_to_label(fold: StudyFold, mixture: Mixture, draw: LabelDraw, protocol: Protocol) -> Ints:
+def rows_to_label(fold: StudyFold, mixture: Mixture | None, draw: LabelDraw, protocol: Protocol) -> Ints:
     """Return the training rows that are labelled, the same ones for all methods.
 
     Random rows are drawn evenly from all training rows, and again only if all have one class. Suggested rows are taken
@@ -60,8 +60,8 @@ def rows_to_label(fold: StudyFold, mixture: Mixture, draw: LabelDraw, protocol: 
     ----------
     fold : StudyFold
         The fold that they are drawn from.
-    mixture : Mixture
-        The density of all training rows, for suggestions.
+    mixture : Mixture or None
+        The density of all training rows, which suggestions need.
     draw : LabelDraw
         How many, how they are chosen, and which draw.
     protocol : Protocol
@@ -102,7 +102,9 @@ def seed_of(fold: StudyFold, draw: LabelDraw, protocol: Protocol) -> int:
     return protocol.seed_of("leaderboard", fold.data_set, draw.budget, draw.draw)
 
 
-def _suggested(fold: StudyFold, mixture: Mixture, n: int, seed: int) -> Ints:
+def _suggested(fold: StudyFold, mixture: Mixture | None, n: int, seed: int) -> Ints:
+    if mixture is None:
+        raise StudyError("Suggested rows need a density of the training rows. Pass one as the mixture.")
     return np.asarray(suggested_rows(fold.train, mixture, n, random_state=seed), dtype=np.intp)
 
 

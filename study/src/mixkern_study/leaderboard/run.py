@@ -156,9 +156,10 @@ class _FoldJob:
         data = TrainingData(
             fold.train, fold.n_categorical, store.protocol.seed_of("leaderboard", fold.data_set, fold.number)
         )
-        mixture = data.density(PrecisionPrior.EVIDENCE)  # for suggestions, as in `mixkern.suggest`
         data.density(PrecisionPrior.TYPICAL)  # fills the gaps for methods whose seconds do not include it
         wanted = {draw for lacking in self.missing.values() for draw in lacking}
+        is_suggested = any(draw.choice == Choice.SUGGESTED for draw in wanted)
+        mixture = data.density(PrecisionPrior.EVIDENCE) if is_suggested else None  # as in `mixkern.suggest`
         rows = {draw: rows_to_label(fold, mixture, draw, store.protocol) for draw in sorted(wanted)}
         for name, lacking in self.missing.items():  # one method at a time: a graph takes a gigabyte
             trainer = _Trainer(name, self.methods[name], data, probabilities=self.probabilities)
