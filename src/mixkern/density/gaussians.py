@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from mixkern.density.covariance import CovarianceType
-from mixkern.engine.low_rank import LowRankWhiteners
+from mixkern.engine import LowRankWhiteners, Metric
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions, RandomState
 
@@ -37,7 +37,7 @@ class Gaussians(ABC):
 
     @cached_property
     @abstractmethod
-    def whiteners(self) -> Floats | LowRankWhiteners:
+    def whiteners(self) -> Metric:
         """W with W'W the inverse of each covariance."""
 
     @abstractmethod
@@ -59,6 +59,10 @@ class Gaussians(ABC):
     @abstractmethod
     def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
         """Add what the observed columns contribute to the expected values of the missing ones."""
+
+    @abstractmethod
+    def precision_times(self, k: int, deviations: Floats, observed: Positions) -> Floats:  # (n, o)
+        """Multiply deviations in the observed columns by the inverse of their covariance in component k."""
 
     @abstractmethod
     def marginal(self, columns: Positions) -> tuple[Floats, Floats | None]:
@@ -139,6 +143,10 @@ class MatrixGaussians(Gaussians):
             gain = np.linalg.solve(covariance[np.ix_(observed, observed)], covariance[np.ix_(observed, missing)])
             means[k] += (values - self.means[k, observed]) @ gain
 
+    def precision_times(self, k: int, deviations: Floats, observed: Positions) -> Floats:
+        found: Floats = np.linalg.solve(self.full_covariances[k][np.ix_(observed, observed)], deviations.T).T
+        return found
+
     def marginal(self, columns: Positions) -> tuple[Floats, None]:
         return self.covariances[..., columns[:, None], columns], None
 
@@ -180,6 +188,9 @@ class DiagonalGaussians(Gaussians):
     def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
         """Columns are independent: the observed ones contribute nothing."""
 
+    def precision_times(self, k: int, deviations: Floats, observed: Positions) -> Floats:
+        return deviations / self.variances[k, observed]
+
     def marginal(self, columns: Positions) -> tuple[Floats, None]:
         return self.covariances[:, columns] if self.kind is CovarianceType.DIAG else self.covariances, None
 
@@ -203,7 +214,7 @@ class FactorGaussians(Gaussians):
         return read_only(self.covariances + np.einsum("kdq,kdq->kd", self.loadings, self.loadings))
 
     @cached_property
-    def whiteners(self) -> Floats | LowRankWhiteners:
+    def whiteners(self) -> Metric:
         if self.means.shape[1] <= FEW_COLUMNS:
             return read_only(inverse_factors(self.full_covariances))
         return self._low_rank
@@ -228,6 +239,10 @@ class FactorGaussians(Gaussians):
             precision = np.eye(loadings.shape[1]) + loadings[observed].T @ weighted
             factors = np.linalg.solve(precision, ((values - self.means[k, observed]) @ weighted).T)  # (q, n)
             means[k] += factors.T @ loadings[missing].T
+
+    def precision_times(self, k: int, deviations: Floats, observed: Positions) -> Floats:
+        one = LowRankWhiteners.of(self.covariances[None, k, observed], self.loadings[None, k, observed])
+        return one.whitened_back(0, one.whitened(0, deviations))
 
     def marginal(self, columns: Positions) -> tuple[Floats, Floats]:
         return self.covariances[:, columns], self.loadings[:, columns]

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
-from mixkern.engine.low_rank import LowRankWhiteners
+from mixkern.engine import Metric
 from mixkern.errors import MixtureError
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
@@ -257,8 +257,21 @@ class Mixture:
         """Variance of each column in each component."""
         return self._gaussians.variances
 
+    def precision_times(self, k: int, deviations: Floats, observed: NDArray[np.intp]) -> Floats:  # (n, o)
+        """Multiply deviations in the observed columns by the inverse of their covariance in component k."""
+        return self._gaussians.precision_times(k, deviations, observed)
+
     @property
-    def whiteners(self) -> Floats | LowRankWhiteners:
+    def total_covariance(self) -> tuple[Floats, Floats]:  # (d,), (d, p)
+        """Covariance of the whole mixture as a diagonal and loadings, for factors: diag + L L'."""
+        assert self.loadings is not None, "only factors have loadings"
+        roots = np.sqrt(self.weights)
+        centred = self.means - self.weights @ self.means
+        within = np.concatenate(list(roots[:, None, None] * self.loadings), axis=1)
+        return self.weights @ self.covariances, np.hstack([within, (roots[:, None] * centred).T])
+
+    @property
+    def whiteners(self) -> Metric:
         """W with W'W the inverse covariance: (x - m) W' has unit covariance.
 
         Inverse Cholesky factors (k, d, d), (k, d) if diagonal, and thin matrices for factors of many columns.

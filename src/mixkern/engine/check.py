@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from mixkern.engine.low_rank import LowRankWhiteners
 from mixkern.errors import EngineError, EngineTypeError, hint
 from mixkern.typing import Codes, Floats
 
@@ -41,6 +42,7 @@ class Pairs:
     a: Side
     b: Side | None  # None for the rows of a against themselves
     whiteners: Floats  # (k, d, d) or (k, d)
+    low_rank: LowRankWhiteners | None = None  # the metrics, where they are of low rank plus a diagonal
 
     @property
     def n_components(self) -> int:
@@ -142,13 +144,14 @@ def pairs(
     codes_B: object = None,
 ) -> Pairs:
     """Check both sides and the metrics between them."""
-    checked = metrics(whiteners)
+    low_rank = whiteners if isinstance(whiteners, LowRankWhiteners) else None
+    checked = metrics(whiteners) if low_rank is None else _low_rank_metrics(low_rank)
     a = side("A", A, shares_A, codes_A, checked)
     if B is None:
         for name, given in (("shares_B", shares_B), ("codes_B", codes_B)):
             if given is not None:
                 raise EngineError(f"{name} is given, but B is not. Give both, or none for A against itself.")
-        return Pairs(a, None, checked)
+        return Pairs(a, None, checked, low_rank)
     if shares_B is None and np.ndim(shares_A) == 1:  # type: ignore[arg-type]
         shares_B = shares_A
     if shares_B is None:
@@ -158,7 +161,18 @@ def pairs(
         raise EngineError("codes_A and codes_B belong together, but only one of them is given.")
     if a.codes is not None and b.codes is not None and a.codes.shape[1] != b.codes.shape[1]:
         raise EngineError(f"codes_A has {a.codes.shape[1]} categorical columns, but codes_B has {b.codes.shape[1]}.")
-    return Pairs(a, b, checked)
+    return Pairs(a, b, checked, low_rank)
+
+
+def _low_rank_metrics(whiteners: LowRankWhiteners) -> Floats:
+    """Check whiteners of low rank, and give their diagonals."""
+    scales = metrics(whiteners.scales)
+    directions = array("directions", whiteners.directions, np.float64, "(k, d, q)", (3,))
+    if directions.shape[:2] != scales.shape:
+        k, d = scales.shape
+        raise EngineError(f"directions must have the shape ({k}, {d}, q), but the shape is {directions.shape}.")
+    length("directions", directions)
+    return scales
 
 
 def number(name: str, given: object, at_least: float = 0.0) -> float:

@@ -1,6 +1,7 @@
 """Distances and kernels: check the arguments, plan the work, and compute it in the compiled core or in NumPy."""
 
 import logging
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern.engine import check, reference
-from mixkern.engine.check import Pairs
+from mixkern.engine.check import Pairs, Side
+from mixkern.engine.low_rank import LowRankWhiteners, Metric
 from mixkern.engine.plan import Order, Plan, plan
 from mixkern.errors import EngineError, EngineTypeError
 from mixkern.threads import available_threads
@@ -19,6 +21,8 @@ from mixkern.typing import Codes, Floats
 _SMALL_WORK = 200_000
 # Rows of A that kernel_times computes at a time: bounds its memory, and lets Ctrl-C interrupt it in between.
 _ROWS_AT_A_TIME = 2**16
+# Distances of one component of low rank that are held at a time: 8 MiB.
+_LOW_RANK_CELLS = 2**20
 
 Factors = tuple[float, float]  # of the squared distance and of the squared count, in the exponent of a kernel
 
@@ -42,7 +46,7 @@ def distance(
     B: Floats | None = None,
     shares_B: Floats | None = None,
     *,
-    whiteners: Floats,
+    whiteners: Metric,
     rtol: float = 1e-12,
     out: NDArray[Any] | None = None,
     dtype: DTypeLike = np.float64,
@@ -64,8 +68,9 @@ def distance(
         The other rows. None compares A with itself: half the work, exactly symmetric, exactly zero on the diagonal.
     shares_B : array of float64, shape (m, k) or (k,), optional
         Responsibilities for B. Required unless `shares_A` has shape (k,), which then applies to B as well.
-    whiteners : array of float64, shape (k, d, d) or (k, d)
-        Lower triangular inverse Cholesky factors of the covariances, or the diagonals of diagonal ones.
+    whiteners : array of float64, shape (k, d, d) or (k, d), or LowRankWhiteners
+        Lower triangular inverse Cholesky factors of the covariances, or the diagonals of diagonal ones. Those of low
+        rank are applied to the rows; the core then measures component by component.
     rtol : float, default=1e-12
         Components that change a distance by less than this share may be skipped. 0 skips none.
     out : array of float64 or float32, shape (n, m), optional
@@ -100,7 +105,7 @@ def kernel(
     B: Floats | None = None,
     shares_B: Floats | None = None,
     *,
-    whiteners: Floats,
+    whiteners: Metric,
     gamma: float,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -144,7 +149,7 @@ def kernel_times(
     shares_B: Floats | None,
     V: Floats,
     *,
-    whiteners: Floats,
+    whiteners: Metric,
     gamma: float,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -213,6 +218,8 @@ def _matrix(
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     if out.size == 0:
         return out
+    if pairs.low_rank is not None:
+        return _low_rank_matrix(pairs, pairs.low_rank, factors, out, n_threads, isa)
     compiled = core()
     if compiled is None:
         out[...] = _reference(pairs, factors)
@@ -228,9 +235,14 @@ def _product(
     """Write the product of kernel and values to out, some rows of A at a time."""
     rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
     compiled = core()
-    for first in range(0, len(out) if values.size else 0, _ROWS_AT_A_TIME):
-        rows = slice(first, first + _ROWS_AT_A_TIME)
-        part = Pairs(pairs.a.part(rows), pairs.columns, pairs.whiteners)
+    step = _ROWS_AT_A_TIME if pairs.low_rank is None else max(1, _LOW_RANK_CELLS // len(values))
+    for first in range(0, len(out) if values.size else 0, step):
+        rows = slice(first, first + step)
+        part = replace(pairs, a=pairs.a.part(rows), b=pairs.columns)
+        if pairs.low_rank is not None:
+            kernel_part = np.empty(part.shape)
+            out[rows] = _low_rank_matrix(part, pairs.low_rank, factors, kernel_part, n_threads, isa) @ values
+            continue
         if compiled is None:
             out[rows] = _reference(part, factors) @ values
             continue
@@ -238,6 +250,51 @@ def _product(
         ordered = values if planned.b is None else values[planned.b.rows]
         arguments = _core_arguments(part, factors, planned, n_threads, isa)
         compiled.times(**arguments, values=np.ascontiguousarray(ordered.T), out=out[rows])
+
+
+def _low_rank_matrix(
+    pairs: Pairs,
+    whiteners: LowRankWhiteners,
+    factors: Factors | None,
+    out: NDArray[Any],
+    n_threads: int,
+    isa: str | None,
+) -> NDArray[Any]:
+    """Write kernel values or distances to out: rows are whitened by each component, and measured by the core."""
+    is_direct = factors is None and out.dtype == np.float64
+    total = out if is_direct else np.empty(pairs.shape)
+    total[...] = 0.0
+    for k in range(len(whiteners)):
+        _add_component(pairs, whiteners, k, total, n_threads, isa)
+    if factors is not None:
+        total *= total
+        total *= -factors[0]
+        if pairs.a.codes is not None:
+            counts = reference.count(pairs.a.codes, None if pairs.b is None else pairs.b.codes)
+            total -= factors[1] * counts * counts
+        np.exp(total, out=total)
+    if not is_direct:
+        out[...] = total
+    return out
+
+
+def _add_component(
+    pairs: Pairs, whiteners: LowRankWhiteners, k: int, total: Floats, n_threads: int, isa: str | None
+) -> None:
+    """Add the weighted distances of one component, some rows at a time."""
+    n, m = pairs.shape
+    share_a, share_b = (np.broadcast_to(each.shares[:, k], size) for each, size in ((pairs.a, n), (pairs.columns, m)))
+    white = Side(whiteners.whitened(k, pairs.a.rows), np.ones((1, 1)), None)
+    other = white if pairs.b is None else Side(whiteners.whitened(k, pairs.b.rows), np.ones((1, 1)), None)
+    is_whole = pairs.b is None and n * m <= _LOW_RANK_CELLS  # exactly symmetric either way, at half the work
+    step = n if is_whole else max(1, _LOW_RANK_CELLS // m)
+    plain = np.ones((1, whiteners.n_features))
+    for start in range(0, n, step):
+        at = slice(start, start + step)
+        part = Pairs(white.part(at), None if is_whole else other, plain)
+        lengths = _matrix(part, None, 0.0, np.empty(part.shape), n_threads, isa)
+        lengths *= 0.5 * (share_a[at, None] + share_b)
+        total[at] += lengths
 
 
 def _core_arguments(pairs: Pairs, factors: Factors, planned: Plan, n_threads: int, isa: str | None) -> dict[str, Any]:

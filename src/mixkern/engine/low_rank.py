@@ -6,18 +6,11 @@ With noise variances D and loadings L (d, q), :math:`\Sigma = L L' + D`. In unit
 :math:`r = \sqrt{1 + \lambda}`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixkern.engine.check import Pairs, Side
-from mixkern.errors import EngineError
 from mixkern.typing import Floats
-
-CELLS = 2**20  # distances of one component that are held at a time: 8 MiB
 
 
 @dataclass(frozen=True)
@@ -65,9 +58,25 @@ class LowRankWhiteners:
         """Give rows in coordinates in which component k has unit covariance; equal rows give exactly equal ones."""
         return self._projected(k, rows * self.scales[k])
 
-    def precision_times(self, k: int, rows: Floats) -> Floats:  # (n, d)
-        """Give the inverse covariance of component k times each row."""
-        return self._projected(k, self._projected(k, rows * self.scales[k])) * self.scales[k]
+    def whitened_back(self, k: int, white: Floats) -> Floats:  # (n, d)
+        """Give W' z for each row z."""
+        return self._projected(k, white) * self.scales[k]
+
+    def traces(self, variances: Floats, loadings: Floats) -> Floats:  # (k,)
+        """Give the trace of W S W' of each component, for one S of low rank plus a diagonal: L L' + diag(variances).
+
+        >>> whiteners = LowRankWhiteners.of(np.ones((1, 2)), np.array([[[np.sqrt(3.0)], [0.0]]]))
+        >>> whiteners.traces(np.array([4.0, 1.0]), np.array([[2.0], [0.0]]))
+        array([3.])
+        """
+        found = np.empty(len(self))
+        for k, (scales, directions) in enumerate(zip(self.scales, self.directions, strict=True)):
+            # The diagonal of (I - F F')^2
+            inner = directions.T @ directions - 2 * np.eye(directions.shape[1])
+            rest = 1 + np.einsum("dq,dq->d", directions @ inner, directions)
+            white = self.whitened(k, loadings.T)
+            found[k] = (scales**2 * variances) @ rest + np.einsum("nd,nd->", white, white)
+        return found
 
     def _projected(self, k: int, white: Floats) -> Floats:
         directions = self.directions[k]
@@ -76,44 +85,20 @@ class LowRankWhiteners:
         return white - np.einsum("nq,dq->nd", parts, np.ascontiguousarray(directions))
 
 
-def checked(whiteners: LowRankWhiteners) -> LowRankWhiteners:
-    """Check the shapes of low-rank whiteners, and that they are finite."""
-    k, d = whiteners.scales.shape
-    if not k or whiteners.directions.shape[:2] != (k, d):
-        raise EngineError(
-            f"directions must have the shape ({k}, {d}, q), but the shape is {whiteners.directions.shape}."
-        )
-    if not (np.isfinite(whiteners.scales).all() and np.isfinite(whiteners.directions).all()):
-        raise EngineError("whiteners must be finite numbers.")
-    return whiteners
+Metric = Floats | LowRankWhiteners  # matrices (k, d, d), diagonals (k, d), or of low rank
 
 
-def summed_distance(
-    pairs: Pairs,
-    whiteners: LowRankWhiteners,
-    distance: Callable[[Pairs], NDArray[np.float64]],
-    out: NDArray[np.float64],
-) -> NDArray[Any]:
-    """Add the weighted distances of all components up: those of one component by the core, in whitened coordinates."""
-    a, b = pairs.a, pairs.columns
-    n, m = pairs.shape
-    step = n if pairs.b is None and n * m <= CELLS else max(1, CELLS // max(m, 1))
-    out[:] = 0.0
-    for k in range(len(whiteners)):
-        white_a = whiteners.whitened(k, a.rows)
-        white_b = white_a if b is a else whiteners.whitened(k, b.rows)
-        other = _plain(white_b)
-        share_b = np.broadcast_to(b.shares[:, k], (m,))
-        for start in range(0, n, step):
-            at = slice(start, start + step)
-            is_all = pairs.b is None and step >= n
-            lengths = distance(replace(pairs, a=_plain(white_a[at]), b=None if is_all else other))
-            share_a = np.broadcast_to(a.shares[:, k], (n,))[at]
-            lengths *= 0.5 * (share_a[:, None] + share_b)
-            out[at] += lengths
-    return out
+def whitened(whiteners: Metric, k: int, rows: Floats) -> Floats:  # (n, d)
+    """Give W x for each row x, with the whitener W of component k of any form."""
+    if isinstance(whiteners, LowRankWhiteners):
+        return whiteners.whitened(k, rows)
+    W = whiteners[k]
+    return rows * W if W.ndim == 1 else rows @ W.T
 
 
-def _plain(rows: Floats) -> Side:
-    """Give rows with a share of one in a single component."""
-    return Side(np.ascontiguousarray(rows), np.ones((1, 1)), None)
+def whitened_back(whiteners: Metric, k: int, white: Floats) -> Floats:  # (n, d)
+    """Give W' z for each row z; of whitened rows it is the inverse covariance times the rows."""
+    if isinstance(whiteners, LowRankWhiteners):
+        return whiteners.whitened_back(k, white)
+    W = whiteners[k]
+    return white * W if W.ndim == 1 else white @ W

@@ -128,8 +128,8 @@ def deviance_parts(mixture: Mixture, rows: Floats, component: Ints) -> Floats:  
         difference = rows[np.ix_(at, observed)] - mixture.means[component[at]][:, observed]
         for k in np.unique(component[at]):
             of_k = component[at] == k
-            covariance = mixture.full_covariances[k][np.ix_(observed, observed)]
-            parts[np.ix_(at[of_k], observed)] = difference[of_k] * np.linalg.solve(covariance, difference[of_k].T).T
+            own = difference[of_k]
+            parts[np.ix_(at[of_k], observed)] = own * mixture.precision_times(k, own, observed)
     for e, table in enumerate(mixture.categories):
         at = np.flatnonzero(~np.isnan(rows[:, d + e]))
         slots = category_slots(rows[at, d + e], table.shape[1])

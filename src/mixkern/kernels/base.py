@@ -94,7 +94,7 @@ class DistanceKernel(Kernel):
         """Weight of each component for each row."""
 
     @abstractmethod
-    def _whiteners(self, d: int) -> Floats:
+    def _whiteners(self, d: int) -> engine.Metric:
         """Metric of each component in d columns."""
 
     # ---------------------------------------------------------------- public methods
@@ -314,7 +314,7 @@ class MixtureKernel(DistanceKernel):
     def _component_weights(self, rows: Rows) -> Floats:
         return rows.responsibilities
 
-    def _whiteners(self, d: int) -> Floats:  # noqa: ARG002
+    def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._mixture().whiteners
 
     def _mixture(self) -> Mixture:
@@ -336,7 +336,9 @@ def sq_counts(a: Rows, b: Rows | None) -> Floats | None:  # (n, m)
     return counts * counts
 
 
-def _numeric_parts(difference: Floats, weights: Floats, whiteners: Floats) -> tuple[Floats, Floats]:  # (n, k), (n, d)
+def _numeric_parts(
+    difference: Floats, weights: Floats, whiteners: engine.Metric
+) -> tuple[Floats, Floats]:  # (n, k), (n, d)
     r"""Split distances between pairs of rows by components, and their squares by columns.
 
     With :math:`\delta = x - z`, :math:`D = \sum_k w_k \Delta_k` and
@@ -345,9 +347,9 @@ def _numeric_parts(difference: Floats, weights: Floats, whiteners: Floats) -> tu
     """
     weights = np.broadcast_to(weights, (len(difference), len(whiteners)))
     components, columns = np.zeros(weights.shape), np.zeros(difference.shape)
-    for k, W in enumerate(whiteners):
-        z = difference * W if W.ndim == 1 else difference @ W.T
-        sq_parts = difference * (z * W if W.ndim == 1 else z @ W)  # (n, d), add up to the square of Delta_k
+    for k in range(len(whiteners)):
+        z = engine.whitened(whiteners, k, difference)
+        sq_parts = difference * engine.whitened_back(whiteners, k, z)  # (n, d), add up to the square of Delta_k
         lengths = np.sqrt((z * z).sum(axis=1))
         components[:, k] = weights[:, k] * lengths
         columns += np.divide(weights[:, k], lengths, out=np.zeros(len(z)), where=lengths > 0)[:, None] * sq_parts

@@ -151,14 +151,14 @@ class BlendKernel(MixtureKernel):
         self.membership = membership
         self.pooling = pooling
 
-    def _whiteners(self, d: int) -> Floats:  # noqa: ARG002
+    def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._metrics()[0]
 
     def _unit_whitener(self, d: int) -> Floats:
         """Euclidean metric in the units of the components."""
         return np.full((1, d), np.sqrt(self._metrics()[1]))
 
-    def _metrics(self) -> tuple[Floats, float]:
+    def _metrics(self) -> tuple[engine.Metric, float]:
         return _pooled_metrics(self._mixture(), self._fraction("pooling"))
 
     def _fraction(self, name: str) -> float:
@@ -250,10 +250,10 @@ def _membership_kernel(a: Rows, b: Rows) -> Floats:  # (n, m)
     return np.minimum(K, 1.0, out=K)  # the last digit of a sum of shares
 
 
-_METRICS: WeakKeyDictionary[Mixture, dict[float, tuple[Floats, float]]] = WeakKeyDictionary()
+_METRICS: WeakKeyDictionary[Mixture, dict[float, tuple[engine.Metric, float]]] = WeakKeyDictionary()
 
 
-def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
+def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, float]:
     """Pooled whiteners of a mixture, and the unit of Euclidean distances; kept as long as the mixture."""
     known = _METRICS.setdefault(mixture, {})
     if pooling not in known:
@@ -261,17 +261,21 @@ def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
     return known[pooling]
 
 
-def _computed_metrics(mixture: Mixture, pooling: float) -> tuple[Floats, float]:
+def _computed_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, float]:
     pooled = mixture.pooled(pooling)
-    d = mixture.n_continuous
+    d, metric = mixture.n_continuous, pooled.whiteners
     if not d:
-        return pooled.whiteners, 1.0
+        return metric, 1.0
+    if isinstance(metric, engine.LowRankWhiteners):
+        variances, loadings = mixture.total_covariance
+        traces = metric.traces(variances, loadings)
+        return metric, float((mixture.weights @ np.sqrt(traces)) ** 2 / (variances.sum() + (loadings**2).sum()))
     centred = mixture.means - mixture.weights @ mixture.means
     total = np.einsum("k,kij->ij", mixture.weights, mixture.full_covariances)
     total += (mixture.weights[:, None] * centred).T @ centred  # the covariance of the mixture
     if pooled.covariance_type.is_diagonal:
-        sq_lengths = pooled.whiteners**2 @ np.diagonal(total)
+        sq_lengths = metric**2 @ np.diagonal(total)
     else:
-        sq_lengths = np.einsum("kij,jl,kil->k", pooled.whiteners, total, pooled.whiteners)
+        sq_lengths = np.einsum("kij,jl,kil->k", metric, total, metric)
     # Distances are averaged over components before they are squared, as in RWM.
-    return pooled.whiteners, float((mixture.weights @ np.sqrt(sq_lengths)) ** 2 / np.trace(total))
+    return metric, float((mixture.weights @ np.sqrt(sq_lengths)) ** 2 / np.trace(total))
