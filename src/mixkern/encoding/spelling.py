@@ -289,7 +289,8 @@ def _sign(balance: int) -> str | None:
 def _balance(cells: Sequence[str]) -> int:
     """Return the number of cells that are numbers only with a decimal comma, less those only with a point."""
     marked = [cell for cell in cells if COMMA in cell or POINT in cell]
-    clear = [found[1] for cell in marked if (found := _CLEAR.fullmatch(cell))]
-    unclear = [cell for cell in marked if not _CLEAR.fullmatch(cell)] if len(clear) < len(marked) else []
+    found = [_CLEAR.fullmatch(cell) for cell in marked]
+    clear = [match[1] for match in found if match]
+    unclear = [cell for cell, match in zip(marked, found, strict=True) if not match]
     balance = sum(_is_some_number(cell, COMMA) - _is_some_number(cell, POINT) for cell in unclear)
     return balance + 2 * clear.count(COMMA) - len(clear)

@@ -116,8 +116,8 @@ class TableFile(ABC):
         on_progress: Progress | None = None,
     ) -> Block:
         """Read all rows as one block; without ``kinds``, columns have the narrowest type that fits their cells."""
-        cells = pa.concat_tables(list(self._parts(on_progress)))
-        return Block(0, self._typed(cells, kinds, text, 0), lambda: cells)
+        cells, read = self._all_cells(kinds, text, on_progress)
+        return Block(0, self._typed(cells, kinds, text, 0), read)
 
     def blocks(
         self,
@@ -166,6 +166,11 @@ class TableFile(ABC):
             return pa.table({name: typed(name) for name in names})
         with ThreadPoolExecutor(available_threads()) as pool:
             return pa.table(dict(zip(names, pool.map(typed, names), strict=True)))
+
+    def _all_cells(self, kinds: Any, text: Collection[str], on_progress: Progress | None) -> tuple[Any, Any]:  # noqa: ARG002
+        """Return the cells of all rows, and a function that returns them as they are in the file."""
+        cells = pa.concat_tables(list(self._parts(on_progress)))
+        return cells, lambda: cells
 
     def _noted(self, name: str, typed: Typed) -> Any:
         """Return the values of a column, and keep what could have been read in another way."""
@@ -225,25 +230,19 @@ class DelimitedFile(TableFile):
         """Return the line at which a row begins, ``None`` if it has not been read yet."""
         return self._blocks.numbers.of(row)
 
-    def whole(
-        self,
-        text: Collection[str] = (),
-        kinds: Mapping[str, TableColumn] | None = None,
-        on_progress: Progress | None = None,
-    ) -> Block:
-        """Read all rows as one block; plain numbers are converted as they are read, if the first rows have some."""
+    def _all_cells(self, kinds: Any, text: Collection[str], on_progress: Progress | None) -> tuple[Any, Any]:
+        """Return all rows; columns that have plain numbers in their first rows are converted as they are read."""
         types = {} if kinds is not None or self._gaps or self.dialect.has_spaces else self._first_types(text)
         if not types:
-            return super().whole(text, kinds, on_progress)
-        parts = list(self._parts(on_progress, types))
+            return super()._all_cells(kinds, text, on_progress)
+        parts, columns = list(self._parts(on_progress, types)), []
         texts = cache(self._blocks.texts)
-        columns = []
+        dropped = types.keys() - self._blocks.types.keys()
         for i, name in enumerate(self.names):
-            values = None
-            if name not in types or name in self._blocks.types:
-                values = pa.chunked_array([chunk for part in parts for chunk in part.column(i).chunks])
-            columns.append(values if values is not None and _is_certain(values) else texts().column(i))
-        return Block(0, self._typed(pa.table(columns, names=self._written), None, text, 0), texts)
+            chunks = [] if name in dropped else [chunk for part in parts for chunk in part.column(i).chunks]
+            is_certain = chunks and _is_certain(pa.chunked_array(chunks))
+            columns.append(pa.chunked_array(chunks) if is_certain else texts().column(i))
+        return pa.table(columns, names=self._written), texts
 
     def _first_types(self, text: Collection[str]) -> dict[str, Any]:
         """Return the types of columns whose first cells are plain numbers; floats have the same decimal sign."""

@@ -10,6 +10,7 @@ import csv
 import re
 import sys
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -82,7 +83,7 @@ class TextBlocks:
         self.encoding = dialect.encoding  # changes where a text turns out to be in cp1252
         self.numbers = LineNumbers()
         self.types = types or {}  # of columns that Arrow has converted in all blocks so far
-        self._kept: list[Callable[[], Any]] | None = None if types is None else []  # return the texts of each block
+        self._kept = deque[Callable[[], Any]](maxlen=None if types else 0)  # return the texts of each block
         self._dialect, self._name, self._names = dialect, name, names
         self._pieces = self._in_utf8(chunks)
         self._is_last = False
@@ -107,7 +108,7 @@ class TextBlocks:
 
     def texts(self) -> Any:
         """Return all rows that were read as a table of texts; they are kept where types were given."""
-        return pa.concat_tables([read() for read in self._kept or ()])
+        return pa.concat_tables([read() for read in self._kept])
 
     def _in_utf8(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the bytes in UTF-8; a text is in cp1252 if its first letter outside ASCII is none in UTF-8."""
@@ -173,7 +174,7 @@ class TextBlocks:
         rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
         columns = list(zip(*rows, strict=True)) or [()] * len(self._names)
         table = pa.table([pa.array(cells, pa.string()) for cells in columns], names=self._names)
-        self._keep(lambda: table)
+        self._kept.append(lambda: table)
         self.types = {}
         rest = records.rest.encode() + tail
         self._line += data.count(b"\n", 0, len(data) - len(rest))
@@ -208,7 +209,7 @@ class TextBlocks:
             return None
         if (len(quotes) or not has_breaks) and max(map(_longest, table.columns)) > FIELD_SIZE:
             return None  # csv has a limit
-        self._keep(read)
+        self._kept.append(read)
         pieces = (signs[i : min(i + _PIECE, end)] for i in range(0, end, _PIECE))
         n_breaks, line = sum(int(np.count_nonzero(piece == _NEWLINE)) for piece in pieces), self._line
         self._line += n_breaks
@@ -246,10 +247,6 @@ class TextBlocks:
                 decimal_point=sign,
             ),
         )
-
-    def _keep(self, read: Callable[[], Any]) -> None:
-        if self._kept is not None:
-            self._kept.append(read)
 
 
 def _is_regular(signs: Any, quotes: Ints, delimiter: int) -> bool:
