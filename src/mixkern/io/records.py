@@ -16,7 +16,7 @@ from mixkern.wording import counted
 QUOTE = '"'
 
 
-def decoded(data: bytes, encoding: str, name: str, line: int) -> str:
+def decoded(data: bytes | bytearray, encoding: str, name: str, line: int) -> str:
     """Decode UTF-8; the error names the line of the first byte that is not text."""
     try:
         text = data.decode()

@@ -27,6 +27,7 @@ from mixkern.io.dialect import FALLBACK, Dialect, is_cp1252, not_in_encoding
 from mixkern.io.records import QUOTE, Records, decoded, not_text
 from mixkern.typing import Ints
 
+Bytes = bytes | bytearray
 Types = Mapping[str, Any]
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
@@ -124,22 +125,20 @@ class TextBlocks:
             piece, mark = piece.removeprefix(mark), b""
             yield piece.replace(b"\r", b"\n") if self._dialect.is_mac else piece
 
-    def _filled(self, data: bytes, size: int) -> bytes:
+    def _filled(self, rest: Bytes, size: int) -> bytearray:
         """Return the bytes with more behind them, at least ``size`` in all while there are any."""
-        pieces, n_bytes = [data], len(data)
+        data = bytearray(rest)
         try:
-            while n_bytes < size and not self._is_last:
+            while len(data) < size and not self._is_last:
                 piece = next(self._pieces, None)
                 self._is_last = piece is None
-                pieces.append(piece or b"")
-                n_bytes += len(pieces[-1])
+                data += piece or b""
         except UnicodeDecodeError as error:
-            line = self._line + sum(piece.count(b"\n") for piece in pieces)
+            line = self._line + data.count(b"\n")
             raise not_text(error, self.encoding, self._name, line, is_mac=self._dialect.is_mac) from error
         except UnicodeError as error:
             raise not_in_encoding(self._name, self.encoding, error) from error
-        data = b"".join(pieces)
-        if n_bytes > LONGEST_LINE and b"\n" not in data:
+        if len(data) > LONGEST_LINE and b"\n" not in data:
             raise TableFileError(
                 f"{self._name}, line {self._line}: no end after {len(data.decode(errors='replace')):,} characters. "
                 "A table in text has a line for each row; save it again as CSV."
@@ -150,9 +149,9 @@ class TextBlocks:
         """Return the records of the first chunk, which is all of a file or its beginning."""
         return self._records(self._filled(b"", 1 if is_cut else sys.maxsize))[0]
 
-    def _without_header(self) -> bytes:
+    def _without_header(self) -> Bytes:
         """Return the first bytes after the line of column names."""
-        data, header = b"", None
+        data, header = bytearray(), None
         while not header and not self._is_last:
             data = self._filled(data, len(data) + 1)
             records, tail = self._records(data)
@@ -161,14 +160,14 @@ class TextBlocks:
         self._line += data.count(b"\n", 0, len(data) - len(rest))
         return self._filled(rest, 1)
 
-    def _records(self, data: bytes) -> tuple[Records, bytes]:
+    def _records(self, data: Bytes) -> tuple[Records, Bytes]:
         """Return the records of the whole lines, and the bytes after them."""
         whole = data if self._is_last else data[: data.rfind(b"\n") + 1]
         text = decoded(whole, self.encoding, self._name, self._line)
         is_cut = not self._is_last and len(data) <= LONGEST_LINE
         return Records(text, self._dialect, self._name, line=self._line, is_cut=is_cut), data[len(whole) :]
 
-    def _slow(self, data: bytes) -> tuple[Ints, Any, bytes]:
+    def _slow(self, data: Bytes) -> tuple[Ints, Any, Bytes]:
         """Return the lines and the cells of the rows, and the bytes after them."""
         records, tail = self._records(data)
         rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
@@ -180,7 +179,7 @@ class TextBlocks:
         self._line += data.count(b"\n", 0, len(data) - len(rest))
         return np.array(records.lines, dtype=np.int64), table, rest
 
-    def _fast(self, data: bytes) -> tuple[Ints, Any, bytes] | None:
+    def _fast(self, data: Bytes) -> tuple[Ints, Any, Bytes] | None:
         """Return the same as :meth:`_slow`; ``None`` where a block is not regular, or Arrow refuses it."""
         delimiter = self._dialect.delimiter
         if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b"\0" in data:
@@ -262,7 +261,7 @@ def _is_regular(signs: Any, quotes: Ints, delimiter: int) -> bool:
     return bool(is_open.all() and is_closed.all())
 
 
-def _last_end(data: bytes, quotes: Ints) -> int:
+def _last_end(data: Bytes, quotes: Ints) -> int:
     """Return the end of the last line that ends outside quotes, 0 where there is none."""
     end = data.rfind(b"\n")
     while end >= 0 and (n_before := int(np.searchsorted(quotes, end))) % 2:
@@ -286,16 +285,15 @@ def _longest(cells: Any) -> int:
 
 def _has_padded(signs: Any, delimiter: int) -> bool:
     """Return whether a cell may begin with a zero and another digit, or the x of a hexadecimal number, after a sign."""
-    starts = (delimiter, _NEWLINE, ord(QUOTE))
+    found = []
     for i in range(0, len(signs), _PIECE):
-        part = signs[i : i + _PIECE + 3]
+        part = signs[i : i + _PIECE + 2]
         before, zeros, after = part[:-2], part[1:-1], part[2:]
         is_start = before < ord(".") if delimiter < ord(".") else (before < ord(".")) | (before == delimiter)
-        at = np.flatnonzero((zeros == ord("0")) & (after >= ord("0")) & is_start)
-        at = at[(after[at] - np.uint8(ord("0")) < 10) | (after[at] | 32 == ord("x"))]
-        if not len(at):
-            continue
-        is_second = np.isin(before[at], list(b" \t+-")) & np.isin(part[at - 1], (*starts, *b" \t"))
-        if (is_second | np.isin(before[at], starts)).any():
-            return True
-    return re.match(rb'"?[ \t]*[+-]?0[0-9xX]', signs[:9].tobytes()) is not None
+        found.append(i + np.flatnonzero((zeros == ord("0")) & (after >= ord("0")) & is_start))
+    at = np.concatenate(found)
+    second, starts = signs[at + 2], (delimiter, _NEWLINE, ord(QUOTE))
+    is_padded = (second - np.uint8(ord("0")) < 10) | (second | 32 == ord("x"))
+    is_signed = np.isin(signs[at], list(b" \t+-")) & np.isin(signs[at - 1], (*starts, *b" \t"))
+    is_first = re.match(rb'"?[ \t]*[+-]?0[0-9xX]', signs[:9].tobytes()) is not None
+    return is_first or bool((is_padded & (is_signed | np.isin(signs[at], starts))).any())
