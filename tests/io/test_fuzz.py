@@ -300,6 +300,11 @@ def test_odd_cells_after_plain_numbers(seed, tmp_path, monkeypatch):
         path.write_bytes(content)
         expected = by_reference(content, path.name)
         monkeypatch.setattr("mixkern.io.text_blocks.BLOCK", draw.choice([16, 100]))
+        notes = []
         for n_first in (1, 2, 1000):
             monkeypatch.setattr("mixkern.io.blocks.FIRST_ROWS", n_first)
             assert repr(by_library(path)) == repr(expected), (odd, n_first, content)
+            opened = table_file(path)
+            opened.table()
+            notes.append([str(note) for note in opened.notes])
+        assert notes[0] == notes[1] == notes[2], (odd, content)

@@ -236,11 +236,10 @@ class DelimitedFile(TableFile):
         if not types:
             return super()._all_cells(kinds, text, on_progress)
         parts, columns = list(self._parts(on_progress, types)), []
-        texts = cache(self._blocks.texts)
-        dropped = types.keys() - self._blocks.types.keys()
-        for i, name in enumerate(self.names):
-            chunks = [] if name in dropped else [chunk for part in parts for chunk in part.column(i).chunks]
-            is_certain = chunks and _is_certain(pa.chunked_array(chunks))
+        texts = cache(self._blocks.texts)  # read once, if at all
+        for i in range(len(self.names)):
+            chunks = [chunk for part in parts for chunk in part.column(i).chunks]
+            is_certain = len({chunk.type for chunk in chunks}) == 1 and _is_certain(pa.chunked_array(chunks))
             columns.append(pa.chunked_array(chunks) if is_certain else texts().column(i))
         return pa.table(columns, names=self._written), texts
 

@@ -3,6 +3,9 @@
 A block ends at the end of a row. In a regular block each quote opens a cell directly after a delimiter or closes it
 directly before one. All other blocks, and those that Arrow refuses, are read by :class:`mixkern.io.records.Records`,
 which returns the same cells or raises an error with the line.
+
+Where the types of columns of plain numbers are given, Arrow converts these columns as it reads them, as long as all
+their cells are such numbers; the bytes are kept, because one cell in a later block may make texts of a whole column.
 """
 
 import codecs
