@@ -203,8 +203,12 @@ class TextBlocks:
         read = partial(self._by_arrow, pa.py_buffer(memoryview(data)[:end]), len(quotes) > 0)
         half = FIELD_SIZE // 2
         has_breaks = all(data.find(b"\n", i, i + half) >= 0 for i in range(0, end, half))
-        if self.types and (not has_breaks or _has_padded(signs[:end], ord(delimiter))):
+        padded = _padded(signs[:end], ord(delimiter)) if self.types else _NONE
+        if not has_breaks or (len(padded) and len(quotes)):
             self.types = {}
+        elif len(padded):
+            others = _columns_at(padded, signs[:end], ord(delimiter))
+            self.types = {n: self.types[n] for i, n in enumerate(self._names) if n in self.types and i not in others}
         try:
             table = self._converted(read)
         except pa.ArrowInvalid:
@@ -286,8 +290,8 @@ def _longest(cells: Any) -> int:
     return pc.max(pc.binary_length(cells)).as_py() or 0 if pa.types.is_string(cells.type) else 0
 
 
-def _has_padded(signs: Any, delimiter: int) -> bool:
-    """Return whether a cell may begin with a zero and another digit, or the x of a hexadecimal number, after a sign."""
+def _padded(signs: Any, delimiter: int) -> Ints:  # (n,)
+    """Return where a cell may begin with a zero and another digit, or the x of a hexadecimal number, after a sign."""
     found = []
     for i in range(0, len(signs), _PIECE):
         part = signs[i : i + _PIECE + 2]
@@ -298,5 +302,12 @@ def _has_padded(signs: Any, delimiter: int) -> bool:
     second, starts = signs[at + 2], (delimiter, _NEWLINE, ord(QUOTE))
     is_padded = (second - np.uint8(ord("0")) < 10) | (second | 32 == ord("x"))
     is_signed = np.isin(signs[at], list(b" \t+-")) & np.isin(signs[at - 1], (*starts, *b" \t"))
-    is_first = re.match(rb'"?[ \t]*[+-]?0[0-9xX]', signs[:9].tobytes()) is not None
-    return is_first or bool((is_padded & (is_signed | np.isin(signs[at], starts))).any())
+    at = at[is_padded & (is_signed | np.isin(signs[at], starts))] + 1
+    return np.append(0, at) if re.match(rb'"?[ \t]*[+-]?0[0-9xX]', signs[:9].tobytes()) else at
+
+
+def _columns_at(places: Ints, signs: Any, delimiter: int) -> set[int]:
+    """Return the columns of some places in lines without quotes."""
+    delimiters, breaks = (np.flatnonzero(signs == sign) for sign in (delimiter, _NEWLINE))
+    starts = np.append(0, breaks + 1)[np.searchsorted(breaks, places)]
+    return set((np.searchsorted(delimiters, places) - np.searchsorted(delimiters, starts)).tolist())
