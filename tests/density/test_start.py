@@ -22,13 +22,13 @@ NAN = np.nan
 
 
 @pytest.fixture
-def start(make_prior):
+def start(make_prior, pool):
     def make(X, k, how="k-means++", *, codes=None, weights=None, n_slots=(), is_diagonal=False, seed=0):
         X = np.asarray(X, dtype=float)
         codes = np.empty((len(X), 0)) if codes is None else codes
         prior = make_prior("diag" if is_diagonal else "full", X.shape[1])
         rows = InnerRows(X, codes, weights, n_slots)
-        return start_statistics(rows, prior, k, Start(how), np.random.RandomState(seed))
+        return start_statistics(rows, prior, k, Start(how), np.random.RandomState(seed), pool)
 
     return make
 

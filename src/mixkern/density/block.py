@@ -176,6 +176,11 @@ class InnerRows:
         return len(self.X)
 
     @property
+    def values(self) -> Floats:  # (n, d + e)
+        """Numbers and codes, as a mixture takes them."""
+        return np.hstack([self.X, self.codes])
+
+    @property
     def log_volume(self) -> float:
         """Excess of a bound in the coordinates of X; see :meth:`Coordinates.log_volume`."""
         return 0.0 if self.coordinates is None else self.coordinates.log_volume(self.X, self.weights)

@@ -25,6 +25,8 @@ from mixkern.typing import Floats
 
 LOSS = 1e-9  # error of ln rho_nk that the expanded square may cause
 
+FACTOR_LOSS = 1e-7  # the same for factors, whose rows have many columns
+
 Spread = Callable[[Floats], Floats]  # from the shares of rows to the summed covariance of their gaps
 
 
@@ -34,7 +36,8 @@ def is_expandable(posterior: Posterior, largest_sq_norm: float) -> bool:
     traces = precisions.sum(axis=-1) if precisions.ndim == 2 else np.trace(precisions, axis1=1, axis2=2)
     # The means count too: rows at the centre may have a share in a component far away.
     sizes = np.maximum(largest_sq_norm, np.einsum("kd,kd->k", posterior.means, posterior.means))
-    return bool(np.finfo(float).eps * np.max(traces * sizes, initial=0.0) < LOSS)
+    loss = FACTOR_LOSS if isinstance(posterior, FactorPosterior) else LOSS
+    return bool(np.finfo(float).eps * np.max(traces * sizes, initial=0.0) < loss)
 
 
 def expectation(table: Sequence[Block], posterior: Posterior, *, expand: bool, pool: ThreadPoolExecutor) -> Statistics:

@@ -153,7 +153,7 @@ class FactorPrior(Prior):
     def bounds_by_rank(self, statistics: FactorStatistics) -> Floats:  # (k, q + 1)
         """Part of the bound of each component with its first 0, 1, ..., q factors, responsibilities and q(z) given."""
         fit = _Regression.of(statistics, self)
-        logs = np.log(fit.inverse_scales_by_rank).sum(axis=2)  # (k, q + 1)
+        logs = fit.log_inverse_scales_by_rank()
         diagonals = np.diagonal(statistics.factor_squares, axis1=1, axis2=2)
         each = 0.5 * (diagonals - statistics.counts[:, None] + statistics.log_pivots)  # divergence of q(z) from N(0, I)
         factors = np.hstack([np.zeros((len(each), 1)), np.cumsum(each, axis=1)])
@@ -192,8 +192,9 @@ class FactorPrior(Prior):
     def merger_gains(self, statistics: Statistics, first: Positions, second: Positions) -> tuple[Floats, ...]:
         """Give the gain in the bound of means, loadings and noise if pairs of components are merged."""
         assert isinstance(statistics, FactorStatistics)
-        alone, together = self.log_evidences(statistics), self.log_evidences(statistics.pairs(first, second))
-        return (together - alone[first] - alone[second],)
+        alone = self.log_evidences(statistics)
+        together = [self.log_evidences(pairs) for pairs in statistics.pairs(first, second)]
+        return (np.concatenate([np.zeros(0), *together]) - alone[first] - alone[second],)
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,9 @@ class _Regression:
     spreads: Floats  # P^-1, (k, q + 1, q + 1)
     log_volumes_by_rank: Floats  # ln |P| - ln |A|, (k, q + 1)
     degrees: Floats  # (k,)
-    inverse_scales_by_rank: Floats  # 2 b, (k, q + 1, d)
+    inverse_scale0: Floats  # 2 b0, (d,)
+    totals: Floats  # s + m~0' A m~0, (k, d)
+    white: Floats  # (k, q + 1, d); its squares add up to w~' P w~
 
     @classmethod
     def of(cls, statistics: FactorStatistics, prior: Prior) -> Self:
@@ -223,16 +226,16 @@ class _Regression:
         offsets = prior.mean - statistics.origins  # m0 about the origins
         sums = statistics.sums + beta * offsets
         targets = np.concatenate([sums[:, :, None], statistics.products], axis=2)
-        white = whitener @ np.swapaxes(targets, 1, 2)  # (k, q + 1, d); its squares add up to w~' P w~
-        totals = statistics.squares + beta * offsets**2
-        rest = np.maximum(totals[:, None, :] - np.cumsum(white**2, axis=1), 0.0)
+        white = whitener @ np.swapaxes(targets, 1, 2)
         back = np.roll(np.arange(statistics.n_factors + 1), -1)
         return cls(
             coefficients=(np.swapaxes(white, 1, 2) @ whitener)[:, :, back],
             spreads=(np.swapaxes(whitener, 1, 2) @ whitener)[:, back][:, :, back],
             log_volumes_by_rank=2 * np.cumsum(np.log(np.diagonal(factor, axis1=1, axis2=2)), axis=1),
             degrees=prior.precision.degrees(prior.degrees, statistics.counts),
-            inverse_scales_by_rank=prior.inverse_scale + rest,
+            inverse_scale0=prior.inverse_scale,
+            totals=statistics.squares + beta * offsets**2,
+            white=white,
         )
 
     @property
@@ -240,10 +243,19 @@ class _Regression:
         """Give ln |P| - ln |A| with all factors."""
         return self.log_volumes_by_rank[:, -1]
 
-    @property
+    @cached_property
     def inverse_scales(self) -> Floats:  # (k, d)
         """2 b with all factors."""
-        return self.inverse_scales_by_rank[:, -1]
+        explained = np.einsum("kqd,kqd->kd", self.white, self.white)
+        return self.inverse_scale0 + np.maximum(self.totals - explained, 0.0)
+
+    def log_inverse_scales_by_rank(self) -> Floats:  # (k, q + 1)
+        """Logarithms of 2 b with the first 0, 1, ..., q factors, summed over the columns."""
+        rest = np.cumsum(self.white**2, axis=1)
+        np.subtract(self.totals[:, None, :], rest, out=rest)
+        np.maximum(rest, 0.0, out=rest)
+        rest += self.inverse_scale0
+        return np.log(rest, out=rest).sum(axis=2)
 
 
 def _loading_moments(loadings: Floats, weighted: Floats, spreads: Floats) -> Floats:  # (k, q, q)

@@ -1,14 +1,18 @@
 """How the factors of components start: the leading directions of each component's rows."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from mixkern.density.block import InnerRows
+from mixkern.density.block import Coordinates, InnerRows
+from mixkern.density.covariance import CovarianceType
 from mixkern.density.factor import FactorPrior
 from mixkern.density.factor_statistics import FactorStatistics, concatenated, with_factors
 from mixkern.density.statistics import Statistics
 from mixkern.typing import Floats, Positions, RandomState
 
 SMALLEST_NOISE = 1e-3  # of a column at the start, relative to its variance in the component
+ROWS_PER_COLUMN = 10  # at least, for each principal component
 SMALL = 100  # rows or columns up to which all directions are computed
 
 
@@ -27,6 +31,18 @@ def first_factors(
         parts.append(_with_leading(own, centred, prior.most_factors, random))
     q = max(part.n_factors for part in parts)
     return concatenated([part.resized(q) for part in parts])
+
+
+def principal_rows(rows: InnerRows, most: int, random: RandomState) -> InnerRows:
+    """Give the principal components of rows, a gap at the mean, as rows of fewer columns."""
+    X = np.nan_to_num(rows.X)
+    weights = np.ones(len(X)) if rows.weights is None else rows.weights
+    share = np.sqrt(weights / weights.sum())[:, None]
+    q = max(min(most, len(X) // ROWS_PER_COLUMN, X.shape[1]), 1)
+    _, directions = _leading_directions((X - share.T**2 @ X) * share, q, random)
+    scores = X @ directions.T
+    coordinates = Coordinates.of(scores, rows.weights, CovarianceType.FULL)
+    return replace(rows, X=coordinates.inner(scores), coordinates=None)
 
 
 def _with_leading(own: Statistics, centred: Floats, most_factors: int, random: RandomState) -> FactorStatistics:

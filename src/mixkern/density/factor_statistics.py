@@ -5,6 +5,7 @@ M = V^-1. Factors have no coordinates of their own: z and the loadings may be mo
 :meth:`FactorStatistics.transformed` does that to the sums.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -26,7 +27,7 @@ ARRAYS = (  # of which each has one row for each component
 )
 SMALLEST_NOISE = 1e-9  # of a column that merged factors explain, relative to its variance
 SMALLEST = 1e-100  # noise of a column that is constant in both components of a pair
-PAIR_CELLS = 2**22  # floats of the stacked loadings of pairs of components that are handled at a time
+PAIR_CELLS = 2**19  # floats of the stacked loadings of pairs of components that are handled at a time
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class FactorStatistics(Statistics):
 
     def merge(self, first: int, second: int) -> Self:
         """Merge the second component into the first."""
-        both = self.pairs(np.array([first]), np.array([second]))
+        [both] = self.pairs(np.array([first]), np.array([second]))
         rest = self.keep(np.delete(np.arange(len(self.counts)), second))
         q = max(rest.n_factors, both.n_factors)
         both, rest = both.resized(q), rest.resized(q)
@@ -201,12 +202,11 @@ class FactorStatistics(Statistics):
         tables = tuple(map(put, rest.category_counts, both.category_counts))
         return replace(rest, **arrays, category_counts=tables)
 
-    def pairs(self, first: Positions, second: Positions) -> "FactorStatistics":
-        """Give the statistics of pairs of components, each merged into one: see :func:`_joined`."""
+    def pairs(self, first: Positions, second: Positions) -> "Iterator[FactorStatistics]":
+        """Give the statistics of pairs of components, each merged into one, some pairs at a time."""
         size = max(1, PAIR_CELLS // max(1, self.sums.shape[1] * (2 * self.n_factors + 1)))
-        starts = range(0, len(first), size)
-        parts = [_joined(self.keep(first[i : i + size]), self.keep(second[i : i + size])) for i in starts]
-        return concatenated(parts) if parts else _joined(self.keep(first), self.keep(second))
+        for i in range(0, len(first), size):
+            yield _joined(self.keep(first[i : i + size]), self.keep(second[i : i + size]))
 
 
 def concatenated(parts: list[FactorStatistics]) -> FactorStatistics:

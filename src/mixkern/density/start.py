@@ -11,12 +11,14 @@ from enum import StrEnum
 import numpy as np
 
 from mixkern.density.block import InnerRows
+from mixkern.density.covariance import PRECISIONS, CovarianceType
 from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.factor import FactorPrior
-from mixkern.density.factor_start import first_factors
+from mixkern.density.factor_start import first_factors, principal_rows
 from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
 from mixkern.density.mixture import category_slots
 from mixkern.density.posterior import Posterior, Prior
+from mixkern.density.priors import PrecisionPrior
 from mixkern.density.statistics import Statistics
 from mixkern.sampling import subsample
 from mixkern.typing import Floats, Positions, RandomState
@@ -26,6 +28,8 @@ SETTLING = 10  # steps before factors are removed
 GROWTH = 4  # how much larger each sample is than the one before
 COARSE_TOL = 1e-4  # on every sample but the last
 CANDIDATES = 20  # rows per component among which k-means++ chooses centres
+WIDE = 32  # columns from which on factors start from components of principal components
+PRINCIPAL = 20  # of them
 MOST_INDICATORS = 500  # categories of all columns together, beyond which they do not influence the choice of centres
 
 
@@ -68,7 +72,7 @@ def fit_progressively(
         coarse = policy if positions is None else replace(policy, tol=max(policy.tol, COARSE_TOL))
         if ascent is None:
             coarse = replace(coarse, settling=SETTLING)
-            starts = (start_statistics(part, prior, n_components, start, random) for _ in range(n_init))
+            starts = (start_statistics(part, prior, n_components, start, random, pool) for _ in range(n_init))
             ascent = _best(ascend_rows(part, each, prior, coarse, pool) for each in starts)
         else:
             first = restart(part, ascent.posterior, pool)
@@ -123,8 +127,23 @@ def ascend_rows(
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)
 
 
-def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState) -> Statistics:
-    """Choose centres among the rows, assign every row to the nearest one, and give the sums of each."""
+def start_statistics(
+    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPoolExecutor
+) -> Statistics:
+    """Choose components among the rows, assign every row to one of them, and give the sums of each."""
+    has_vectors = prior.precision.covariance_type.has_vectors
+    if not isinstance(prior, FactorPrior):
+        nearest, k = _nearest_centres(rows, n_components, how, random)
+        return hard_statistics(rows, nearest, k, is_diagonal=has_vectors)
+    if rows.X.shape[1] > WIDE:
+        components, k = _components_in_few_columns(rows, prior, n_components, how, random, pool)
+    else:
+        components, k = _nearest_centres(rows, n_components, how, random)
+    return first_factors(rows, components, hard_statistics(rows, components, k, is_diagonal=True), prior, random)
+
+
+def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: RandomState) -> tuple[Positions, int]:
+    """Choose centres among the rows, and give the nearest one of each row and their number."""
     from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
     from sklearn.metrics import pairwise_distances_argmin
 
@@ -136,9 +155,36 @@ def start_statistics(rows: InnerRows, prior: Prior, n_components: int, how: Star
         candidates = subsample(np.arange(len(features)), CANDIDATES * k, random)
         share = None if rows.weights is None else rows.weights[candidates]
         centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)
-    nearest = pairwise_distances_argmin(features, centres)
-    statistics = hard_statistics(rows, nearest, k, is_diagonal=prior.precision.covariance_type.has_vectors)
-    return first_factors(rows, nearest, statistics, prior, random) if isinstance(prior, FactorPrior) else statistics
+    return pairwise_distances_argmin(features, centres), k
+
+
+def _components_in_few_columns(
+    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPoolExecutor
+) -> tuple[Positions, int]:
+    """Assign rows to the components of a density of their principal components.
+
+    In many columns a row belongs to one component with certainty, whatever the components are: they hardly change any
+    more, and from many small ones the ascent would not find the few large ones.
+    """
+    few = principal_rows(rows, PRINCIPAL, random)
+    d = few.X.shape[1]
+    precision = PRECISIONS[CovarianceType.FULL]
+    full = Prior(
+        precision=precision,
+        concentration=prior.concentration,
+        mean=np.zeros(d),
+        mean_precision=prior.mean_precision,
+        degrees=precision.fewest_degrees(d) + 1,
+        inverse_scale=precision.isotropic(1.0, d),
+        category_concentration=prior.category_concentration,
+    )
+    policy = Policy(
+        PrecisionPrior.EVIDENCE, learns_degrees=False, prune_below=1.0, merges=True, tol=COARSE_TOL, max_iter=200
+    )
+    k = max(1, min(n_components, len(few) // (d + 1)))
+    ascent = ascend_rows(few, start_statistics(few, full, k, how, random, pool), full, policy, pool)
+    found = np.unique(ascent.posterior.mixture().responsibilities(few.values).argmax(axis=1), return_inverse=True)
+    return found[1], len(found[0])
 
 
 def _features(rows: InnerRows) -> Floats:

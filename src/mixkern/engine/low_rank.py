@@ -12,6 +12,8 @@ import numpy as np
 
 from mixkern.typing import Floats
 
+BLOCK = 64  # rows
+
 
 @dataclass(frozen=True)
 class LowRankWhiteners:
@@ -79,10 +81,12 @@ class LowRankWhiteners:
         return found
 
     def _projected(self, k: int, white: Floats) -> Floats:
-        directions = self.directions[k]
-        # Not by a matrix product, whose order of summation depends on the place of a row.
-        parts = np.einsum("nd,qd->nq", white, np.ascontiguousarray(directions.T))
-        return white - np.einsum("nq,dq->nd", parts, np.ascontiguousarray(directions))
+        directions, (n, d) = self.directions[k], white.shape
+        # In blocks of equally many rows, so that each row is multiplied in the same way, wherever it stands.
+        padded = np.zeros((-(-n // BLOCK), BLOCK, d))
+        padded.reshape(-1, d)[:n] = white
+        padded -= (padded @ directions) @ directions.T
+        return padded.reshape(-1, d)[:n]
 
 
 Metric = Floats | LowRankWhiteners  # matrices (k, d, d), diagonals (k, d), or of low rank
