@@ -62,24 +62,18 @@ def table_file(
         raise TableFileError(f"{source.name} looks like {what}.")
     if how is Format.TSV and delimiter is None:
         delimiter = "tab"
-    return _delimited_file(source, delimiter=delimiter, decimal=decimal, encoding=encoding, gaps=gaps, like=like)
+    return _delimited_file(source, decimal, gaps, delimiter=delimiter, encoding=encoding, like=like)
 
 
 def _delimited_file(
-    source: TableSource,
-    *,
-    delimiter: str | None = None,
-    decimal: str | Mapping[str, str] | None = None,
-    encoding: str | None = None,
-    gaps: Collection[str] = (),
-    like: Dialect | None = None,
+    source: TableSource, decimal: str | Mapping[str, str] | None, gaps: Collection[str], **how: Any
 ) -> DelimitedFile:
     """Open a text file: detect its dialect, its column names and its decimal signs from its first bytes."""
     size = CHUNK
     head = source.peek(size)
     if not head.strip(_BLANK):
         raise TableFileError(f"{source.name} is empty. Expected a line of column names, and a line for each row.")
-    dialect = dialect_of(head, source.name, delimiter=delimiter, encoding=encoding, like=like)
+    dialect = dialect_of(head, source.name, **how)
     header, rows = _start(head, dialect, source.name, is_cut=len(head) == size)
     while not rows and len(head) == size < LARGEST_HEAD:
         size *= 4
