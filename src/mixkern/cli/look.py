@@ -16,6 +16,7 @@ from mixkern.cli.output import Notes, class_counts, print_result, print_wide, sp
 from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
+from mixkern.density.preprocessing import jitter
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder, TextColumn
 from mixkern.encoding.cell import Kind, text
 from mixkern.encoding.inference import TableColumn
@@ -70,9 +71,10 @@ def _structure(data: TrainingTable, seed: int, notes: Notes) -> tuple[TableEncod
     values = encoder.fit_transform(data.X)
     drawn = np.sort(subsample(np.arange(len(values)), MOST_ROWS, check_random_state(seed)))
     n_categorical = len(encoder.categorical_)
-    density = default_density(str(default_prior(model.kernel)), MOST_ROWS, values.shape[1] - n_categorical, seed)
-    model.set_params(encoder="passthrough", density=density.set_params(n_categorical=n_categorical))
-    return encoder, Rows(values, model.learn_structure(values[drawn]).mixture)
+    n_continuous = values.shape[1] - n_categorical
+    density = default_density(str(default_prior(model.kernel)), MOST_ROWS, n_continuous, seed)
+    density.set_params(n_categorical=n_categorical).fit(jitter(values[drawn], n_continuous, check_random_state(seed)))
+    return encoder, Rows(values, density.mixture_)
 
 
 def _result(data: TrainingTable, encoder: TableEncoder, rows: Rows) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ContinuousColumn:
         # In a unit near the extent, because sums and squares of tiny or huge numbers leave the range of a float.
         # A power of two: dividing by it is exact.
         exponent = np.frexp(extent)[1]
-        scaled = np.ldexp(above, -exponent)
+        scaled = np.ldexp(above, -exponent, out=above)
         mean, deviation = (float(np.ldexp(value, exponent)) for value in (scaled.mean(), scaled.std()))
         return cls(raw.name, raw.kind, len(values), origin, mean, deviation or extent, remark, n_gaps)
 
@@ -102,7 +102,9 @@ class ContinuousColumn:
             return np.full(len(raw.cells), np.nan)
         values = self.values(raw)
         with np.errstate(over="ignore"):
-            scores: Floats = ((values - self.origin) - self.mean) / self.deviation
+            scores: Floats = values - self.origin
+            scores -= self.mean
+            scores /= self.deviation
         is_too_far = np.abs(scores) > FARTHEST
         if is_too_far.any():
             raise _too_large(raw.name, values[is_too_far])
