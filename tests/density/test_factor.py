@@ -37,7 +37,7 @@ def plain_prior(kind, d, seed=0):
 
 
 def prior_of(d, most=3):
-    return FactorPrior(**vars(plain_prior("factor", d)), most_factors=most)
+    return FactorPrior(**vars(plain_prior("factor", d)), most_factors=most, most_mean_precision=1.3)
 
 
 def rows(n, d, q, seed=0):

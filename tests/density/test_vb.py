@@ -377,7 +377,7 @@ def test_a_callback_may_stop_the_ascent_and_gets_the_density_of_each_iteration(b
 
 def test_a_fit_that_is_stopped_on_a_sample_or_in_a_start_ends_with_all_rows(monkeypatch):
     X = np.random.default_rng(0).normal(size=(500, 2))
-    monkeypatch.setattr("mixkern.density.start.FIRST_SAMPLE", 100)
+    monkeypatch.setattr("mixkern.density.progressive.FIRST_SAMPLE", 100)
     with pytest.warns(InterruptedWarning):
         density = VBMixture(3, n_init=2, random_state=0).set_callbacks(StopsAt(2)).fit(X)
     assert density.n_iter_ == 1
@@ -533,7 +533,7 @@ def test_codes_that_are_none(code):
 
 
 def test_matrices_too_large_for_memory():
-    text = "20 covariance matrices of 20000 columns do not fit in memory. Use covariance_type='diag'"
+    text = "20 covariance matrices of 20000 columns do not fit in memory. Use covariance_type='factor' or 'diag'"
     with pytest.raises(MixtureError, match=text):
         VBMixture().fit(np.zeros((3, 20_000)))
 

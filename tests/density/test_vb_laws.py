@@ -114,7 +114,11 @@ def cases(draw, *, gaps=True, kinds=KINDS):
         category_concentration=draw(st.sampled_from([0.1, 1.0])),
     )
     if kind is CovarianceType.FACTOR:
-        prior = FactorPrior(**vars(prior), most_factors=max(d - 1, 0))
+        prior = FactorPrior(
+            **vars(prior),
+            most_factors=max(d - 1, 0),
+            most_mean_precision=draw(st.sampled_from([prior.mean_precision, 1e3])),
+        )
     return Case(kind, X, codes, shares, prior)
 
 

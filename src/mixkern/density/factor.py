@@ -39,6 +39,7 @@ class FactorPosterior(Posterior):
     spreads: Floats  # P^-1, (k, q + 1, q + 1); zero for removed factors
     log_volumes: Floats  # ln |P| - ln |A|, (k,)
     relevances: Floats  # 1 / alpha, (k, q); zero for removed factors
+    mean_precision0: float  # beta0 in A
     most_factors: int
 
     @property
@@ -80,7 +81,8 @@ class FactorPosterior(Posterior):
         traces = (alphas * diagonals[:, :q]).sum(axis=1) + prior.mean_precision * diagonals[:, q]
         squares = (alphas * np.einsum("kdq,kdq->kq", self.weighted_loadings, self.loadings)).sum(axis=1)
         squares += prior.mean_precision * self.precision.quadratic(self.precisions, self.means - prior.mean)
-        return 0.5 * (d * (traces - is_there.sum(axis=1) - 1 + self.log_volumes) + squares)
+        log_volumes = self.log_volumes + np.log(self.mean_precision0 / prior.mean_precision)  # with the present beta0
+        return 0.5 * (d * (traces - is_there.sum(axis=1) - 1 + log_volumes) + squares)
 
     def keep(self, components: Positions) -> Self:
         """Give the posterior of some of the components."""
@@ -103,6 +105,7 @@ class FactorPrior(Prior):
     """Prior distribution of weights, means, loadings, noise and categories."""
 
     most_factors: int  # of a component
+    most_mean_precision: float  # largest beta0
 
     def posterior(self, statistics: Statistics) -> FactorPosterior:
         """M-step, and the relevances that then maximise the bound."""
@@ -126,8 +129,18 @@ class FactorPrior(Prior):
             spreads=fit.spreads,
             log_volumes=fit.log_volumes + np.log(ratios).sum(axis=1),
             relevances=relevances,
+            mean_precision0=self.mean_precision,
             most_factors=statistics.most_factors,
         )
+
+    @property
+    def mean_precision_limit(self) -> float:
+        """Largest beta0, below which it maximises the bound.
+
+        The prior expects means within one deviation of the noise from m0, in each column. Factors explain most of the
+        variance, so that the noise is small and means are far away in units of it.
+        """
+        return self.most_mean_precision
 
     def aligned(self, statistics: Statistics, *, removes: bool = True) -> Statistics:
         """Remove factors that are not needed, and give the others the coordinates in which the bound is highest.

@@ -17,7 +17,13 @@ from scipy.special import gammaln
 from mixkern.density.block import Block
 from mixkern.density.expectation import expectation, is_expandable
 from mixkern.density.posterior import Posterior, Prior
-from mixkern.density.priors import PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
+from mixkern.density.priors import (
+    PrecisionPrior,
+    evidence_degrees,
+    evidence_mean_precision,
+    evidence_prior,
+    typical_prior,
+)
 from mixkern.density.statistics import Statistics
 from mixkern.typing import Floats, Positions
 
@@ -36,6 +42,7 @@ class Policy:
     merges: bool  # whether two components are merged where that raises the bound
     tol: float
     max_iter: int
+    mean_precision_limit: float | None = None  # largest beta0, where it is learned
     settling: int = 0  # steps before factors are removed: those of components that grow come later
     report: "Callable[[Ascent], bool] | None" = None  # called after each step; returns whether to stop
 
@@ -157,6 +164,9 @@ def learn(
         prior = typical_prior(prior, statistics)
     statistics = prior.aligned(statistics, removes=removes)
     posterior = prior.posterior(statistics)
+    limit = policy.mean_precision_limit or prior.mean_precision_limit
+    if limit is not None:
+        prior = evidence_mean_precision(prior, posterior, limit)
     if policy.precision_prior not in (None, PrecisionPrior.TYPICAL):
         prior = evidence_prior(prior, posterior, policy.precision_prior)
     if policy.learns_degrees:

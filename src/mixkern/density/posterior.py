@@ -46,6 +46,11 @@ class Prior:
             category_concentrations=tuple(self.category_concentration + table for table in statistics.category_counts),
         )
 
+    @property
+    def mean_precision_limit(self) -> float | None:
+        """Largest beta0, below which it maximises the bound; None where it is fixed."""
+        return None
+
     def aligned(self, statistics: Statistics, *, removes: bool = True) -> Statistics:  # noqa: ARG002
         """Give statistics in the coordinates that the M-step takes, without factors that are not needed."""
         return statistics

@@ -43,6 +43,18 @@ def evidence_prior(prior: Prior, posterior: Posterior, form: PrecisionPrior) -> 
     return replace(prior, inverse_scale=prior.degrees * _evidence_covariance(prior, posterior, form))
 
 
+def evidence_mean_precision(prior: Prior, posterior: Posterior, most: float) -> Prior:
+    """Replace beta0 by the value that maximises the bound, or by the largest one that is allowed.
+
+    In the bound it occurs only in the divergences of the means, whose derivative vanishes where k d / beta0 is the sum
+    over components of E[(mu_k - m0)' Lambda_k (mu_k - m0)].
+    """
+    k, d = posterior.means.shape
+    squares = posterior.precision.quadratic(posterior.precisions, posterior.means - prior.mean)
+    size = float(np.sum(squares + d / posterior.mean_precisions))
+    return replace(prior, mean_precision=min(k * d / size, most) if size > 0 else most)
+
+
 def evidence_degrees(prior: Prior, posterior: Posterior, form: PrecisionPrior | None) -> Prior:
     """Replace nu0 by the value that maximises the bound; W0 is adapted to it, unless it is fixed."""
     lowest = prior.precision.fewest_degrees(posterior.means.shape[1]) + 1

@@ -1,20 +1,85 @@
-"""The parameters of VBMixture as a prior and as settings of the ascent."""
+"""The parameters of VBMixture as families of covariances with their priors, and as settings of the ascent."""
 
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from mixkern.density.block import Coordinates
-from mixkern.density.covariance import CovarianceType, Precision
+from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
 from mixkern.density.factor import FactorPrior
+from mixkern.density.family import Family
 from mixkern.density.inference import Policy
 from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
-from mixkern.errors import MixtureError
+from mixkern.errors import MixtureError, hint
 from mixkern.typing import Floats
 from mixkern.validation import AUTO, NONE, above, one_of
 
 MOST_FACTORS = 20  # of a component, where the user sets no limit
+MEAN_PRECISION = 1.0  # beta0 at first, and at most, where it is learned
+MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
+MOST_COLUMNS = 128  # for which matrices are compared with factors: beyond, they cost more and have never been better
+FEW_COLUMNS = 2  # up to which a factor is no less than a matrix
+
+
+class CovarianceChoice(StrEnum):
+    """Values of ``covariance_type`` in a fit: a kind of covariance, or the choice among them."""
+
+    FULL = "full"
+    TIED = "tied"
+    DIAG = "diag"
+    SPHERICAL = "spherical"
+    FACTOR = "factor"
+    AUTO = "auto"
+
+
+def families_of(density: Any, n: int, coordinates: Coordinates) -> list[Family]:
+    """Give the families of covariances to choose from for n rows, each with its prior; one unless it is "auto"."""
+    choice = one_of(CovarianceChoice, density.covariance_type, "covariance_type")
+    d = len(coordinates.centre)
+    if choice is not CovarianceChoice.AUTO:
+        kind = CovarianceType(choice.value)
+        _check_size(density, kind, d)
+        return [_family(density, kind, n, coordinates)]
+    families, problems = [], []
+    for kind in _candidates(density, n, d):
+        try:
+            families.append(_family(density, kind, n, coordinates))
+        except MixtureError as error:  # a prior that does not fit this kind
+            problems.append(error)
+    if not families:
+        raise problems[0]
+    return families
+
+
+def _candidates(density: Any, n: int, d: int) -> list[CovarianceType]:
+    """Give the kinds of covariance that could be the best for n rows of d columns."""
+    if not d:
+        return [CovarianceType.DIAG]
+    vectors = [CovarianceType.DIAG if d <= FEW_COLUMNS else CovarianceType.FACTOR]
+    has_rows = n >= 2 * (d + 1)
+    if d == 1 or not has_rows or d > MOST_COLUMNS or density.n_components * d * d > MOST_CELLS:
+        return vectors
+    return [CovarianceType.FULL, CovarianceType.TIED, *vectors]
+
+
+def _family(density: Any, kind: CovarianceType, n: int, coordinates: Coordinates) -> Family:
+    """Give a kind of covariance with its prior; no more components than there are enough rows for."""
+    needed = 2 if kind.has_vectors else len(coordinates.centre) + 1
+    n_components = max(1, min(density.n_components, n // needed)) if density.prune else density.n_components
+    return Family(prior_of(density, PRECISIONS[kind], coordinates), n_components)
+
+
+def _check_size(density: Any, kind: CovarianceType, d: int) -> None:
+    if not kind.has_vectors and density.n_components * d * d > MOST_CELLS:
+        raise MixtureError(
+            f"{density.n_components} covariance matrices of {d} columns do not fit in memory.",
+            hint=hint(
+                python="Use covariance_type='factor' or 'diag', or fewer components.",
+                cli="Use fewer columns: --drop COLUMNS.",
+            ),
+        )
 
 
 def policy_of(density: Any) -> Policy:
@@ -24,6 +89,7 @@ def policy_of(density: Any) -> Policy:
         learns_degrees=density.degrees_of_freedom_prior == "auto",
         prune_below=1.0 if density.prune else 0.0,
         merges=density.merge,
+        mean_precision_limit=MEAN_PRECISION if density.mean_precision_prior == "auto" else None,
         tol=float(density.tol),
         max_iter=density.max_iter,
     )
@@ -39,12 +105,12 @@ def prior_of(density: Any, precision: Precision, coordinates: Coordinates) -> Pr
     d = len(coordinates.centre)
     degrees, fewest = density.degrees_of_freedom_prior, precision.fewest_degrees(d)
     (above(fewest) | AUTO | NONE).check(degrees, "degrees_of_freedom_prior", MixtureError)
-    concentration = density.weight_concentration_prior
+    concentration, given = density.weight_concentration_prior, density.mean_precision_prior
     prior = Prior(
         precision=precision,
         concentration=1 / density.n_components if concentration is None else float(concentration),
         mean=coordinates.inner(_mean(density, coordinates.centre)),
-        mean_precision=float(density.mean_precision_prior),
+        mean_precision=MEAN_PRECISION if isinstance(given, str) else float(given),
         degrees=fewest + 1 if degrees is None or isinstance(degrees, str) else float(degrees),
         inverse_scale=_inverse_scale(density, precision, coordinates),
         category_concentration=float(density.category_prior),
@@ -52,7 +118,8 @@ def prior_of(density: Any, precision: Precision, coordinates: Coordinates) -> Pr
     if precision.covariance_type is not CovarianceType.FACTOR:
         return prior
     most = MOST_FACTORS if density.n_factors is None else density.n_factors
-    return FactorPrior(**vars(prior), most_factors=max(min(most, d - 1), 0))
+    n_factors = max(min(most, d - 1), 0)
+    return FactorPrior(**vars(prior), most_factors=n_factors, most_mean_precision=prior.mean_precision)
 
 
 def _mean(density: Any, centre: Floats) -> Floats:

@@ -12,11 +12,12 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
-from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
+from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
-from mixkern.density.settings import policy_of, prior_of
-from mixkern.density.start import Start, ascend_rows, fit_progressively, n_ascents, restart
+from mixkern.density.progressive import fit_progressively, n_ascents
+from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
+from mixkern.density.start import Start, ascend_rows, restart
 from mixkern.encoding import encode_labels
 from mixkern.encoding.lengths import check_length, checked_weights
 from mixkern.encoding.numeric import numeric_rows
@@ -38,19 +39,19 @@ from mixkern.parts import (
 from mixkern.sampling import check_random_state
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats
-from mixkern.validation import COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, Rule, at_least, check_parameters, one_of
+from mixkern.validation import AUTO, COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, Rule, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
-MOST_CELLS = 2**28  # floats in all covariance matrices together: 2 GiB
 LARGEST = 1e150  # value whose square is still a number
 LARGEST_WEIGHT = 1e9  # of a row: with larger ones, priors are lost in rounding errors
 WARM_UP = 4_000  # rows of a stream that are kept, and fitted again with each block
+N_COMPARED = 3  # ascents at most by which families of covariances are compared
 FORGETTING = 0.8  # of partial_fit: a block that is a share s of all rows counts s^0.8, so that old rows fade
 RULES = {
     "n_components": COUNT,
     "n_factors": at_least(0) | NONE,
     "weight_concentration_prior": POSITIVE | NONE,
-    "mean_precision_prior": POSITIVE,
+    "mean_precision_prior": POSITIVE | AUTO,
     "category_prior": POSITIVE,
     "n_categorical": at_least(0),
     "n_init": COUNT,
@@ -78,10 +79,11 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     ----------
     n_components : int, default=20
         Number of components to start with; fewer remain.
-    covariance_type : {"full", "tied", "diag", "spherical", "factor"}, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical", "factor", "auto"}, default="full"
         Kind of the components' covariances, as in scikit-learn's GaussianMixture. ``"factor"`` is between ``"diag"``
         and ``"full"``: a few factors, on which all columns depend, and independent noise; the number of factors of each
-        component maximises the bound. Its cost is linear in the number of columns.
+        component maximises the bound. Its cost is linear in the number of columns. ``"auto"`` is the one of full,
+        tied, factor and diagonal covariances with the highest evidence.
     n_factors : int, default=None
         Largest number of factors of a component, for ``covariance_type="factor"``. ``None`` is 20, or one less than
         there are columns.
@@ -89,8 +91,9 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         alpha0. The smaller, the fewer components; ``None`` is one over ``n_components``.
     mean_prior : array-like of shape (d,), default=None
         m0; ``None`` is the mean of the rows.
-    mean_precision_prior : float, default=1.0
-        beta0: the weight of the prior mean, in rows.
+    mean_precision_prior : float or "auto", default=1.0
+        beta0: the weight of the prior mean, in rows. ``"auto"`` maximises the bound, up to 1. With factors a number is
+        the largest weight, and the bound is maximised below it.
     degrees_of_freedom_prior : float or "auto", default=None
         nu0: the weight of the prior precision, in rows. ``None`` is d, or 1 where columns are independent ("diag",
         "spherical"); ``"auto"`` maximises the bound.
@@ -131,6 +134,8 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     ----------
     mixture_ : Mixture
         The fitted density, a value that kernels and plots share.
+    covariance_type_ : str
+        Kind of the covariances; with ``covariance_type="auto"`` the one that was chosen.
     n_components_ : int
         Number of components that remain.
     bound_trace_ : ndarray
@@ -168,6 +173,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
 
     _fitted_parts: ClassVar[dict[str, Rule]] = {
         "mixture_": instance(Mixture),
+        "covariance_type_": Rule("a kind of covariance", lambda value: value in list(CovarianceType)),
         "n_components_": WHOLE,
         "bound_trace_": array(1, finite=False),
         "lower_bound_": NUMBER,
@@ -188,7 +194,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         n_factors: int | None = None,
         weight_concentration_prior: float | None = None,
         mean_prior: ArrayLike | None = None,
-        mean_precision_prior: float = 1.0,
+        mean_precision_prior: float | str = 1.0,
         degrees_of_freedom_prior: float | str | None = None,
         precision_prior: float | str | ArrayLike = "typical",
         category_prior: float = 1.0,
@@ -254,6 +260,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         labels = self._label_column(values, y)
         n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
+        n += N_COMPARED * (self.covariance_type == CovarianceChoice.AUTO and not is_continued)
         with self._progress("iteration", n * self.max_iter, X, y) as step:
             self._fit(values, labels, weights, partial(self._reported, step), is_continued=is_continued)
             step.note(self._summary(len(values), values.shape[1]))
@@ -297,13 +304,13 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         with thread_pool() as pool:
             if is_continued:
                 first = restart(rows, self._ascent.posterior, pool)
-                ascent = ascend_rows(rows, first, prior_of(self, self._precision, self._coordinates), policy, pool)
+                prior = prior_of(self, self._ascent.prior.precision, self._coordinates)
+                ascent = ascend_rows(rows, first, prior, policy, pool)
             else:
                 ascent = fit_progressively(
                     rows,
-                    prior_of(self, self._precision, self._coordinates),
+                    families_of(self, len(rows), self._coordinates),
                     policy,
-                    n_components=self._n_start(len(rows)),
                     start=one_of(Start, self.init, "init"),
                     n_init=self.n_init,
                     is_progressive=self.progressive,
@@ -443,26 +450,13 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         return str(self.covariance_type), self.n_categorical, self.use_labels
 
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
-        kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
-        d = X.shape[1]
-        if not kind.has_vectors and self.n_components * d * d > MOST_CELLS:
-            raise MixtureError(
-                f"{self.n_components} covariance matrices of {d} columns do not fit in memory.",
-                hint=hint(
-                    python="Use covariance_type='diag', or fewer components.", cli="Use fewer columns: --drop COLUMNS."
-                ),
-            )
-        self._precision: Precision = PRECISIONS[kind]
+        """Set the coordinates; an error where the settings do not fit the columns."""
+        choice = one_of(CovarianceChoice, self.covariance_type, "covariance_type")
+        kind = CovarianceType.SPHERICAL if choice is CovarianceChoice.SPHERICAL else CovarianceType.FULL
         self._coordinates = Coordinates.of(X, weights, kind)
         self._structure = self._structure_settings()
 
     # ---------------------------------------------------------------- settings
-
-    def _n_start(self, n: int) -> int:
-        """Give the number of components to start with: no more than there are enough rows for."""
-        d = len(self._coordinates.centre)
-        needed = 2 if self._precision.covariance_type.has_vectors else d + 1
-        return max(1, min(self.n_components, n // needed)) if self.prune else self.n_components
 
     def _keep(self, ascent: Ascent) -> None:
         """Set the attributes that describe the end of an ascent."""
@@ -472,7 +466,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     def _learned(self, ascent: Ascent) -> dict[str, Any]:
         """Give the fitted attributes after some steps of an ascent."""
         learned: dict[str, Any] = {}
-        inner, kind = ascent.posterior.mixture(), self._precision.covariance_type
+        inner, kind = ascent.posterior.mixture(), ascent.posterior.precision.covariance_type
         mixture = replace(
             inner,
             means=self._coordinates.outer(inner.means),
@@ -486,6 +480,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
             mixture = replace(mixture, categories=tables)
         return learned | {
             "mixture_": mixture,
+            "covariance_type_": str(kind),
             "n_components_": mixture.n_components,
             "bound_trace_": np.array(ascent.bounds),
             "lower_bound_": float(ascent.bounds[-1]),

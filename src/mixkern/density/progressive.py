@@ -1,0 +1,94 @@
+"""A fit on a small sample that grows to all rows: most iterations run on samples, where they are cheap."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import chain
+
+from mixkern.density.block import InnerRows
+from mixkern.density.family import Family, chosen_family
+from mixkern.density.inference import Ascent, Policy
+from mixkern.density.start import COARSE_TOL, Start, ascend_rows, restart
+from mixkern.typing import Positions, RandomState
+
+FIRST_SAMPLE = 4_000  # rows
+SETTLING = 10  # steps before factors are removed
+GROWTH = 4  # how much larger each sample is than the one before
+
+
+def samples(n: int, random: RandomState, *, is_progressive: bool) -> Iterator[Positions | None]:
+    """Give growing random samples of n rows, each containing the one before; None, the last, means all rows."""
+    if is_progressive and n > FIRST_SAMPLE * GROWTH:
+        order = random.permutation(n)
+        size = FIRST_SAMPLE
+        while size * GROWTH <= n:
+            yield order[:size]
+            size *= GROWTH
+    yield None
+
+
+def fit_progressively(
+    rows: InnerRows,
+    families: Sequence[Family],
+    policy: Policy,
+    *,
+    start: Start,
+    n_init: int,
+    is_progressive: bool,
+    random: RandomState,
+    pool: ThreadPoolExecutor,
+) -> Ascent:
+    """Fit ``n_init`` starts to a small sample, and continue the best one on growing samples up to all rows.
+
+    Of several families, the one with the highest evidence for the first sample is fitted.
+    """
+    ascent: Ascent | None = None
+    for positions in samples(len(rows), random, is_progressive=is_progressive):
+        if ascent is not None and ascent.is_stopped:
+            break
+        part = rows if positions is None else rows.take(positions)
+        coarse = policy if positions is None else replace(policy, tol=max(policy.tol, COARSE_TOL))
+        if ascent is None:
+            first_policy = replace(coarse, settling=SETTLING)
+            family, first_ascents = families[0], []
+            if len(families) > 1:
+                family, first = chosen_family(part, families, first_policy, start, random, pool)
+                first_ascents = [first]
+            others = (family.start(part, start, random, pool) for _ in range(n_init - len(first_ascents)))
+            ascents = (ascend_rows(part, each, family.prior, first_policy, pool) for each in others)
+            ascent = _best(chain(first_ascents, ascents))
+        else:
+            again = restart(part, ascent.posterior, pool)
+            # Components were merged on the first sample, where each attempt is cheap.
+            ascent = ascend_rows(part, again, ascent.prior, replace(coarse, merges=False), pool)
+    assert ascent is not None  # there is always a last sample
+    return _on_all_rows(rows, ascent, policy, pool) if ascent.is_stopped and part is not rows else ascent
+
+
+def _best(ascents: Iterable[Ascent]) -> Ascent:
+    """Give the ascent with the highest bound; none is begun after one that was stopped."""
+    found: list[Ascent] = []
+    for ascent in ascents:
+        found.append(ascent)
+        if ascent.is_stopped:
+            break
+    return replace(max(found, key=lambda each: each.bound), is_stopped=found[-1].is_stopped)
+
+
+def _on_all_rows(rows: InnerRows, ascent: Ascent, policy: Policy, pool: ThreadPoolExecutor) -> Ascent:
+    """Give the statistics and the bound of all rows for an ascent that was stopped on a sample: one more step."""
+    once = replace(policy, max_iter=1, merges=False, report=None)
+    last = ascend_rows(rows, restart(rows, ascent.posterior, pool), ascent.prior, once, pool)
+    return replace(last, is_stopped=True)
+
+
+def n_ascents(n: int, n_init: int, *, is_progressive: bool) -> int:
+    """Give the number of ascents of a fit to n rows: of each start, and on each further sample.
+
+    >>> n_ascents(1_000, 3, is_progressive=True), n_ascents(100_000, 1, is_progressive=True)
+    (3, 3)
+    """
+    n_samples, size = 1, FIRST_SAMPLE
+    while is_progressive and n > FIRST_SAMPLE * GROWTH and size * GROWTH <= n:
+        n_samples, size = n_samples + 1, size * GROWTH
+    return n_init + n_samples - 1
