@@ -450,8 +450,11 @@ def test_not_fitted_yet():
             {"weight_concentration_prior": NAN},
             "weight_concentration_prior must be a positive number or None, but it is nan.",
         ),
-        ({"mean_precision_prior": -1}, "mean_precision_prior must be a positive number, but it is -1."),
-        ({"mean_precision_prior": "much"}, "mean_precision_prior must be a positive number, but it is 'much'."),
+        ({"mean_precision_prior": -1}, "mean_precision_prior must be a positive number or 'auto', but it is -1."),
+        (
+            {"mean_precision_prior": "much"},
+            "mean_precision_prior must be a positive number or 'auto', but it is 'much'.",
+        ),
         ({"category_prior": 0.0}, "category_prior must be a positive number, but it is 0.0."),
         (
             {"degrees_of_freedom_prior": 1},

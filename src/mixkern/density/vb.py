@@ -15,7 +15,7 @@ from mixkern.density.block import Coordinates, InnerRows, n_slots_of
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
-from mixkern.density.progressive import fit_progressively, n_ascents
+from mixkern.density.progressive import SETTLING, fit_progressively, n_ascents
 from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, restart
 from mixkern.encoding import encode_labels
@@ -305,7 +305,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
             if is_continued:
                 first = restart(rows, self._ascent.posterior, pool)
                 prior = prior_of(self, self._ascent.prior.precision, self._coordinates)
-                ascent = ascend_rows(rows, first, prior, policy, pool)
+                ascent = ascend_rows(rows, first, prior, replace(policy, settling=SETTLING), pool)
             else:
                 ascent = fit_progressively(
                     rows,

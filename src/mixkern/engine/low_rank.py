@@ -83,10 +83,12 @@ class LowRankWhiteners:
     def _projected(self, k: int, white: Floats) -> Floats:
         directions, (n, d) = self.directions[k], white.shape
         # In blocks of equally many rows, so that each row is multiplied in the same way, wherever it stands.
-        padded = np.zeros((-(-n // BLOCK), BLOCK, d))
-        padded.reshape(-1, d)[:n] = white
-        padded -= (padded @ directions) @ directions.T
-        return padded.reshape(-1, d)[:n]
+        n_blocks = -(-n // BLOCK)
+        padded = np.zeros((n_blocks * BLOCK, d))
+        padded[:n] = white
+        stacked = padded.reshape(n_blocks, BLOCK, d)
+        stacked -= (stacked @ directions) @ directions.T
+        return padded[:n]
 
 
 Metric = Floats | LowRankWhiteners  # matrices (k, d, d), diagonals (k, d), or of low rank
