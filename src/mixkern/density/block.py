@@ -7,7 +7,7 @@ within a component. Priors, the mixture and the bound are given to the user in t
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,13 @@ BLOCK_CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16  # rows
 RARE = 16  # patterns of gaps with fewer rows are put together in blocks of rows with equally many gaps
 RARE_CELLS = 2**16  # floats of the matrices of such a block, for each component
+
+
+class HasVolume(Protocol):
+    """Coordinates of rows, whose unit of volume enters the bound."""
+
+    def log_volume(self, X: Floats, weights: Floats | None) -> float:
+        """Give the excess of a bound in inner coordinates."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,11 @@ class Coordinates:
         if kind is CovarianceType.SPHERICAL and len(deviation):
             deviation = np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
         return cls(low + mean, np.where(deviation > SMALLEST_SCALE, deviation, 1.0))
+
+    @property
+    def n_inner(self) -> int:
+        """Number of inner coordinates: that of the columns."""
+        return len(self.centre)
 
     def inner(self, X: Floats) -> Floats:
         """Give rows in inner coordinates."""
@@ -70,16 +82,18 @@ class Coordinates:
         count = there.sum(axis=0) if weights is None else weights @ there
         return float(count @ np.log(self.scale))
 
-    def outer(self, X: Floats) -> Floats:
-        """Give rows, or means of components, in the table's own units."""
-        return X * self.scale + self.centre
-
-    def outer_covariances(self, covariances: Floats, kind: CovarianceType) -> Floats:
-        """Give the covariances of a mixture in the table's own units."""
-        scale = self.scale
+    def outer(self, inner: Any) -> dict[str, Any]:
+        """Give means, covariances and loadings of a mixture in the table's own units."""
+        scale, kind = self.scale, inner.covariance_type
         if kind is CovarianceType.SPHERICAL:
-            return covariances * (scale[0] ** 2 if len(scale) else 1.0)
-        return covariances * (scale**2 if kind.has_vectors else np.outer(scale, scale))
+            factors: Any = scale[0] ** 2 if len(scale) else 1.0
+        else:
+            factors = scale**2 if kind.has_vectors else np.outer(scale, scale)
+        return {
+            "means": inner.means * scale + self.centre,
+            "covariances": inner.covariances * factors,
+            "loadings": None if inner.loadings is None else inner.loadings * scale[:, None],
+        }
 
 
 def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
@@ -170,7 +184,7 @@ class InnerRows:
     codes: Floats  # (n, e), NaN where missing
     weights: Floats | None  # (n,)
     n_slots: tuple[int, ...]  # categories of each categorical column, with room for "other"
-    coordinates: Coordinates | None = None  # of X
+    coordinates: HasVolume | None = None  # of X
 
     def __len__(self) -> int:
         return len(self.X)

@@ -27,6 +27,7 @@ class CovarianceType(StrEnum):
     DIAG = "diag"  # (k, d)
     SPHERICAL = "spherical"  # (k,)
     FACTOR = "factor"  # (k, d), the noise of each column, beside loadings of shape (k, d, q)
+    COMMON = "common"  # (d,), the noise of each column in all components, beside loadings of shape (k, d, q)
 
     @property
     def is_diagonal(self) -> bool:
@@ -36,11 +37,16 @@ class CovarianceType(StrEnum):
     @property
     def has_vectors(self) -> bool:
         """Whether precisions are vectors: those of independent columns, or of their independent noise."""
-        return self.is_diagonal or self is CovarianceType.FACTOR
+        return self.is_diagonal or self.has_loadings
+
+    @property
+    def has_loadings(self) -> bool:
+        """Whether covariances are loadings of factors and the noise of each column."""
+        return self in (CovarianceType.FACTOR, CovarianceType.COMMON)
 
     def shape(self, k: int, d: int) -> tuple[int, ...]:
         """Give the shape of k covariances in d columns."""
-        shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,), "factor": (k, d)}
+        shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,), "factor": (k, d), "common": (d,)}
         return shapes[self.value]
 
 

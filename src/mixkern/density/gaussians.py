@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from mixkern.density.covariance import CovarianceType
-from mixkern.engine import LowRankWhiteners, Metric
+from mixkern.engine import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions, RandomState
 
@@ -262,12 +262,57 @@ class FactorGaussians(Gaussians):
         return np.minimum(n_parameters, d * (d + 1) / 2)
 
 
+class CommonGaussians(FactorGaussians):
+    """Loadings of factors that all components share, and noise that is the same in all of them.
+
+    In units of the noise, loadings and differences of means lie in one space of q dimensions, with the orthonormal
+    basis Q. Outside of it all components are equal. So the metric of kernels is that of the coordinates Q' x alone:
+    differences between rows that are noise in every component do not count.
+    """
+
+    def __init__(self, kind: CovarianceType, means: Floats, covariances: Floats, loadings: Floats | None) -> None:
+        super().__init__(kind, means, np.broadcast_to(covariances, means.shape), loadings)
+
+    @cached_property
+    def _projection(self) -> Floats:  # (q, d)
+        """Q' in the table's units, (q, d)."""
+        scales = 1 / np.sqrt(self.covariances[0])
+        stacked = np.concatenate(list(self.loadings), axis=1) * scales[:, None]
+        vectors, sizes, _ = np.linalg.svd(stacked, full_matrices=False)
+        kept = sizes > len(sizes) * np.finfo(float).eps * sizes.max(initial=0.0)
+        return np.ascontiguousarray(vectors[:, kept][:, : self.loadings.shape[2]].T * scales)
+
+    @cached_property
+    def whiteners(self) -> ProjectedWhiteners:
+        projection = self._projection
+        seen = projection @ self.loadings  # (k, q, q)
+        covariances = seen @ np.swapaxes(seen, 1, 2) + np.eye(len(projection))
+        return ProjectedWhiteners(projection, read_only(inverse_factors(covariances)))
+
+    def marginal(self, columns: Positions) -> tuple[Floats, Floats]:
+        return self.covariances[0, columns], self.loadings[:, columns]
+
+    def pooled(self, weights: Floats, shares: Floats) -> tuple[Floats, Floats]:
+        scales, projection = 1 / np.sqrt(self.covariances[0]), self._projection
+        seen = projection @ self.loadings
+        spreads = _between(seen @ np.swapaxes(seen, 1, 2), weights, shares)  # of the factors in the basis Q
+        values, vectors = np.linalg.eigh(spreads)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        basis = projection.T / scales[:, None] ** 2  # from the coordinates Q' x back to columns
+        return self.covariances[0], basis @ roots
+
+    def n_parameters(self) -> float:
+        q = self.loadings.shape[2]
+        return q * (q + 1) / 2
+
+
 GAUSSIANS: dict[CovarianceType, type[Gaussians]] = {
     CovarianceType.FULL: MatrixGaussians,
     CovarianceType.TIED: MatrixGaussians,
     CovarianceType.DIAG: DiagonalGaussians,
     CovarianceType.SPHERICAL: DiagonalGaussians,
     CovarianceType.FACTOR: FactorGaussians,
+    CovarianceType.COMMON: CommonGaussians,
 }
 
 

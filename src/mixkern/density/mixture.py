@@ -268,7 +268,8 @@ class Mixture:
         roots = np.sqrt(self.weights)
         centred = self.means - self.weights @ self.means
         within = np.concatenate(list(roots[:, None, None] * self.loadings), axis=1)
-        return self.weights @ self.covariances, np.hstack([within, (roots[:, None] * centred).T])
+        noise = np.broadcast_to(self.covariances, self.means.shape)
+        return self.weights @ noise, np.hstack([within, (roots[:, None] * centred).T])
 
     @property
     def whiteners(self) -> Metric:
@@ -400,13 +401,14 @@ class Mixture:
         _ = self.whiteners  # raises an error if a matrix is not positive definite
 
     def _check_loadings(self) -> None:
-        if self.covariance_type is not CovarianceType.FACTOR:
+        kind = str(self.covariance_type)
+        if not self.covariance_type.has_loadings:
             if self.loadings is not None:
-                raise MixtureError(f"Only covariance_type='factor' has loadings, not {str(self.covariance_type)!r}.")
+                raise MixtureError(f"Only the covariance types 'factor' and 'common' have loadings, not {kind!r}.")
         elif self.loadings is None or self.loadings.ndim != 3 or self.loadings.shape[:2] != self.means.shape:
             k, d = self.means.shape
             found = "missing" if self.loadings is None else self.loadings.shape
-            raise MixtureError(f"loadings must have shape ({k}, {d}, q) for covariance_type='factor', but are {found}.")
+            raise MixtureError(f"loadings must have shape ({k}, {d}, q) for covariance_type={kind!r}, but are {found}.")
 
 
 def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mixkern.density.block import Coordinates
+from mixkern.density.common import CommonFactors
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
 from mixkern.density.factor import FactorPrior
 from mixkern.density.family import Family
@@ -31,15 +32,17 @@ class CovarianceChoice(StrEnum):
     DIAG = "diag"
     SPHERICAL = "spherical"
     FACTOR = "factor"
+    COMMON = "common"
     AUTO = "auto"
 
 
-def families_of(density: Any, n: int, coordinates: Coordinates) -> list[Family]:
+def families_of(density: Any, n: int, coordinates: Coordinates | CommonFactors) -> list[Family]:
     """Give the families of covariances to choose from for n rows, each with its prior; one unless it is "auto"."""
     choice = one_of(CovarianceChoice, density.covariance_type, "covariance_type")
-    d = len(coordinates.centre)
+    d = coordinates.n_inner
     if choice is not CovarianceChoice.AUTO:
-        kind = CovarianceType(choice.value)
+        # Common factors are coordinates, in which covariances are full.
+        kind = CovarianceType.FULL if choice is CovarianceChoice.COMMON else CovarianceType(choice.value)
         _check_size(density, kind, d)
         return [_family(density, kind, n, coordinates)]
     families, problems = [], []
@@ -64,9 +67,9 @@ def _candidates(density: Any, n: int, d: int) -> list[CovarianceType]:
     return [CovarianceType.FULL, CovarianceType.TIED, *vectors]
 
 
-def _family(density: Any, kind: CovarianceType, n: int, coordinates: Coordinates) -> Family:
+def _family(density: Any, kind: CovarianceType, n: int, coordinates: Coordinates | CommonFactors) -> Family:
     """Give a kind of covariance with its prior; no more components than there are enough rows for."""
-    needed = 2 if kind.has_vectors else len(coordinates.centre) + 1
+    needed = 2 if kind.has_vectors else coordinates.n_inner + 1
     n_components = max(1, min(density.n_components, n // needed)) if density.prune else density.n_components
     return Family(prior_of(density, PRECISIONS[kind], coordinates), n_components)
 
@@ -100,9 +103,9 @@ def _precision_form(density: Any) -> PrecisionPrior | None:
     return one_of(PrecisionPrior, given, "precision_prior") if isinstance(given, str) else None
 
 
-def prior_of(density: Any, precision: Precision, coordinates: Coordinates) -> Prior:
+def prior_of(density: Any, precision: Precision, coordinates: Coordinates | CommonFactors) -> Prior:
     """Give the prior in inner coordinates; an error where a setting does not fit the columns."""
-    d = len(coordinates.centre)
+    d = coordinates.n_inner
     degrees, fewest = density.degrees_of_freedom_prior, precision.fewest_degrees(d)
     (above(fewest) | AUTO | NONE).check(degrees, "degrees_of_freedom_prior", MixtureError)
     concentration, given = density.weight_concentration_prior, density.mean_precision_prior
@@ -135,9 +138,9 @@ def _mean(density: Any, centre: Floats) -> Floats:
     return given
 
 
-def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates) -> Floats:
+def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates | CommonFactors) -> Floats:
     """W0^-1 in inner coordinates; where it is learned, any start will do."""
-    d = len(coordinates.centre)
+    d = coordinates.n_inner
     if _precision_form(density) is not None:
         return precision.isotropic(1.0, d)
     given: Any = _floats(density.precision_prior)

@@ -12,9 +12,11 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
+from mixkern.density.common import CommonFactors
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
 from mixkern.density.mixture import Mixture, check_codes
+from mixkern.density.priors import PrecisionPrior
 from mixkern.density.progressive import SETTLING, fit_progressively, n_ascents
 from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, restart
@@ -447,14 +449,31 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
 
     def _structure_settings(self) -> tuple[object, ...]:
         """Give the parameters that must be the same for a fit to be continued."""
-        return str(self.covariance_type), self.n_categorical, self.use_labels
+        return str(self.covariance_type), self.n_factors, self.n_categorical, self.use_labels
 
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
         """Set the coordinates; an error where the settings do not fit the columns."""
         choice = one_of(CovarianceChoice, self.covariance_type, "covariance_type")
-        kind = CovarianceType.SPHERICAL if choice is CovarianceChoice.SPHERICAL else CovarianceType.FULL
-        self._coordinates = Coordinates.of(X, weights, kind)
+        self._coordinates: Coordinates | CommonFactors
+        if choice is CovarianceChoice.COMMON:
+            self._coordinates = self._common_factors(X, weights)
+        else:
+            kind = CovarianceType.SPHERICAL if choice is CovarianceChoice.SPHERICAL else CovarianceType.FULL
+            self._coordinates = Coordinates.of(X, weights, kind)
         self._structure = self._structure_settings()
+
+    def _common_factors(self, X: Floats, weights: Floats | None) -> CommonFactors:
+        """Learn factors that all components share."""
+        one = VBMixture(
+            1,
+            covariance_type=CovarianceType.FACTOR,
+            n_factors=self.n_factors,
+            precision_prior=PrecisionPrior.EVIDENCE,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+        return CommonFactors.of(one.fit(X, sample_weight=weights).mixture_)
 
     # ---------------------------------------------------------------- settings
 
@@ -466,13 +485,8 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     def _learned(self, ascent: Ascent) -> dict[str, Any]:
         """Give the fitted attributes after some steps of an ascent."""
         learned: dict[str, Any] = {}
-        inner, kind = ascent.posterior.mixture(), ascent.posterior.precision.covariance_type
-        mixture = replace(
-            inner,
-            means=self._coordinates.outer(inner.means),
-            covariances=self._coordinates.outer_covariances(inner.covariances, kind),
-            loadings=None if inner.loadings is None else inner.loadings * self._coordinates.scale[:, None],
-        )
+        inner = ascent.posterior.mixture()
+        mixture = replace(inner, **self._coordinates.outer(inner))
         if self.use_labels:
             *tables, classes = mixture.categories
             known = classes[:, : len(self.classes_)]

@@ -7,7 +7,8 @@ Four pure functions of NumPy arrays:
 - ``kernel_times``: a kernel matrix times other columns, without storing the matrix
 - ``count``: how many categories differ; always in NumPy, because it is computed once
 
-Metrics are matrices, diagonals, or of low rank plus a diagonal (:class:`LowRankWhiteners`).
+Metrics are matrices, diagonals, of low rank plus a diagonal (:class:`LowRankWhiteners`) or of low rank
+(:class:`ProjectedWhiteners`).
 
 The first three run in C++ (``core/``), in the fastest of three builds that the processor supports, or in NumPy
 (``reference.py``) where the extension was not built. ``check.py`` checks the arguments, ``plan.py`` decides what can be
@@ -15,12 +16,13 @@ skipped.
 """
 
 from mixkern.engine.dispatch import distance, kernel, kernel_times
-from mixkern.engine.low_rank import LowRankWhiteners, Metric, whitened, whitened_back
+from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners, whitened, whitened_back
 from mixkern.engine.reference import count
 
 __all__ = [
     "LowRankWhiteners",
     "Metric",
+    "ProjectedWhiteners",
     "count",
     "distance",
     "kernel",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.engine.low_rank import LowRankWhiteners
+from mixkern.engine.low_rank import LowRankWhiteners, ProjectedWhiteners
 from mixkern.errors import EngineError, EngineTypeError, hint
 from mixkern.typing import Codes, Floats
 
@@ -134,6 +134,17 @@ def side(letter: str, rows: object, shares: object, codes: object, whiteners: Fl
     return Side(found, shares_of(f"shares_{letter}", shares, len(found), len(whiteners)), checked)
 
 
+def projected(letter: str, rows: object, whiteners: ProjectedWhiteners) -> Floats:
+    """Check the rows of one side, and give the coordinates in which they are measured."""
+    projection: Floats = array("projection", whiteners.projection, np.float64, "(q, d)", (2,))
+    found: Floats = array(letter, rows, np.float64, f"(rows, {projection.shape[1]})", (2,))
+    if found.shape[1] != projection.shape[1]:
+        raise EngineError(f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {projection.shape[1]}.")
+    length("projection", projection)
+    length(letter, found)
+    return whiteners.projected(found)
+
+
 def pairs(
     A: object,
     shares_A: object,
@@ -143,7 +154,10 @@ def pairs(
     codes_A: object = None,
     codes_B: object = None,
 ) -> Pairs:
-    """Check both sides and the metrics between them."""
+    """Check both sides and the metrics between them; rows are projected where the metrics are."""
+    if isinstance(whiteners, ProjectedWhiteners):
+        A, B = projected("A", A, whiteners), None if B is None else projected("B", B, whiteners)
+        whiteners = whiteners.whiteners
     low_rank = whiteners if isinstance(whiteners, LowRankWhiteners) else None
     checked = metrics(whiteners) if low_rank is None else _low_rank_metrics(low_rank)
     a = side("A", A, shares_A, codes_A, checked)

@@ -82,21 +82,73 @@ class LowRankWhiteners:
 
     def _projected(self, k: int, white: Floats) -> Floats:
         directions, (n, d) = self.directions[k], white.shape
-        # In blocks of equally many rows, so that each row is multiplied in the same way, wherever it stands.
-        n_blocks = -(-n // BLOCK)
-        padded = np.zeros((n_blocks * BLOCK, d))
-        padded[:n] = white
-        stacked = padded.reshape(n_blocks, BLOCK, d)
-        stacked -= (stacked @ directions) @ directions.T
-        return padded[:n]
+        padded = _in_blocks(white)
+        padded -= (padded @ directions) @ directions.T
+        return padded.reshape(len(padded) * BLOCK, d)[:n]
 
 
-Metric = Floats | LowRankWhiteners  # matrices (k, d, d), diagonals (k, d), or of low rank
+@dataclass(frozen=True)
+class ProjectedWhiteners:
+    """Whiteners of a few coordinates that all components share: W_k P, with one projection P.
+
+    Differences that P does not see have the length zero: these are metrics of q of the d dimensions.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (q, d)
+        P.
+    whiteners : ndarray of shape (k, q, q)
+        Lower triangular matrices.
+    """
+
+    projection: Floats
+    whiteners: Floats
+
+    def __len__(self) -> int:
+        return len(self.whiteners)
+
+    def projected(self, rows: Floats) -> Floats:  # (n, q)
+        """Give P x for each row x; equal rows give exactly equal ones.
+
+        >>> metric = ProjectedWhiteners(np.array([[0.6, 0.8]]), np.array([[[2.0]]]))
+        >>> metric.projected(np.array([[5.0, 0.0]])), metric.whitened(0, np.array([[5.0, 0.0]]))
+        (array([[3.]]), array([[6.]]))
+        """
+        found = _in_blocks(rows) @ self.projection.T
+        return np.ascontiguousarray(found.reshape(-1, len(self.projection))[: len(rows)])
+
+    def whitened(self, k: int, rows: Floats) -> Floats:  # (n, q)
+        """Give W_k P x for each row x."""
+        return self.projected(rows) @ self.whiteners[k].T
+
+    def whitened_back(self, k: int, white: Floats) -> Floats:  # (n, d)
+        """Give P' W_k' z for each row z."""
+        return (white @ self.whiteners[k]) @ self.projection
+
+    def traces(self, variances: Floats, loadings: Floats) -> Floats:  # (k,)
+        """Give the trace of W_k P S P' W_k' of each component, for one S: L L' + diag(variances)."""
+        moments = (self.projection * variances) @ self.projection.T
+        seen = self.projection @ loadings
+        moments += seen @ seen.T
+        return np.einsum("kij,jl,kil->k", self.whiteners, moments, self.whiteners)
 
 
-def whitened(whiteners: Metric, k: int, rows: Floats) -> Floats:  # (n, d)
+def _in_blocks(rows: Floats) -> Floats:  # (blocks, BLOCK, d)
+    """Copy rows into blocks of equally many, so that products treat a row in the same way, wherever it stands."""
+    n, d = rows.shape
+    n_blocks = -(-n // BLOCK)
+    padded = np.zeros((n_blocks * BLOCK, d))
+    padded[:n] = rows
+    return padded.reshape(n_blocks, BLOCK, d)
+
+
+# Matrices (k, d, d), diagonals (k, d), of low rank plus a diagonal, or of low rank
+Metric = Floats | LowRankWhiteners | ProjectedWhiteners
+
+
+def whitened(whiteners: Metric, k: int, rows: Floats) -> Floats:  # (n, d), or (n, q) of projected rows
     """Give W x for each row x, with the whitener W of component k of any form."""
-    if isinstance(whiteners, LowRankWhiteners):
+    if not isinstance(whiteners, np.ndarray):
         return whiteners.whitened(k, rows)
     W = whiteners[k]
     return rows * W if W.ndim == 1 else rows @ W.T
@@ -104,7 +156,7 @@ def whitened(whiteners: Metric, k: int, rows: Floats) -> Floats:  # (n, d)
 
 def whitened_back(whiteners: Metric, k: int, white: Floats) -> Floats:  # (n, d)
     """Give W' z for each row z; of whitened rows it is the inverse covariance times the rows."""
-    if isinstance(whiteners, LowRankWhiteners):
+    if not isinstance(whiteners, np.ndarray):
         return whiteners.whitened_back(k, white)
     W = whiteners[k]
     return white * W if W.ndim == 1 else white @ W

@@ -266,7 +266,7 @@ def _computed_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, 
     d, metric = mixture.n_continuous, pooled.whiteners
     if not d:
         return metric, 1.0
-    if isinstance(metric, engine.LowRankWhiteners):
+    if not isinstance(metric, np.ndarray):
         variances, loadings = mixture.total_covariance
         traces = metric.traces(variances, loadings)
         return metric, float((mixture.weights @ np.sqrt(traces)) ** 2 / (variances.sum() + (loadings**2).sum()))
