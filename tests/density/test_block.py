@@ -24,8 +24,7 @@ FULL, SPHERICAL = CovarianceType.FULL, CovarianceType.SPHERICAL
 
 
 def outer(coordinates, mixture):
-    covariances = coordinates.outer_covariances(mixture.covariances, mixture.covariance_type)
-    return replace(mixture, means=coordinates.outer(mixture.means), covariances=covariances)
+    return replace(mixture, **coordinates.outer(mixture))
 
 
 @pytest.mark.parametrize(("centre", "scale"), [(0, 1), (1e9, 1), (1e9, 1e-3), (0, 1e-9), (-1e9, 1e6), (3, 1e9)])

@@ -166,10 +166,16 @@ def test_two_rows_in_all(name):
 
 @each_machine
 def test_more_columns_than_rows(name):
+    model = fitted(name, blobs(15, 30))
+    assert model.mixture_.covariance_type == "common"
+
+
+@each_machine
+def test_too_few_rows_for_matrices(name):
     with pytest.warns(
-        DensityChoiceWarning, match="15 rows of 30 continuous columns: too few rows for full covariances"
+        DensityChoiceWarning, match="15 rows of 10 continuous columns: too few rows for full covariances"
     ):
-        model = fitted(name, blobs(15, 30))
+        model = fitted(name, blobs(15, 10))
     assert model.mixture_.covariance_type == "diag"
 
 
@@ -210,16 +216,14 @@ def test_thousands_of_columns(d):
     X = np.random.RandomState(0).standard_normal((100, d))
     X[:, :200] += 2.0 * (np.arange(100) % 2)[:, None]
     model = clone(MACHINES["rwm"]).set_params(encoder="passthrough", probability=False)
-    with pytest.warns(DensityChoiceWarning, match=r"Choose them yourself: density=VBMixture\(covariance_type='diag'\)"):
-        model.fit(X, few(100, 20))
-    assert model.mixture_.covariance_type == "diag"
+    model.fit(X, few(100, 20))
+    assert model.mixture_.covariance_type == "common"
     assert model.score(X, np.arange(100) % 2) > 0.9
 
 
 def test_many_columns_and_enough_rows(monkeypatch):
     monkeypatch.setattr("mixkern.estimators.base.MAX_FULL_COLUMNS", 3)
-    with pytest.warns(DensityChoiceWarning, match="40 rows of 4 continuous columns: too many columns for full"):
-        fitted("rwm", blobs(d=4))
+    assert fitted("rwm", blobs(d=4)).mixture_.covariance_type == "common"
     assert fitted("rwm", blobs(d=3)).mixture_.covariance_type == "full"
 
 

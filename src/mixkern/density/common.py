@@ -1,7 +1,7 @@
 r"""Factors that all components share: coordinates in which a mixture of a wide table is fitted.
 
-Mixtures of common factor analysers (Baek, McLachlan and Flack, 2010): x = A z + mu + e, where the noise e of the columns
-is independent, and the factors z have a mixture distribution. Their posterior means under a single Gaussian N(0, I),
+Mixtures of common factor analysers (Baek, McLachlan and Flack, 2010): x = A z + mu + e, where the noise e of the
+columns is independent, and the factors z have a mixture distribution. Their posterior means under N(0, I),
 
 .. math:: s(x) = M^{-1} A^T \Psi^{-1} (x - \mu), \quad G = A^T \Psi^{-1} A, \quad M = I + G,
 

@@ -46,7 +46,14 @@ class CovarianceType(StrEnum):
 
     def shape(self, k: int, d: int) -> tuple[int, ...]:
         """Give the shape of k covariances in d columns."""
-        shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,), "factor": (k, d), "common": (d,)}
+        shapes = {
+            "full": (k, d, d),
+            "tied": (d, d),
+            "diag": (k, d),
+            "spherical": (k,),
+            "factor": (k, d),
+            "common": (d,),
+        }
         return shapes[self.value]
 
 

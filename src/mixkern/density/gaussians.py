@@ -267,7 +267,7 @@ class CommonGaussians(FactorGaussians):
 
     In units of the noise, loadings and differences of means lie in one space of q dimensions, with the orthonormal
     basis Q. Outside of it all components are equal. So the metric of kernels is that of the coordinates Q' x alone:
-    differences between rows that are noise in every component do not count.
+    differences between rows that are noise in every component do not count. Without factors it is that of the noise.
     """
 
     def __init__(self, kind: CovarianceType, means: Floats, covariances: Floats, loadings: Floats | None) -> None:
@@ -283,7 +283,11 @@ class CommonGaussians(FactorGaussians):
         return np.ascontiguousarray(vectors[:, kept][:, : self.loadings.shape[2]].T * scales)
 
     @cached_property
-    def whiteners(self) -> ProjectedWhiteners:
+    def whiteners(self) -> Metric:
+        return self._factor_whiteners if self.loadings.shape[2] else self._low_rank
+
+    @cached_property
+    def _factor_whiteners(self) -> ProjectedWhiteners:
         projection = self._projection
         seen = projection @ self.loadings  # (k, q, q)
         covariances = seen @ np.swapaxes(seen, 1, 2) + np.eye(len(projection))
@@ -301,9 +305,25 @@ class CommonGaussians(FactorGaussians):
         basis = projection.T / scales[:, None] ** 2  # from the coordinates Q' x back to columns
         return self.covariances[0], basis @ roots
 
-    def n_parameters(self) -> float:
+    def log_density(self, values: Floats, observed: Positions) -> Floats:
+        if len(observed) < self.means.shape[1]:
+            return super().log_density(values, observed)
+        metric, noise = self._factor_whiteners, self.covariances[0]
+        white = (values - self.means[0]) / np.sqrt(noise)
+        seen, centres = metric.projected(values - self.means[0]), metric.projected(self.means - self.means[0])
+        # Outside of the common space all components are equal.
+        outside = np.einsum("nd,nd->n", white, white) - np.einsum("nq,nq->n", seen, seen)
+        log_dets = np.log(np.diagonal(metric.whiteners, axis1=1, axis2=2)).sum(axis=1)
+        log_density = np.empty((len(values), len(self.means)))
+        for k, W in enumerate(metric.whiteners):
+            distances = (seen - centres[k]) @ W.T
+            log_density[:, k] = log_dets[k] - 0.5 * np.einsum("nq,nq->n", distances, distances)
+        constant = values.shape[1] * LOG_2PI + np.log(noise).sum()
+        return log_density - 0.5 * (constant + np.maximum(outside, 0.0))[:, None]
+
+    def n_parameters(self) -> Floats:
         q = self.loadings.shape[2]
-        return q * (q + 1) / 2
+        return np.full(len(self.means), q * (q + 1) / 2)
 
 
 GAUSSIANS: dict[CovarianceType, type[Gaussians]] = {

@@ -69,6 +69,8 @@ def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: Ran
     from sklearn.metrics import pairwise_distances_argmin
 
     features = _features(rows)
+    if not features.shape[1]:  # common factors of independent columns: there are none
+        return np.zeros(len(features), dtype=np.intp), 1
     k = min(n_components, len(np.unique(features, axis=0)) if len(features) <= n_components else n_components)
     if how is Start.RANDOM:
         centres = features[random.choice(len(features), size=k, replace=False)]

@@ -81,14 +81,16 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     ----------
     n_components : int, default=20
         Number of components to start with; fewer remain.
-    covariance_type : {"full", "tied", "diag", "spherical", "factor", "auto"}, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical", "factor", "common", "auto"}, default="full"
         Kind of the components' covariances, as in scikit-learn's GaussianMixture. ``"factor"`` is between ``"diag"``
         and ``"full"``: a few factors, on which all columns depend, and independent noise; the number of factors of each
-        component maximises the bound. Its cost is linear in the number of columns. ``"auto"`` is the one of full,
-        tied, factor and diagonal covariances with the highest evidence.
+        component maximises the bound. Its cost is linear in the number of columns. ``"common"`` has factors and noise
+        that all components share: the best for kernels of wide tables. First the factors are learned, then a mixture
+        with full covariances of the rows' expected factors, of which ``lower_bound_`` is the bound. ``"auto"`` is the
+        one of full, tied, factor and diagonal covariances with the highest evidence.
     n_factors : int, default=None
-        Largest number of factors of a component, for ``covariance_type="factor"``. ``None`` is 20, or one less than
-        there are columns.
+        Largest number of factors of a component, for ``covariance_type="factor"``, or of all together, for
+        ``"common"``. ``None`` is 20, or one less than there are columns.
     weight_concentration_prior : float, default=None
         alpha0. The smaller, the fewer components; ``None`` is one over ``n_components``.
     mean_prior : array-like of shape (d,), default=None
@@ -126,7 +128,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         Largest number of iterations, on each sample.
     warm_start : bool, default=False
         Whether :meth:`fit` continues from the components of the last fit, with the present priors. It starts again
-        where ``covariance_type``, ``n_categorical`` or ``use_labels`` have changed.
+        where ``covariance_type``, ``n_factors``, ``n_categorical`` or ``use_labels`` have changed.
     verbose : int, default=0
         1 prints a line at the end, 2 also one for every iteration.
     random_state : int, RandomState or None, default=None
@@ -494,7 +496,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
             mixture = replace(mixture, categories=tables)
         return learned | {
             "mixture_": mixture,
-            "covariance_type_": str(kind),
+            "covariance_type_": str(mixture.covariance_type),
             "n_components_": mixture.n_components,
             "bound_trace_": np.array(ascent.bounds),
             "lower_bound_": float(ascent.bounds[-1]),

@@ -139,7 +139,9 @@ def projected(letter: str, rows: object, whiteners: ProjectedWhiteners) -> Float
     projection: Floats = array("projection", whiteners.projection, np.float64, "(q, d)", (2,))
     found: Floats = array(letter, rows, np.float64, f"(rows, {projection.shape[1]})", (2,))
     if found.shape[1] != projection.shape[1]:
-        raise EngineError(f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {projection.shape[1]}.")
+        raise EngineError(
+            f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {projection.shape[1]}."
+        )
     length("projection", projection)
     length(letter, found)
     return whiteners.projected(found)

@@ -114,8 +114,9 @@ class ProjectedWhiteners:
         >>> metric.projected(np.array([[5.0, 0.0]])), metric.whitened(0, np.array([[5.0, 0.0]]))
         (array([[3.]]), array([[6.]]))
         """
-        found = _in_blocks(rows) @ self.projection.T
-        return np.ascontiguousarray(found.reshape(-1, len(self.projection))[: len(rows)])
+        padded = _in_blocks(rows)
+        found = (padded @ self.projection.T).reshape(padded.shape[0] * BLOCK, len(self.projection))
+        return np.ascontiguousarray(found[: len(rows)])
 
     def whitened(self, k: int, rows: Floats) -> Floats:  # (n, q)
         """Give W_k P x for each row x."""

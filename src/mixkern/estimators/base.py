@@ -52,7 +52,7 @@ from mixkern.validation import (
 from mixkern.wording import counted, percent, shown
 
 MAX_GRAPH_ROWS = 5_000  # matrices of that size take 200 MB each
-MAX_FULL_COLUMNS = 500  # columns with full covariances: 20 components take 40 MB, a row 250,000 products for each
+MAX_FULL_COLUMNS = 24  # columns with full covariances; with more, common factors were better (docs/accuracy.md)
 
 RULES: dict[str, Rule] = {
     "C": POSITIVE,
@@ -362,20 +362,22 @@ def default_prior(kernel: Any) -> PrecisionPrior:
 
 
 def default_density(prior: str, n: int, d: int, random_state: Any = None) -> VBMixture:
-    """Return a density for n rows of d continuous columns, with diagonal covariances if full ones are too large.
+    """Return a density for n rows of d continuous columns.
 
-    >>> str(default_density("typical", n=100, d=3).covariance_type)
-    'full'
+    Covariances are full. With many columns, components share factors instead, because full covariances would have too
+    many parameters, and most of a distance would be noise. With few columns and too few rows they are diagonal.
+
+    >>> [str(default_density("typical", n=100, d=d).covariance_type) for d in (3, 200)]
+    ['full', 'common']
     """
-    kind = CovarianceType.FULL
-    if d > 1 and (n < 2 * (d + 1) or d > MAX_FULL_COLUMNS):
+    kind = CovarianceType.FULL if d <= MAX_FULL_COLUMNS else CovarianceType.COMMON
+    if 1 < d <= MAX_FULL_COLUMNS and n < 2 * (d + 1):
         kind = CovarianceType.DIAG
         warn(
-            f"{n} rows of {d} continuous columns: too {'few rows' if n < 2 * (d + 1) else 'many columns'} for full "
-            "covariances, so diagonal ones are used.",
+            f"{n} rows of {d} continuous columns: too few rows for full covariances, so diagonal ones are used.",
             DensityChoiceWarning,
             hint=hint(
-                python="Choose them yourself: density=VBMixture(covariance_type='diag'), or reduce the columns first.",
+                python="Choose them yourself: density=VBMixture(covariance_type='diag').",
                 cli="Fewer columns may do better: --drop COLUMNS.",
             ),
         )
