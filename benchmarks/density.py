@@ -14,10 +14,12 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from benchmarks.ratio import seconds
 from mixkern import VBMixture
-from mixkern.density.block import blocks
+from mixkern.density.block import InnerRows, blocks
 from mixkern.density.covariance import FullPrecision
 from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.inference import learn
 from mixkern.density.posterior import Posterior, Prior
+from mixkern.density.settings import policy_of
 
 K = 30  # components at first
 ROOT = Path(__file__).parents[1]
@@ -113,6 +115,51 @@ def iteration_cost(n: int, d: int) -> None:
     print(f"  {n:>7} x {d:>2}: {step / product:.1f} times the two dgemm in it ({1e3 * step:.1f} ms)", flush=True)
 
 
+def factor_rows(n: int, d: int, k: int = 5, q: int = 8) -> np.ndarray:
+    """Draw rows from k components with q factors each."""
+    random = np.random.RandomState(0)
+    parts = []
+    for _ in range(k):
+        factors = random.standard_normal((n // k, q)) @ random.standard_normal((q, d))
+        parts.append(factors + 0.5 * random.standard_normal((n // k, d)) + 2 * random.standard_normal(d))
+    return np.vstack(parts)
+
+
+def factor_cost(n: int, d: int, k: int = 5) -> None:
+    """Print the time of one iteration with factors, relative to one with full covariances of as many components."""
+    X, each = factor_rows(n, d, k), {}
+    for kind in ("full", "factor"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            density = VBMixture(k, covariance_type=kind, prune=False, merge=False, tol=0.0, max_iter=15, random_state=0)
+            density.fit(X)
+        ascent, policy = density._ascent, policy_of(density)  # noqa: SLF001
+        coordinates = density._coordinates  # noqa: SLF001
+        inner = InnerRows(coordinates.inner(X), np.empty((n, 0)), None, ())
+        q = ascent.posterior.n_factors
+        table = inner.blocks(k, is_diagonal=kind == "factor", n_factors=q)
+        with ThreadPoolExecutor(2) as pool:
+
+            def step(table=table, ascent=ascent, policy=policy, pool=pool) -> None:
+                _, posterior, _ = learn(ascent.prior, ascent.statistics, policy)
+                expectation(table, posterior, expand=True, pool=pool)
+
+            each[kind] = min(seconds(step) for _ in range(10))
+    ratio = each["full"] / each["factor"]
+    print(f"  {n:>7} x {d:>2}, {k} components: {ratio:.1f} times faster ({1e3 * each['factor']:.1f} ms)", flush=True)
+
+
+def wide(n: int, d: int) -> None:
+    """Fit factors to n rows of d columns, and print time and memory of this process."""
+    X = factor_rows(n, d, 4)
+    density = VBMixture(covariance_type="factor", random_state=0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    took = seconds(lambda: density.fit(X))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    figures = f"{took:.1f} s, {after / 1024:.0f} MB at most, {(after - before) / 1024:.0f} of them for the fit"
+    print(f"  {n} x {d}: {figures}, {density.n_components_} components", flush=True)
+
+
 def stream(n: int, d: int = 10) -> None:
     """Fit n rows in blocks, and print time and memory of this process."""
     size = n // 20
@@ -138,6 +185,11 @@ def run(*, tiny: bool = False) -> None:
     print("One iteration, all components kept")
     for d in (5, 20):
         iteration_cost(n, d)
+    print("One iteration with factors: the time with full covariances over it")
+    factor_cost(n // 10, 64)
+    print("Factors of a wide table", flush=True)
+    code = f"from benchmarks.density import wide; wide({n // 100}, {n // 25})"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)  # noqa: S603
     print("Blocks", flush=True)
     # In a process of its own, for the memory
     code = f"from benchmarks.density import stream; stream({20 * n})"

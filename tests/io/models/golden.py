@@ -66,6 +66,13 @@ def numbers():
     return pd.DataFrame((np.random.RandomState(1).randn(N, 2) + 2 * group).round(2), columns=["a", "b"])
 
 
+def sizes():
+    """Numbers that depend on one factor."""
+    random, group = np.random.RandomState(4), np.arange(N)[:, None] % 3
+    factor = random.randn(N, 1) * [1.0, 2.0, -1.0, 0.5]
+    return pd.DataFrame((factor + 0.1 * random.randn(N, 4) + 2 * group).round(2), columns=["a", "b", "c", "d"])
+
+
 def texts():
     """Numbers and dates that are written as texts."""
     prices = [f"{i}.{100 + i},50 EUR" for i in range(1, N + 1)]
@@ -150,6 +157,12 @@ KINDS = {
         numbers(),
         labels(),
     ),
+    "density_factor": (
+        MixtureSVC(density=density(covariance_type="factor", precision_prior="evidence"), encoder="passthrough"),
+        sizes(),
+        labels(),
+    ),
+    "density_auto": (MixtureSVC(density=density(covariance_type="auto"), random_state=0), sizes(), labels()),
     "density_tied": (MixtureSVC(density=density(covariance_type="tied"), encoder="passthrough"), numbers(), labels()),
 }
 
