@@ -35,16 +35,18 @@ class FactorExpectation:
             self._origins = np.zeros_like(posterior.means)
             self._theta = parameters_of(posterior)
             self._theta[:, -1] -= 0.5 * self._log_pivots.sum(axis=1)
+            self._is_there = posterior.relevances > 0
+            self._owners = np.nonzero(self._is_there)[0]  # component of each factor
+            self._half = 0.5 * (self._owners == np.arange(posterior.n_components)[:, None])  # (k, all factors)
             self._psi = self._factor_parameters()
 
-    def _factor_parameters(self) -> Floats:  # (k q, d + 1)
-        """Coefficients of (x, 1) in g."""
+    def _factor_parameters(self) -> Floats:  # (all factors, d + 1)
+        """Coefficients of (x, 1) in g, for the factors of all components that were not removed."""
         posterior = self.posterior
-        k, d, q = posterior.loadings.shape
         gains = self._roots @ np.swapaxes(posterior.weighted_loadings, 1, 2)  # (k, q, d)
         constants = np.einsum("kqd,kd->kq", gains, posterior.means)
         constants += np.einsum("kij,kj->ki", self._roots, posterior.cross_spreads)
-        return np.concatenate([gains, -constants[:, :, None]], axis=2).reshape(k * q, d + 1)
+        return np.concatenate([gains, -constants[:, :, None]], axis=2)[self._is_there]
 
     def __call__(self, block: Block) -> FactorStatistics:
         """Give the statistics of a block."""
@@ -61,15 +63,18 @@ class FactorExpectation:
         features = features_of(block.values, is_diagonal=True)  # x^2, x, 1
         linear = features[d:]
         log_rho = self._theta @ features
-        g = (self._psi @ linear).reshape(k, q, linear.shape[1])
-        log_rho += 0.5 * np.einsum("kqn,kqn->kn", g, g)
+        g = self._psi @ linear  # of the factors of all components, one below the other
+        log_rho += self._half @ (g * g)
         if posterior.category_concentrations:
             log_rho += log_categories(block, posterior)
         shares, log_normaliser = responsibilities(log_rho, block.weights)
         sums = shares @ features.T
-        weighted = g * shares[:, None, :]
-        squares = weighted @ np.swapaxes(g, 1, 2)
-        products = (weighted.reshape(k * q, linear.shape[1]) @ linear.T).reshape(k, q, d + 1)
+        weighted = g * shares[self._owners]
+        squares, products = np.zeros((k, q, q)), np.zeros((k, q, d + 1))
+        products[self._is_there] = weighted @ linear.T
+        for j, is_own in enumerate(self._is_there):
+            own = slice(*np.searchsorted(self._owners, [j, j + 1]))
+            squares[j][np.ix_(is_own, is_own)] = weighted[own] @ g[own].T
         products = np.swapaxes(products, 1, 2) @ self._roots  # (k, d + 1, q), from g to z
         return self._statistics(
             block,
