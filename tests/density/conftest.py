@@ -118,11 +118,14 @@ def make_mixture():
             "diag": random.uniform(0.3, 2, (k, d)),
             "spherical": random.uniform(0.3, 2, k),
             "factor": random.uniform(0.3, 2, (k, d)),
+            "common": random.uniform(0.3, 2, d),
         }[kind]
-        loadings = factors[:, :, :2] if kind == "factor" else None
+        loadings = factors[:, :, :2] if kind in ("factor", "common") else None
         tables = [random.dirichlet(np.ones(n), size=k) for n in n_categories]
-        return Mixture(
-            random.dirichlet(np.ones(k)), random.normal(size=(k, d)) * 2, covariances, kind, tables, loadings
-        )
+        weights, means = random.dirichlet(np.ones(k)), random.normal(size=(k, d)) * 2
+        if kind == "common":  # all in the space of the first component's factors
+            means = means[:1] + means[:, :2] @ loadings[0].T
+            loadings = loadings[0] @ random.normal(size=(k, loadings.shape[2], loadings.shape[2]))
+        return Mixture(weights, means, covariances, kind, tables, loadings)
 
     return make

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from mixkern import Mixture, VBMixture
 from mixkern.density.common import CommonFactors
+from mixkern.errors import MixtureError
 from mixkern.kernels import BlendKernel, GMMKernel, RWMKernel
 
 D, Q = 12, 3
@@ -169,3 +170,11 @@ def test_components_narrower_than_the_noise_have_no_negative_variance():
 def test_same_after_dict_and_pickle(mixture):
     assert Mixture.from_dict(mixture.to_dict()) == mixture
     assert pickle.loads(pickle.dumps(mixture)) == mixture
+
+
+def test_factors_that_are_not_shared(mixture):
+    random = np.random.RandomState(0)
+    with pytest.raises(MixtureError, match="must lie in one space of 2 dimensions, that of the factors"):
+        replace(mixture, loadings=random.normal(size=mixture.loadings.shape))
+    with pytest.raises(MixtureError, match="must lie in one space of 2 dimensions, that of the factors"):
+        replace(mixture, means=random.normal(size=mixture.means.shape))

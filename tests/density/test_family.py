@@ -63,7 +63,7 @@ def test_priors_decide_which_families_are_possible():
     assert kinds(VBMixture(covariance_type="auto", degrees_of_freedom_prior=1.5), 1000, 4) == ["factor"]
     with pytest.raises(MixtureError, match="precision_prior must be a positive number"):
         families_of(VBMixture(covariance_type="auto", precision_prior=-1.0), 100, Coordinates(np.zeros(3), np.ones(3)))
-    text = "covariance_type must be one of 'full', 'tied', 'diag', 'spherical', 'factor', 'auto', but it is 'automatic'"
+    text = "one of 'full', 'tied', 'diag', 'spherical', 'factor', 'common', 'auto', but it is 'automatic'"
     with pytest.raises(OptionError, match=text):
         VBMixture(covariance_type="automatic").fit(rows("full"))
 

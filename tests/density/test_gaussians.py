@@ -119,7 +119,7 @@ def test_loadings_that_do_not_fit():
         Mixture([1.0], [[0.0, 1.0]], [[1.0, 4.0]], "factor")
     with pytest.raises(MixtureError, match=r"loadings must have shape \(1, 2, q\)"):
         Mixture([1.0], [[0.0, 1.0]], [[1.0, 4.0]], "factor", loadings=[[1.0, 2.0]])
-    with pytest.raises(MixtureError, match="Only covariance_type='factor' has loadings, not 'diag'"):
+    with pytest.raises(MixtureError, match="Only the covariance types 'factor' and 'common' have loadings, not 'diag'"):
         Mixture([1.0], [[0.0]], [[1.0]], "diag", loadings=[[[1.0]]])
     with pytest.raises(MixtureError, match="covariances must be positive"):
         Mixture([1.0], [[0.0]], [[0.0]], "factor", loadings=[[[1.0]]])

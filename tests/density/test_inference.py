@@ -306,7 +306,7 @@ def log_evidence(X, codes, components, k, kind):
     return total
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CovarianceType if kind is not CovarianceType.FACTOR])
+@pytest.mark.parametrize("kind", [kind for kind in PRECISIONS if kind is not CovarianceType.FACTOR])
 @pytest.mark.parametrize("d", [1, 3])
 def test_gains_are_differences_of_the_log_evidence(kind, d):
     random = np.random.RandomState(0)

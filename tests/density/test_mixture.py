@@ -381,7 +381,7 @@ def test_what_makes_no_mixture(change, text):
 def test_an_unknown_kind():
     with pytest.raises(
         OptionError,
-        match="covariance_type must be one of 'full', 'tied', 'diag', 'spherical', 'factor', but it is 'dia",
+        match="covariance_type must be one of 'full', 'tied', 'diag', 'spherical', 'factor', 'common', but it is 'dia",
     ):
         one(covariance_type="diagonal")
 
@@ -406,6 +406,9 @@ def test_components_of_few_rows_lean_on_the_mean(kind, make_mixture):
     found = mixture.steadied(n)
     if kind == "tied":
         assert found == mixture
+        return
+    if kind == "common":  # the noise is shared
+        np.testing.assert_array_equal(found.covariances, mixture.covariances)
         return
     if kind == "factor":
         numbers = d * (d + 1) / 2  # as many as a full matrix: factors and noise have no more

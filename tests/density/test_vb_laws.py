@@ -32,6 +32,7 @@ laws = settings(
 
 NAN = np.nan
 KINDS = st.sampled_from(list(CovarianceType))
+FAMILIES = st.sampled_from(list(PRECISIONS))  # those that are inferred; common factors are coordinates
 SEEDS = st.integers(0, 2**32 - 1)
 POOL = ThreadPoolExecutor(1)
 FIXED = Policy(precision_prior=None, learns_degrees=False, prune_below=0.0, merges=False, tol=-1.0, max_iter=12)
@@ -89,7 +90,7 @@ def first_factors(statistics):
 
 
 @st.composite
-def cases(draw, *, gaps=True, kinds=KINDS):
+def cases(draw, *, gaps=True, kinds=FAMILIES):
     kind = draw(kinds)
     n, d, e, k = draw(st.integers(1, 14)), draw(st.integers(0, 3)), draw(st.integers(0, 2)), draw(st.integers(1, 4))
     numbers = st.floats(-8, 8, width=16) | st.integers(-2, 2).map(float)
@@ -135,10 +136,15 @@ def mixtures(draw):
         "diag": random.uniform(0.1, 3, (k, d)),
         "spherical": random.uniform(0.1, 3, k),
         "factor": random.uniform(0.1, 3, (k, d)),
+        "common": random.uniform(0.1, 3, d),
     }[kind]
-    loadings = random.normal(size=(k, d, draw(st.integers(0, 3)))) if kind is CovarianceType.FACTOR else None
+    q = min(draw(st.integers(0, 3)), d)
+    means, loadings = 3 * random.normal(size=(k, d)), random.normal(size=(k, d, q)) if kind.has_loadings else None
+    if kind is CovarianceType.COMMON:
+        means = means[:1] + random.normal(size=(k, q)) @ loadings[0].T
+        loadings = loadings[0] @ random.normal(size=(k, q, q))
     tables = [random.dirichlet(np.ones(n), size=k) for n in draw(st.lists(st.integers(1, 4), max_size=2))]
-    mixture = Mixture(random.dirichlet(np.ones(k)), 3 * random.normal(size=(k, d)), covariances, kind, tables, loadings)
+    mixture = Mixture(random.dirichlet(np.ones(k)), means, covariances, kind, tables, loadings)
     rows, _ = mixture.sample(draw(st.integers(0, 12)), draw(st.integers(0, 100)))
     rows[random.random(rows.shape) < draw(st.sampled_from([0.0, 0.3, 1.0]))] = NAN
     return mixture, rows, random
@@ -280,12 +286,12 @@ def test_component_order_does_not_matter_to_the_inference(case, seed):
 def test_component_order_does_not_matter_to_the_density(given_mixture):
     mixture, rows, random = given_mixture
     order = random.permutation(mixture.n_components)
-    is_tied = mixture.covariance_type is CovarianceType.TIED
+    is_shared = mixture.covariance_type in (CovarianceType.TIED, CovarianceType.COMMON)
     permuted = replace(
         mixture,
         weights=mixture.weights[order],
         means=mixture.means[order],
-        covariances=mixture.covariances if is_tied else mixture.covariances[order],
+        covariances=mixture.covariances if is_shared else mixture.covariances[order],
         loadings=None if mixture.loadings is None else mixture.loadings[order],
         categories=[table[order] for table in mixture.categories],
     )

@@ -13,6 +13,7 @@ from mixkern.typing import Floats, Positions, RandomState
 
 LOG_2PI = float(np.log(2 * np.pi))
 KEPT_BYTES = 1 << 24  # of factors for rows with gaps
+OUTSIDE = 1e-6  # part of common loadings and means that may lie outside of the factors' space, by rounding
 FEW_COLUMNS = 64  # up to which the metric of factors is a matrix: as cheap, and the core skips components
 
 
@@ -275,12 +276,17 @@ class CommonGaussians(FactorGaussians):
 
     @cached_property
     def _projection(self) -> Floats:  # (q, d)
-        """Q' in the table's units, (q, d)."""
-        scales = 1 / np.sqrt(self.covariances[0])
-        stacked = np.concatenate(list(self.loadings), axis=1) * scales[:, None]
+        """Q' in the table's units; an error where the components do not share their factors."""
+        scales, q = 1 / np.sqrt(self.covariances[0]), self.loadings.shape[2]
+        stacked = np.concatenate([*self.loadings, (self.means - self.means[0]).T], axis=1) * scales[:, None]
         vectors, sizes, _ = np.linalg.svd(stacked, full_matrices=False)
-        kept = sizes > len(sizes) * np.finfo(float).eps * sizes.max(initial=0.0)
-        return np.ascontiguousarray(vectors[:, kept][:, : self.loadings.shape[2]].T * scales)
+        if sizes[q:].max(initial=0.0) > OUTSIDE * sizes.max(initial=0.0):
+            raise MixtureError(
+                "With covariance_type='common', the loadings of all components and the differences of their means must "
+                f"lie in one space of {q} dimensions, that of the factors, but they do not."
+            )
+        kept = sizes[:q] > len(sizes) * np.finfo(float).eps * sizes.max(initial=0.0)
+        return np.ascontiguousarray(vectors[:, :q][:, kept].T * scales)
 
     @cached_property
     def whiteners(self) -> Metric:
@@ -306,7 +312,7 @@ class CommonGaussians(FactorGaussians):
         return self.covariances[0], basis @ roots
 
     def log_density(self, values: Floats, observed: Positions) -> Floats:
-        if len(observed) < self.means.shape[1]:
+        if len(observed) < self.means.shape[1] or not self.loadings.shape[2]:
             return super().log_density(values, observed)
         metric, noise = self._factor_whiteners, self.covariances[0]
         white = (values - self.means[0]) / np.sqrt(noise)
