@@ -1,4 +1,4 @@
-r"""Metrics of low rank plus a diagonal: rows are whitened by products with thin matrices, never by a d x d one.
+r"""Metrics of low rank, with or without a diagonal: rows are whitened by thin matrices, never by a d x d one.
 
 With noise variances D and loadings L (d, q), :math:`\Sigma = L L' + D`. In units of the noise, B = D^{-1/2} L,
 :math:`\Sigma^{-1} = W' W` with :math:`W = (I + B B')^{-1/2} D^{-1/2} = (I - F F') D^{-1/2}`. From the eigenvalues
