@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.mixture import Mixture
 from mixkern.density.parzen import ParzenWindow
-from mixkern.density.vb import VBMixture, check_magnitude
+from mixkern.density.reading import check_magnitude
+from mixkern.density.vb import VBMixture
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint, ignored_warnings
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, all_or_nothing, quiet

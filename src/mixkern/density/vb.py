@@ -11,18 +11,17 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density.block import Coordinates, InnerRows, n_slots_of
+from mixkern.density.block import Coordinates
 from mixkern.density.common import CommonFactors
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
-from mixkern.density.mixture import Mixture, check_codes
+from mixkern.density.mixture import Mixture
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.progressive import SETTLING, fit_progressively, n_ascents
+from mixkern.density.reading import RowReader
 from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, restart
-from mixkern.encoding import encode_labels
-from mixkern.encoding.lengths import check_length, checked_weights
-from mixkern.encoding.numeric import numeric_rows
+from mixkern.encoding.lengths import checked_weights
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.notebook import NotebookMixin, column_counts
@@ -44,7 +43,6 @@ from mixkern.typing import Floats
 from mixkern.validation import AUTO, COUNT, FLAG, NONE, NOT_NEGATIVE, POSITIVE, Rule, at_least, check_parameters, one_of
 from mixkern.wording import counted
 
-LARGEST = 1e150  # value whose square is still a number
 LARGEST_WEIGHT = 1e9  # of a row: with larger ones, priors are lost in rounding errors
 WARM_UP = 4_000  # rows of a stream that are kept, and fitted again with each block
 N_COMPARED = 3  # ascents at most by which families of covariances are compared
@@ -70,7 +68,7 @@ SLOW = hint(
 
 
 @model_part("VBMixture")
-class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
+class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, BaseEstimator):
     r"""A Gaussian mixture with an automatic number of components, by variational Bayesian inference.
 
     It starts with many components and removes those that explain less than about one row, so iterations become
@@ -405,49 +403,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         check_is_fitted(self)
         return self.mixture_.sample(n_samples, self.random_state)
 
-    # ---------------------------------------------------------------- reading
-
-    def _check(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        rows = self._numbers(X, reset=False)
-        check_magnitude(rows)
-        return rows
-
-    def _numbers(self, X: Any, *, reset: bool) -> Floats:
-        return numeric_rows(self, X, reset=reset, order="C")
-
-    def _read(self, values: Floats, y: Any, weights: Floats | None, *, reset: bool) -> InnerRows:
-        d = values.shape[1] - self.n_categorical
-        if d < 0:
-            raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
-        check_magnitude(values)
-        if weights is not None and not weights.all():  # rows without weight must not become first centres
-            counts = weights > 0
-            values, weights = values[counts], weights[counts]
-            y = None if y is None else [label for label, is_one in zip(y, counts, strict=True) if is_one]
-        check_codes(values[:, d:])
-        codes = self._codes(values[:, d:], y, reset=reset)
-        if reset:
-            self._set_up(values[:, :d], weights)
-            self._n_slots = n_slots_of(codes)
-        inner = self._coordinates.inner(values[:, :d])
-        return InnerRows(inner, codes, weights, self._n_slots, self._coordinates)
-
-    def _label_column(self, values: Floats, y: Any) -> Any:
-        """Return the labels, one for each row; ``None`` where they are not used."""
-        if not self.use_labels:
-            return None
-        if y is None:
-            raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
-        check_length(len(values), len(encode_labels(y, min_classes=0).codes))
-        return np.asarray(y, dtype=object).ravel() if np.ndim(y) > 1 else y
-
-    def _codes(self, codes: Floats, y: Any, *, reset: bool) -> Floats:
-        if not self.use_labels:
-            return codes
-        if reset:
-            self.classes_ = encode_labels(y).classes
-        return np.column_stack([codes, _class_codes(self.classes_, y)])
+    # ---------------------------------------------------------------- settings
 
     def _structure_settings(self) -> tuple[object, ...]:
         """Give the parameters that must be the same for a fit to be continued."""
@@ -456,7 +412,6 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
     def _set_up(self, X: Floats, weights: Floats | None) -> None:
         """Set the coordinates; an error where the settings do not fit the columns."""
         choice = one_of(CovarianceChoice, self.covariance_type, "covariance_type")
-        self._coordinates: Coordinates | CommonFactors
         if choice is CovarianceChoice.COMMON:
             self._coordinates = self._common_factors(X, weights)
         else:
@@ -477,7 +432,7 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         )
         return CommonFactors.of(one.fit(X, sample_weight=weights).mixture_)
 
-    # ---------------------------------------------------------------- settings
+    # ---------------------------------------------------------------- results
 
     def _keep(self, ascent: Ascent) -> None:
         """Set the attributes that describe the end of an ascent."""
@@ -529,19 +484,3 @@ class VBMixture(EstimatorParts, ProgressMixin, NotebookMixin, DensityMixin, Base
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def check_magnitude(values: Floats) -> None:
-    """Raise an error for values whose squares overflow."""
-    if (np.abs(values) > LARGEST).any():
-        raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
-
-
-def _class_codes(classes: NDArray[Any], y: Any) -> Floats:
-    """Code labels by given classes; any other label is coded as the slot after the last."""
-    # Together, so that a block may have one class only, or none.
-    labels = encode_labels([*classes, *y], classes=classes)
-    slots = np.full(labels.n_classes + 1, float(len(classes)))
-    slots[labels.codes[: len(classes)]] = np.arange(len(classes))
-    slots[-1] = np.nan  # code -1: unlabelled
-    return slots[labels.codes[len(classes) :]]
