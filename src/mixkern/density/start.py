@@ -21,7 +21,7 @@ from mixkern.typing import Floats, Positions, RandomState
 COARSE_TOL = 1e-4  # of an ascent that is not the last one
 CANDIDATES = 20  # rows per component among which k-means++ chooses centres
 WIDE = 10  # columns from which on factors start from components of principal components
-PRINCIPAL = 20  # of them
+PRINCIPAL = 8  # of them
 MOST_INDICATORS = 500  # categories of all columns together, beyond which they do not influence the choice of centres
 
 
