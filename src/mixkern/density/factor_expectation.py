@@ -20,6 +20,8 @@ from mixkern.density.mixture import LOG_2PI
 from mixkern.density.responsibility import category_counts, features_of, log_categories, parameters_of, responsibilities
 from mixkern.typing import Floats
 
+NEGLIGIBLE = 1e-13  # share of a row, relative to the largest, below which its factors add nothing to the spread
+
 
 class FactorExpectation:
     """E-step of single blocks, under one posterior."""
@@ -140,9 +142,8 @@ class _RowFactors:
         self.deviation = deviation  # (d, n)
         self.precision = self._precisions(block, posterior, k)  # (q, q), or (n, q, q)
         self.log_pivots, _ = pivots(self.precision)  # (q,), or (n, q)
-        self.covariance: Floats = np.asarray(np.linalg.inv(self.precision), dtype=float)
         h = weighted.T @ deviation - posterior.cross_spreads[k][:, None]
-        self.factors = _times(self.covariance, h)  # <z>, (q, n)
+        self.factors = _solved(self.precision, h)  # <z>, (q, n)
         log_density = 0.5 * (
             np.einsum("qn,qn->n", h, self.factors)
             - self.log_pivots.sum(axis=-1)
@@ -170,12 +171,10 @@ class _RowFactors:
         if self.has_gaps:
             filled = np.where(gaps, self.loadings @ z, self.deviation)
         weighted = shares * z
-        covariance = np.broadcast_to(self.covariance, (z.shape[1], *self.covariance.shape[-2:]))
         products, squares = filled @ weighted.T, filled**2 @ shares
+        total, of_columns = self._spreads(shares)
         if self.has_gaps:
-            flat = shares[:, None] * covariance.reshape(len(shares), -1)
-            spread = (gaps @ flat).reshape(len(gaps), *self.covariance.shape[-2:])  # (d, q, q): of the gaps of a column
-            of_gaps = np.einsum("dq,dqp->dp", self.loadings, spread)
+            of_gaps = np.einsum("dq,dqp->dp", self.loadings, of_columns)
             products = products + of_gaps
             squares = squares + np.einsum("dq,dq->d", of_gaps, self.loadings) + (gaps @ shares) * self.noise
         return {
@@ -183,13 +182,24 @@ class _RowFactors:
             "squares": squares,
             "products": products,
             "factor_sums": weighted.sum(axis=1),
-            "factor_squares": weighted @ z.T + np.einsum("n,nij->ij", shares, covariance),
+            "factor_squares": weighted @ z.T + total,
             "log_pivots": shares @ np.broadcast_to(self.log_pivots, z.T.shape),
         }
 
+    def _spreads(self, shares: Floats) -> tuple[Floats, Floats]:  # (q, q), (d, q, q)
+        """Add up M^-1: of all rows, and for each column of the rows with a gap there."""
+        gaps = self.is_gap
+        if self.precision.ndim == 2:
+            covariance = np.linalg.inv(self.precision)
+            return shares.sum() * covariance, (gaps @ shares)[:, None, None] * covariance
+        counts = shares > NEGLIGIBLE * shares.max(initial=0.0)
+        spreads = shares[counts, None, None] * np.linalg.inv(self.precision[counts])
+        flat = spreads.reshape(len(spreads), -1)
+        return spreads.sum(axis=0), (gaps[:, counts] @ flat).reshape(len(gaps), *spreads.shape[1:])
 
-def _times(matrices: Floats, columns: Floats) -> Floats:  # (q, n)
-    """One matrix times all columns, or each matrix times its column."""
+
+def _solved(matrices: Floats, columns: Floats) -> Floats:  # (q, n)
+    """Solve linear equations of one matrix for all columns, or of each matrix for its column."""
     if matrices.ndim == 2:
-        return matrices @ columns
-    return np.einsum("nij,jn->in", matrices, columns)
+        return np.asarray(np.linalg.solve(matrices, columns), dtype=float)
+    return np.asarray(np.linalg.solve(matrices, columns.T[:, :, None])[:, :, 0].T, dtype=float)
