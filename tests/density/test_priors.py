@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mixkern.density import VBMixture
 from mixkern.density.priors import SMALLEST_VARIANCE, PrecisionPrior, evidence_degrees, evidence_prior, typical_prior
 
 EVIDENCE, DIAG, ISOTROPIC = PrecisionPrior.EVIDENCE, PrecisionPrior.EVIDENCE_DIAG, PrecisionPrior.EVIDENCE_ISOTROPIC
@@ -117,3 +118,31 @@ def test_without_numbers_there_is_nothing_to_choose(kind, make_prior, statistics
     for form in (EVIDENCE, DIAG, ISOTROPIC):
         assert evidence_prior(prior, posterior, form).inverse_scale.shape == shape
         assert np.isfinite(evidence_degrees(prior, posterior, form).degrees)
+
+
+# ---------------------------------------------------------------- beta0
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical", "factor"])
+def test_the_weight_of_the_prior_mean_is_learned(kind):
+    """Clusters far apart in units of their width: a prior mean that counts as a row would make them wider."""
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(size=(50, 3)) + 40 * random.normal(size=3) for _ in range(3)])
+    settings = {"n_components": 3, "covariance_type": kind, "random_state": 0, "precision_prior": "evidence_diag"}
+    if kind == "spherical":
+        settings["precision_prior"] = "evidence_isotropic"
+    fixed = VBMixture(**settings).fit(X)
+    learned = VBMixture(**settings, mean_precision_prior="auto").fit(X)
+    assert learned._ascent.prior.mean_precision < 0.05
+    assert np.diff(learned.bound_trace_[1:]).min(initial=0.0) >= -1e-7 * abs(learned.lower_bound_)
+    if kind == "factor":  # learned in any case
+        assert fixed.lower_bound_ == learned.lower_bound_
+    else:
+        assert learned.lower_bound_ > fixed.lower_bound_ + 10
+        assert learned.mixture_.variances.mean() < fixed.mixture_.variances.mean()
+
+
+def test_the_weight_of_the_prior_mean_has_a_limit():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    density = VBMixture(1, mean_precision_prior="auto", random_state=0).fit(X)
+    assert density._ascent.prior.mean_precision == 1.0

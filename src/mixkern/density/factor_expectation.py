@@ -194,7 +194,7 @@ class _RowFactors:
             return shares.sum() * covariance, (gaps @ shares)[:, None, None] * covariance
         counts = shares > NEGLIGIBLE * shares.max(initial=0.0)
         spreads = shares[counts, None, None] * np.linalg.inv(self.precision[counts])
-        flat = spreads.reshape(len(spreads), -1)
+        flat = spreads.reshape(len(spreads), spreads.shape[1] ** 2)
         return spreads.sum(axis=0), (gaps[:, counts] @ flat).reshape(len(gaps), *spreads.shape[1:])
 
 
