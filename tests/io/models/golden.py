@@ -162,6 +162,11 @@ KINDS = {
         sizes(),
         labels(),
     ),
+    "density_common": (
+        MixtureSVC(density=density(covariance_type="common", precision_prior="evidence"), encoder="passthrough"),
+        sizes(),
+        labels(),
+    ),
     "density_auto": (MixtureSVC(density=density(covariance_type="auto"), random_state=0), sizes(), labels()),
     "density_tied": (MixtureSVC(density=density(covariance_type="tied"), encoder="passthrough"), numbers(), labels()),
 }
