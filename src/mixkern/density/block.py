@@ -33,10 +33,12 @@ class HasVolume(Protocol):
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Centre and scale of each column."""
+    """Centre and scale of each column. Columns with one value only have no inner coordinate: they tell nothing."""
 
     centre: Floats  # (d,)
     scale: Floats  # (d,)
+    varying: Positions | None = None  # columns with an inner coordinate; None for all
+    constant_variance: float = 1.0  # of the other columns in every component
 
     @classmethod
     def of(cls, X: Floats, weights: Floats | None, kind: CovarianceType) -> Self:
@@ -51,16 +53,30 @@ class Coordinates:
         deviation = np.sqrt((shares * np.where(there, above - mean, 0.0) ** 2).sum(axis=0) / count)
         if kind is CovarianceType.SPHERICAL and len(deviation):
             deviation = np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
-        return cls(low + mean, np.where(deviation > SMALLEST_SCALE, deviation, 1.0))
+        is_constant = (deviation <= SMALLEST_SCALE) & there.any(axis=0)
+        scale = np.where(deviation > SMALLEST_SCALE, deviation, 1.0)
+        if kind is CovarianceType.SPHERICAL or not is_constant.any():
+            return cls(low + mean, scale)
+        # As after one more row that is off by 1
+        return cls(low + mean, scale, np.flatnonzero(~is_constant), 1 / (1 + float(count[is_constant].max())))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, d."""
+        return len(self.centre)
 
     @property
     def n_inner(self) -> int:
-        """Number of inner coordinates: that of the columns."""
-        return len(self.centre)
+        """Number of inner coordinates."""
+        return self.n_columns if self.varying is None else len(self.varying)
 
     def inner(self, X: Floats) -> Floats:
         """Give rows in inner coordinates."""
-        return (X - self.centre) / self.scale
+        return self._varying((X - self.centre) / self.scale)
+
+    def _varying(self, values: Floats) -> Floats:
+        """Leave out columns without an inner coordinate."""
+        return values if self.varying is None else values[..., self.varying]
 
     def inner_inverse_scale(self, inverse_scale: Floats) -> Floats:
         """Give W^-1 in inner coordinates.
@@ -69,8 +85,8 @@ class Coordinates:
         have a floor.
         """
         if inverse_scale.ndim == 1:
-            return np.maximum(inverse_scale / self.scale**2, RESOLUTION)
-        inner: Floats = inverse_scale / np.outer(self.scale, self.scale)
+            return np.maximum(self._varying(inverse_scale / self.scale**2), RESOLUTION)
+        inner: Floats = self._varying(self._varying(inverse_scale / np.outer(self.scale, self.scale)).T).T
         values, vectors = np.linalg.eigh(inner)
         if values.min(initial=np.inf) >= RESOLUTION:
             return inner
@@ -80,20 +96,40 @@ class Coordinates:
         """Give the excess of a bound in inner coordinates: ln of the scale of each value, summed."""
         there = ~np.isnan(X)
         count = there.sum(axis=0) if weights is None else weights @ there
-        return float(count @ np.log(self.scale))
+        return float(count @ np.log(self._varying(self.scale)))
 
     def outer(self, inner: Any) -> dict[str, Any]:
         """Give means, covariances and loadings of a mixture in the table's own units."""
-        scale, kind = self.scale, inner.covariance_type
+        scale, kind = self._varying(self.scale), inner.covariance_type
         if kind is CovarianceType.SPHERICAL:
             factors: Any = scale[0] ** 2 if len(scale) else 1.0
         else:
             factors = scale**2 if kind.has_vectors else np.outer(scale, scale)
+        loadings = None if inner.loadings is None else inner.loadings * scale[:, None]
         return {
-            "means": inner.means * scale + self.centre,
-            "covariances": inner.covariances * factors,
-            "loadings": None if inner.loadings is None else inner.loadings * scale[:, None],
+            "means": self._with_constants(inner.means * scale, 0.0) + self.centre,
+            "covariances": self._covariances(inner.covariances * factors, kind),
+            "loadings": None
+            if loadings is None
+            else np.swapaxes(self._with_constants(np.swapaxes(loadings, 1, 2)), 1, 2),
         }
+
+    def _covariances(self, covariances: Floats, kind: CovarianceType) -> Floats:
+        """Add the variances of columns without an inner coordinate."""
+        if self.varying is None or kind.has_vectors:
+            return self._with_constants(covariances, self.constant_variance)
+        wide = self._with_constants(np.swapaxes(self._with_constants(covariances), -1, -2))
+        constant = np.delete(np.arange(self.n_columns), self.varying)
+        wide[..., constant, constant] = self.constant_variance
+        return wide
+
+    def _with_constants(self, values: Floats, fill: float = 0.0) -> Floats:
+        """Give values of all columns, a constant for those without an inner coordinate."""
+        if self.varying is None:
+            return values
+        wide = np.full((*values.shape[:-1], self.n_columns), fill)
+        wide[..., self.varying] = values
+        return wide
 
 
 def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:

@@ -39,6 +39,11 @@ class CommonFactors:
         return cls(mixture.means[0], mixture.loadings[0], mixture.covariances[0])
 
     @property
+    def n_columns(self) -> int:
+        """Number of inner columns of a given prior: that of the factors."""
+        return self.n_inner
+
+    @property
     def n_inner(self) -> int:
         """Number of factors, q."""
         return self.loadings.shape[1]

@@ -140,9 +140,9 @@ def _mean(density: Any, centre: Floats) -> Floats:
 
 def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates | CommonFactors) -> Floats:
     """W0^-1 in inner coordinates; where it is learned, any start will do."""
-    d = coordinates.n_inner
     if _precision_form(density) is not None:
-        return precision.isotropic(1.0, d)
+        return precision.isotropic(1.0, coordinates.n_inner)
+    d = coordinates.n_columns
     given: Any = _floats(density.precision_prior)
     kind = precision.covariance_type
     vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
