@@ -792,3 +792,53 @@ def test_a_component_of_less_than_a_row_leaves():
 )
 def test_positive_definite(matrix, expected):
     assert _is_positive_definite(np.array(matrix)) is expected
+
+
+# ---------------------------------------------------------------- columns with one value
+
+
+def with_constant(X):
+    return np.insert(X, 1, 7.0, axis=1)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "factor", "common", "auto"])
+def test_a_constant_column_changes_nothing_in_the_others(kind):
+    X, _ = datasets.make_two_rings(n=200, random_state=0)
+    X = np.hstack([X, X @ [[1.0, 0.5], [-0.5, 1.0]] + 0.1 * np.random.RandomState(0).normal(size=X.shape)])
+    density = VBMixture(covariance_type=kind, random_state=0)
+    alone, beside = clone(density).fit(X).mixture_, clone(density).fit(with_constant(X)).mixture_
+    np.testing.assert_allclose(beside.marginal([0, 2, 3, 4]).full_covariances, alone.full_covariances, rtol=1e-6)
+    np.testing.assert_allclose(beside.means[:, [0, 2, 3, 4]], alone.means, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(beside.means[:, 1], 7.0)
+    np.testing.assert_allclose(beside.responsibilities(with_constant(X)), alone.responsibilities(X), atol=1e-6)
+
+
+def test_a_gap_in_a_constant_column_has_its_value():
+    X, _ = datasets.make_two_rings(n=100, random_state=0)
+    rows = with_constant(X)
+    rows[::3, 1] = np.nan
+    mixture = VBMixture(random_state=0).fit(rows).mixture_
+    np.testing.assert_allclose(mixture.conditional_mean(rows)[:, 1], 7.0)
+
+
+def test_another_value_in_a_constant_column_is_improbable():
+    X, _ = datasets.make_two_rings(n=100, random_state=0)
+    density = VBMixture(random_state=0).fit(with_constant(X))
+    other = with_constant(X)
+    other[:, 1] += 1
+    np.testing.assert_allclose(density.score_samples(with_constant(X)) - density.score_samples(other), 101 / 2)
+    np.testing.assert_allclose(density.predict_proba(other), density.predict_proba(with_constant(X)), atol=1e-9)
+
+
+def test_given_priors_beside_a_constant_column():
+    X, _ = datasets.make_two_rings(n=100, random_state=0)
+    given = {"mean_prior": [0.0, 7.0, 0.0], "precision_prior": np.diag([4.0, 1.0, 9.0])}
+    beside = VBMixture(random_state=0, **given).fit(with_constant(X)).mixture_
+    alone = VBMixture(random_state=0, mean_prior=[0.0, 0.0], precision_prior=np.diag([4.0, 9.0])).fit(X).mixture_
+    np.testing.assert_allclose(beside.means[:, [0, 2]], alone.means, rtol=1e-9, atol=1e-12)
+
+
+def test_only_constant_columns():
+    density = VBMixture(random_state=0).fit(np.full((10, 3), 2.0))
+    assert density.n_components_ == 1
+    assert np.isfinite(density.score_samples([[2.0, 2.0, 3.0]])).all()

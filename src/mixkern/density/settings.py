@@ -39,7 +39,7 @@ class CovarianceChoice(StrEnum):
 def families_of(density: Any, n: int, coordinates: Coordinates | CommonFactors) -> list[Family]:
     """Give the families of covariances to choose from for n rows, each with its prior; one unless it is "auto"."""
     choice = one_of(CovarianceChoice, density.covariance_type, "covariance_type")
-    d = coordinates.n_inner
+    d = coordinates.n_columns
     if choice is not CovarianceChoice.AUTO:
         # Common factors are coordinates, in which covariances are full.
         kind = CovarianceType.FULL if choice is CovarianceChoice.COMMON else CovarianceType(choice.value)
