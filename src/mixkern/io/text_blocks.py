@@ -30,7 +30,6 @@ from mixkern.io.dialect import FALLBACK, Dialect, is_cp1252, not_in_encoding
 from mixkern.io.records import QUOTE, Records, decoded, not_text
 from mixkern.typing import Ints
 
-Bytes = bytes | bytearray
 Types = Mapping[str, Any]
 BLOCK = 1 << 22  # bytes
 LONGEST_LINE = 1 << 25  # bytes; a row of a million numbers is shorter
@@ -128,19 +127,21 @@ class TextBlocks:
             piece, mark = piece.removeprefix(mark), b""
             yield piece.replace(b"\r", b"\n") if self._dialect.is_mac else piece
 
-    def _filled(self, rest: Bytes, size: int) -> bytearray:
+    def _filled(self, rest: bytes, size: int) -> bytes:
         """Return the bytes with more behind them, at least ``size`` in all while there are any."""
-        data = bytearray(rest)
+        pieces, n_bytes = [rest], len(rest)
         try:
-            while len(data) < size and not self._is_last:
+            while n_bytes < size and not self._is_last:
                 piece = next(self._pieces, None)
                 self._is_last = piece is None
-                data += piece or b""
+                pieces.append(piece or b"")
+                n_bytes += len(pieces[-1])
         except UnicodeDecodeError as error:
-            line = self._line + data.count(b"\n")
+            line = self._line + sum(piece.count(b"\n") for piece in pieces)
             raise not_text(error, self.encoding, self._name, line, is_mac=self._dialect.is_mac) from error
         except UnicodeError as error:
             raise not_in_encoding(self._name, self.encoding, error) from error
+        data = b"".join(pieces)
         if len(data) > LONGEST_LINE and b"\n" not in data:
             raise TableFileError(
                 f"{self._name}, line {self._line}: no end after {len(data.decode(errors='replace')):,} characters. "
@@ -152,9 +153,9 @@ class TextBlocks:
         """Return the records of the first chunk, which is all of a file or its beginning."""
         return self._records(self._filled(b"", 1 if is_cut else sys.maxsize))[0]
 
-    def _without_header(self) -> Bytes:
+    def _without_header(self) -> bytes:
         """Return the first bytes after the line of column names."""
-        data, header = bytearray(), None
+        data, header = b"", None
         while not header and not self._is_last:
             data = self._filled(data, len(data) + 1)
             records, tail = self._records(data)
@@ -163,14 +164,14 @@ class TextBlocks:
         self._line += data.count(b"\n", 0, len(data) - len(rest))
         return self._filled(rest, 1)
 
-    def _records(self, data: Bytes) -> tuple[Records, Bytes]:
+    def _records(self, data: bytes) -> tuple[Records, bytes]:
         """Return the records of the whole lines, and the bytes after them."""
         whole = data if self._is_last else data[: data.rfind(b"\n") + 1]
         text = decoded(whole, self.encoding, self._name, self._line)
         is_cut = not self._is_last and len(data) <= LONGEST_LINE
         return Records(text, self._dialect, self._name, line=self._line, is_cut=is_cut), data[len(whole) :]
 
-    def _slow(self, data: Bytes) -> tuple[Ints, Any, Bytes]:
+    def _slow(self, data: bytes) -> tuple[Ints, Any, bytes]:
         """Return the lines and the cells of the rows, and the bytes after them."""
         records, tail = self._records(data)
         rows = records.rows(len(self._names), is_first=not self.numbers.n_rows)
@@ -182,7 +183,7 @@ class TextBlocks:
         self._line += data.count(b"\n", 0, len(data) - len(rest))
         return np.array(records.lines, dtype=np.int64), table, rest
 
-    def _fast(self, data: Bytes) -> tuple[Ints, Any, Bytes] | None:
+    def _fast(self, data: bytes) -> tuple[Ints, Any, bytes] | None:
         """Return the same as :meth:`_slow`; ``None`` where a block is not regular, or Arrow refuses it."""
         delimiter = self._dialect.delimiter
         if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b"\0" in data:
@@ -203,12 +204,7 @@ class TextBlocks:
         read = partial(self._by_arrow, pa.py_buffer(memoryview(data)[:end]), len(quotes) > 0)
         half = FIELD_SIZE // 2
         has_breaks = all(data.find(b"\n", i, i + half) >= 0 for i in range(0, end, half))
-        padded = _padded(signs[:end], ord(delimiter)) if self.types else _NONE
-        if not has_breaks or (len(padded) and len(quotes)):
-            self.types = {}
-        elif len(padded):
-            others = _columns_at(padded, signs[:end], ord(delimiter))
-            self.types = {n: self.types[n] for i, n in enumerate(self._names) if n in self.types and i not in others}
+        self.types = self._plain_types(signs[:end], has_quotes=len(quotes) > 0) if has_breaks else {}
         try:
             table = self._converted(read)
         except pa.ArrowInvalid:
@@ -216,13 +212,27 @@ class TextBlocks:
         if (len(quotes) or not has_breaks) and max(map(_longest, table.columns)) > FIELD_SIZE:
             return None  # csv has a limit
         self._kept.append(read)
-        pieces = (signs[i : min(i + _PIECE, end)] for i in range(0, end, _PIECE))
+        return self._lines_of(signs[:end], quotes, table.num_rows), table, data[end:]
+
+    def _plain_types(self, signs: Any, *, has_quotes: bool) -> Types:
+        """Return the types of columns without leading zeros and hexadecimal numbers, which Arrow reads otherwise."""
+        delimiter = ord(self._dialect.delimiter)
+        padded = _padded(signs, delimiter) if self.types else _NONE
+        if not len(padded):
+            return self.types
+        if has_quotes:
+            return {}
+        others = _columns_at(padded, signs, delimiter)
+        return {n: self.types[n] for i, n in enumerate(self._names) if n in self.types and i not in others}
+
+    def _lines_of(self, signs: Any, quotes: Ints, n_rows: int) -> Ints:
+        """Return the line of each row of a block, and go on to the next block."""
+        pieces = (signs[i : i + _PIECE] for i in range(0, len(signs), _PIECE))
         n_breaks, line = sum(int(np.count_nonzero(piece == _NEWLINE)) for piece in pieces), self._line
         self._line += n_breaks
-        if table.num_rows == n_breaks + (signs[end - 1] != _NEWLINE):
-            return np.arange(line, line + table.num_rows), table, data[end:]
-        lines = _lines(signs[:end], np.flatnonzero(signs[:end] == _NEWLINE), quotes) if table.num_rows else _NONE
-        return line + lines, table, data[end:]
+        if n_rows == n_breaks + (signs[-1] != _NEWLINE):
+            return np.arange(line, line + n_rows)
+        return line + (_lines(signs, np.flatnonzero(signs == _NEWLINE), quotes) if n_rows else _NONE)
 
     def _converted(self, read: Callable[..., Any]) -> Any:
         """Return the cells of a block, those of columns of plain numbers in their types, the others as texts."""
@@ -268,7 +278,7 @@ def _is_regular(signs: Any, quotes: Ints, delimiter: int) -> bool:
     return bool(is_open.all() and is_closed.all())
 
 
-def _last_end(data: Bytes, quotes: Ints) -> int:
+def _last_end(data: bytes, quotes: Ints) -> int:
     """Return the end of the last line that ends outside quotes, 0 where there is none."""
     end = data.rfind(b"\n")
     while end >= 0 and (n_before := int(np.searchsorted(quotes, end))) % 2:
