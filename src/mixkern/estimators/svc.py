@@ -46,7 +46,8 @@ class MixtureSVC(MixtureClassifier):
         Estimator of the density; ``VBMixture(use_labels=True)`` uses the labels too. A :class:`DensitySearch` finds the
         priors without labels, and its best density is used. A :class:`Mixture` is used as it is: ``X`` must then be
         encoded as the mixture's rows were. ``None`` is a ``VBMixture`` with the prior ``"evidence"`` for the blend and
-        ``"typical"`` for other kernels, and with diagonal covariances if the table is too wide for full ones.
+        ``"typical"`` for other kernels. Its covariances are full, with more than 24 numeric columns ``"common"``, and
+        with few rows ``"diag"``.
     C : float or "auto", default="auto"
         Regularization parameter: the penalty of an error on a labelled row. ``"auto"`` sets it by the evidence of the
         labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
