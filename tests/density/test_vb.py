@@ -838,6 +838,23 @@ def test_given_priors_beside_a_constant_column():
     np.testing.assert_allclose(beside.means[:, [0, 2]], alone.means, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["full", "factor", "common"])
+def test_a_warm_start_begins_again_where_a_constant_column_has_other_values(kind):
+    X = np.random.RandomState(0).normal(size=(60, 4))
+    density = VBMixture(3, covariance_type=kind, warm_start=True, random_state=0)
+    density.fit(with_constant(X[:, 1:])).fit(X)
+    assert density.mixture_ == clone(density).fit(X).mixture_
+
+
+def test_a_stream_learns_a_column_that_was_constant_at_first(monkeypatch):
+    monkeypatch.setattr("mixkern.density.vb.WARM_UP", 100)
+    X = np.random.RandomState(0).normal(size=(300, 2))
+    density = VBMixture(3, random_state=0).partial_fit(with_constant(X[:150]))
+    density.partial_fit(np.insert(X[150:], 1, 7 + 2 * X[150:, 0], axis=1))
+    deviations = np.sqrt(density.mixture_.variances[:, 1])
+    assert (deviations > 0.5).all()  # 1/12 if it had stayed a constant
+
+
 def test_only_constant_columns():
     density = VBMixture(random_state=0).fit(np.full((10, 3), 2.0))
     assert density.n_components_ == 1

@@ -74,6 +74,17 @@ class Coordinates:
         """Give rows in inner coordinates."""
         return self._varying((X - self.centre) / self.scale)
 
+    def with_all_columns(self) -> Self:
+        """Give columns with one value an inner coordinate too, for rows that may still have another value there."""
+        return replace(self, varying=None)
+
+    def keeps_constants(self, X: Floats) -> bool:
+        """Whether columns without an inner coordinate have no other value in further rows."""
+        if self.varying is None:
+            return True
+        others = np.delete(X - self.centre, self.varying, axis=1)
+        return not (np.abs(others) > SMALLEST_SCALE).any()
+
     def _varying(self, values: Floats) -> Floats:
         """Leave out columns without an inner coordinate."""
         return values if self.varying is None else values[..., self.varying]

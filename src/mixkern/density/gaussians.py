@@ -280,7 +280,9 @@ class CommonGaussians(FactorGaussians):
         scales, q = 1 / np.sqrt(self.covariances[0]), self.loadings.shape[2]
         stacked = np.concatenate([*self.loadings, (self.means - self.means[0]).T], axis=1) * scales[:, None]
         vectors, sizes, _ = np.linalg.svd(stacked, full_matrices=False)
-        if sizes[q:].max(initial=0.0) > OUTSIDE * sizes.max(initial=0.0):
+        # Means far from the origin have few digits left for their differences.
+        rounding = np.finfo(float).eps * np.linalg.norm(self.means * scales)
+        if sizes[q:].max(initial=0.0) > OUTSIDE * sizes.max(initial=0.0) + rounding:
             raise MixtureError(
                 "With covariance_type='common', the loadings of all components and the differences of their means must "
                 f"lie in one space of {q} dimensions, that of the factors, but they do not."

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates, InnerRows, n_slots_of
-from mixkern.density.common import CommonFactors
+from mixkern.density.common_factor import CommonFactors
 from mixkern.density.mixture import check_codes
 from mixkern.encoding import encode_labels
 from mixkern.encoding.lengths import check_length
@@ -29,8 +29,8 @@ class RowReader:
     _n_slots: tuple[int, ...]
 
     @abstractmethod
-    def _set_up(self, X: Floats, weights: Floats | None) -> None:
-        """Set the coordinates."""
+    def _set_up(self, X: Floats, weights: Floats | None, *, is_stream: bool) -> None:
+        """Set the coordinates; those of a stream do not assume that a column with one value will keep it."""
 
     def _check(self, X: Any) -> Floats:
         check_is_fitted(self)
@@ -41,7 +41,9 @@ class RowReader:
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
         return numeric_rows(self, X, reset=reset, order="C")
 
-    def _read(self, values: Floats, y: Any, weights: Floats | None, *, reset: bool) -> InnerRows:
+    def _read(
+        self, values: Floats, y: Any, weights: Floats | None, *, reset: bool, is_stream: bool = False
+    ) -> InnerRows:
         d = values.shape[1] - self.n_categorical
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
@@ -53,7 +55,7 @@ class RowReader:
         check_codes(values[:, d:])
         codes = self._codes(values[:, d:], y, reset=reset)
         if reset:
-            self._set_up(values[:, :d], weights)
+            self._set_up(values[:, :d], weights, is_stream=is_stream)
             self._n_slots = n_slots_of(codes)
         inner = self._coordinates.inner(values[:, :d])
         return InnerRows(inner, codes, weights, self._n_slots, self._coordinates)

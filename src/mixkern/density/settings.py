@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mixkern.density.block import Coordinates
-from mixkern.density.common import CommonFactors
+from mixkern.density.common_factor import CommonFactors
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
 from mixkern.density.factor import FactorPrior
 from mixkern.density.family import Family
@@ -145,8 +145,9 @@ def _inverse_scale(density: Any, precision: Precision, coordinates: Coordinates 
     d = coordinates.n_columns
     given: Any = _floats(density.precision_prior)
     kind = precision.covariance_type
-    vector = "" if kind is CovarianceType.SPHERICAL else f", {d} positive numbers"
-    matrix = "" if kind.has_vectors else f", a ({d}, {d}) positive definite matrix"
+    is_common = isinstance(coordinates, CommonFactors)  # whose number is not known before the fit
+    vector = "" if kind is CovarianceType.SPHERICAL or is_common else f", {d} positive numbers"
+    matrix = "" if kind.has_vectors or is_common else f", a ({d}, {d}) positive definite matrix"
     shapes = [(), *[(d,)] * bool(vector), *[(d, d)] * bool(matrix)]
     if given.shape not in shapes or not _is_positive_definite(given):
         raise MixtureError(

@@ -56,7 +56,9 @@ def start_statistics(
     if not isinstance(prior, FactorPrior):
         nearest, k = _nearest_centres(rows, n_components, how, random)
         return hard_statistics(rows, nearest, k, is_diagonal=has_vectors)
-    if rows.X.shape[1] > WIDE:
+    if n_components == 1:
+        components, k = np.zeros(len(rows), dtype=np.intp), 1
+    elif rows.X.shape[1] > WIDE:
         components, k = _components_in_few_columns(rows, prior, n_components, how, random, pool)
     else:
         components, k = _nearest_centres(rows, n_components, how, random)

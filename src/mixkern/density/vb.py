@@ -12,7 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density.block import Coordinates
-from mixkern.density.common import CommonFactors
+from mixkern.density.common_factor import CommonFactors
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
 from mixkern.density.mixture import Mixture
@@ -103,7 +103,7 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         W0: a number w0 for w0 times the identity, a vector for a diagonal, a matrix; larger means smaller components
         and more of them. ``"typical"`` follows the mean covariance of the components, isotropically: the best for
         kernels. ``"evidence"``, ``"evidence_diag"`` and ``"evidence_isotropic"`` maximise the bound: the best
-        likelihood.
+        likelihood. Of common factors it is a number or a word, because their number is learned.
     category_prior : float, default=1.0
         Dirichlet concentration of every category: its weight in rows.
     n_categorical : int, default=0
@@ -125,8 +125,10 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
     max_iter : int, default=500
         Largest number of iterations, on each sample.
     warm_start : bool, default=False
-        Whether :meth:`fit` continues from the components of the last fit, with the present priors. It starts again
-        where ``covariance_type``, ``n_factors``, ``n_categorical`` or ``use_labels`` have changed.
+        Whether :meth:`fit` continues from the components of the last fit, with the present priors; with
+        ``covariance_type="common"`` the factors stay as they are. It starts again where ``covariance_type``,
+        ``n_factors``, ``n_categorical`` or ``use_labels`` have changed, and where a column had one value and now has
+        others.
     verbose : int, default=0
         1 prints a line at the end, 2 also one for every iteration.
     random_state : int, RandomState or None, default=None
@@ -258,6 +260,8 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         check_parameters(self, RULES, MixtureError)
         is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not is_continued)
+        if is_continued and not self._coordinates.keeps_constants(values[:, : values.shape[1] - self.n_categorical]):
+            is_continued = False
         self._early: list[tuple[Floats, Any, Any]] = []
         weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         labels = self._label_column(values, y)
@@ -299,8 +303,9 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         report: Callable[[Ascent], bool] | None,
         *,
         is_continued: bool,
+        is_stream: bool = False,
     ) -> Self:
-        rows = self._read(values, y, weights, reset=not is_continued)
+        rows = self._read(values, y, weights, reset=not is_continued, is_stream=is_stream)
         random = check_random_state(self.random_state)
         policy = replace(policy_of(self), report=report)
         with thread_pool() as pool:
@@ -329,9 +334,9 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         """Update the density by one more block of rows, by stochastic variational inference.
 
         The first 4,000 rows are kept, and fitted again with each block. They determine the scale of the columns, the
-        categories and the first components, so they should be a representative sample. Each later block moves the
-        statistics of all rows so far towards its own, by a little more than its share of the rows, and is not kept. The
-        bound that is then added to ``bound_trace_`` is estimated from that block.
+        categories, common factors and the first components, so they should be a representative sample. Each later block
+        moves the statistics of all rows so far towards its own, by a little more than its share of the rows, and is not
+        kept. The bound that is then added to ``bound_trace_`` is estimated from that block.
         """
         check_parameters(self, RULES, MixtureError)
         is_first = not hasattr(self, "_ascent")
@@ -369,8 +374,9 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         has_weights = any(block is not None for block in weights)
         sizes = zip(values, weights, strict=True)
         share = np.concatenate([np.ones(len(v)) if w is None else w for v, w in sizes]) if has_weights else None
-        self._fit(np.vstack(values), y, share, None, is_continued=False)
-        self._early = early if sum(map(len, values)) < WARM_UP else []
+        is_kept = sum(map(len, values)) < WARM_UP
+        self._fit(np.vstack(values), y, share, None, is_continued=False, is_stream=not is_kept)
+        self._early = early if is_kept else []
         return self
 
     # ---------------------------------------------------------------- using the fitted density
@@ -409,18 +415,21 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         """Give the parameters that must be the same for a fit to be continued."""
         return str(self.covariance_type), self.n_factors, self.n_categorical, self.use_labels
 
-    def _set_up(self, X: Floats, weights: Floats | None) -> None:
+    def _set_up(self, X: Floats, weights: Floats | None, *, is_stream: bool) -> None:
         """Set the coordinates; an error where the settings do not fit the columns."""
         choice = one_of(CovarianceChoice, self.covariance_type, "covariance_type")
         if choice is CovarianceChoice.COMMON:
             self._coordinates = self._common_factors(X, weights)
         else:
             kind = CovarianceType.SPHERICAL if choice is CovarianceChoice.SPHERICAL else CovarianceType.FULL
-            self._coordinates = Coordinates.of(X, weights, kind)
+            coordinates = Coordinates.of(X, weights, kind)
+            self._coordinates = coordinates.with_all_columns() if is_stream else coordinates
         self._structure = self._structure_settings()
 
     def _common_factors(self, X: Floats, weights: Floats | None) -> CommonFactors:
         """Learn factors that all components share."""
+        if not X.shape[1]:
+            return CommonFactors.of_no_columns()
         one = VBMixture(
             1,
             covariance_type=CovarianceType.FACTOR,
@@ -430,7 +439,8 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        return CommonFactors.of(one.fit(X, sample_weight=weights).mixture_)
+        one.fit(X, sample_weight=weights)
+        return CommonFactors.of(one.mixture_, one._coordinates)
 
     # ---------------------------------------------------------------- results
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixkern import Mixture, VBMixture
-from mixkern.density.common import CommonFactors
+from mixkern.density.common_factor import CommonFactors
 from mixkern.errors import MixtureError
 from mixkern.kernels import BlendKernel, GMMKernel, RWMKernel
 
@@ -170,6 +170,26 @@ def test_components_narrower_than_the_noise_have_no_negative_variance():
 def test_same_after_dict_and_pickle(mixture):
     assert Mixture.from_dict(mixture.to_dict()) == mixture
     assert pickle.loads(pickle.dumps(mixture)) == mixture
+
+
+def test_tables_of_categories_have_no_factors():
+    codes = np.random.RandomState(0).randint(0, 3, (60, 2)) * 1.0
+    common, diagonal = (
+        VBMixture(3, covariance_type=kind, n_categorical=2, random_state=0).fit(codes) for kind in ("common", "diag")
+    )
+    assert_allclose(common.score_samples(codes), diagonal.score_samples(codes))
+
+
+def test_a_table_far_from_the_origin(table):
+    """The differences of means have few digits left."""
+    density = VBMixture(3, covariance_type="common", random_state=0).fit(table + 1e12)
+    near = VBMixture(3, covariance_type="common", random_state=0).fit(table)
+    assert_allclose(density.predict_proba(table + 1e12), near.predict_proba(table), atol=0.01)
+
+
+def test_the_prior_of_common_factors_is_a_number_or_a_word(table):
+    with pytest.raises(MixtureError, match="precision_prior must be a positive number or one of 'evidence', "):
+        VBMixture(3, covariance_type="common", precision_prior=np.ones(Q)).fit(table)
 
 
 def test_factors_that_are_not_shared(mixture):

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mixkern.density.block import gap_patterns
+from mixkern.density.block import Coordinates, gap_patterns
 from mixkern.density.mixture import Mixture
 from mixkern.typing import Floats
 
@@ -31,12 +31,18 @@ class CommonFactors:
     centre: Floats  # mu, (d,)
     loadings: Floats  # A, (d, q)
     noise: Floats  # Psi, (d,)
+    columns: Coordinates | None = None  # of the columns, in which the factors were learned
 
     @classmethod
-    def of(cls, mixture: Mixture) -> Self:
+    def of(cls, mixture: Mixture, columns: Coordinates | None = None) -> Self:
         """Take the factors of a mixture of one component with the covariance type "factor"."""
         assert mixture.loadings is not None, "only factors have loadings"
-        return cls(mixture.means[0], mixture.loadings[0], mixture.covariances[0])
+        return cls(mixture.means[0], mixture.loadings[0], mixture.covariances[0], columns)
+
+    @classmethod
+    def of_no_columns(cls) -> Self:
+        """Give no factors, for tables of categories."""
+        return cls(np.zeros(0), np.zeros((0, 0)), np.zeros(0))
 
     @property
     def n_columns(self) -> int:
@@ -58,6 +64,10 @@ class CommonFactors:
             linear = (rows[np.ix_(at, observed)] - self.centre[observed]) @ weighted
             factors[at] = np.linalg.solve(precision, linear.T).T
         return factors if X.ndim == 2 else factors[0]
+
+    def keeps_constants(self, X: Floats) -> bool:
+        """Whether columns that had one value have no other value in further rows."""
+        return self.columns is None or self.columns.keeps_constants(X)
 
     def inner_inverse_scale(self, inverse_scale: Floats) -> Floats:
         """Give W0^-1, which is that of the factors."""
