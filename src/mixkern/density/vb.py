@@ -440,6 +440,7 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
             random_state=self.random_state,
         )
         one.fit(X, sample_weight=weights)
+        assert isinstance(one._coordinates, Coordinates), "its factors are not common"
         return CommonFactors.of(one.mixture_, one._coordinates)
 
     # ---------------------------------------------------------------- results
