@@ -135,9 +135,9 @@ class _RowFactors:
         self.loadings, self.noise = posterior.loadings[k], 1 / posterior.precisions[k]
         weighted = posterior.weighted_loadings[k]
         deviation = block.values - posterior.means[k, :, None]
-        self.is_gap = np.isnan(deviation)
         self.has_gaps = bool(block.missing.size)
         if self.has_gaps:
+            self.is_gap = np.isnan(deviation)
             deviation[self.is_gap] = 0.0
         self.deviation = deviation  # (d, n)
         self.precision = self._precisions(block, posterior, k)  # (q, q), or (n, q, q)
@@ -166,17 +166,18 @@ class _RowFactors:
 
     def sums(self, shares: Floats) -> dict[str, Floats]:
         """Add up rows with given shares, about the component's mean."""
-        z, gaps = self.factors, self.is_gap
-        filled = self.deviation
+        z, filled = self.factors, self.deviation
         if self.has_gaps:
-            filled = np.where(gaps, self.loadings @ z, self.deviation)
+            filled = np.where(self.is_gap, self.loadings @ z, self.deviation)
         weighted = shares * z
         products, squares = filled @ weighted.T, filled**2 @ shares
-        total, of_columns = self._spreads(shares)
         if self.has_gaps:
+            total, of_columns = self._spreads(shares)
             of_gaps = np.einsum("dq,dqp->dp", self.loadings, of_columns)
             products = products + of_gaps
-            squares = squares + np.einsum("dq,dq->d", of_gaps, self.loadings) + (gaps @ shares) * self.noise
+            squares = squares + np.einsum("dq,dq->d", of_gaps, self.loadings) + (self.is_gap @ shares) * self.noise
+        else:
+            total = shares.sum() * np.linalg.inv(self.precision)
         return {
             "sums": filled @ shares,
             "squares": squares,
