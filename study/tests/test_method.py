@@ -173,10 +173,11 @@ def test_an_estimator_with_a_density_of_its_own_is_refused():
         own_estimator(MixtureSVC(density=VBMixture()), "Mine")
 
 
-def test_a_wide_table_has_diagonal_covariances_as_in_a_fit():
+def test_the_kind_of_covariance_is_that_of_a_fit():
     rows = np.random.RandomState(0).standard_normal((40, 30))
+    assert TrainingData(rows, 0, 0).density("evidence").covariance_type == "common"
     with pytest.warns(DensityChoiceWarning):
-        assert TrainingData(rows, 0, 0).density("evidence").covariance_type == "diag"
+        assert TrainingData(rows[:, :20], 0, 0).density("evidence").covariance_type == "diag"
 
 
 PROTOCOL = Protocol(n_folds=3)
