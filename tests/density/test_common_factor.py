@@ -172,6 +172,14 @@ def test_same_after_dict_and_pickle(mixture):
     assert pickle.loads(pickle.dumps(mixture)) == mixture
 
 
+@pytest.mark.parametrize("n_observed", [0, 1, 2, 3, 5])
+def test_density_of_few_columns_as_with_matrices(mixture, n_observed):
+    """With fewer columns than factors, too."""
+    rows = mixture.sample(5, random_state=0)[0]
+    rows[:, n_observed:] = np.nan
+    assert_allclose(mixture.log_joint(rows), dense(mixture).log_joint(rows), rtol=1e-9)
+
+
 def test_tables_of_categories_have_no_factors():
     codes = np.random.RandomState(0).randint(0, 3, (60, 2)) * 1.0
     common, diagonal = (

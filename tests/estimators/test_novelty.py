@@ -119,6 +119,15 @@ def test_many_rows_are_sampled(monkeypatch):
     assert Novelty.of(Rows(training[:20], MIXTURE), np.random.RandomState(0)).rows.shape == (20, 2)
 
 
+def test_fewer_rows_of_wide_tables_are_kept(monkeypatch):
+    monkeypatch.setattr(novelty, "MAX_CELLS", 60)
+    monkeypatch.setattr(novelty, "MIN_ROWS", 10)
+    training = sample(100, 0)
+    training[0, 0] = np.nan
+    some = Novelty.of(Rows(training, MIXTURE), np.random.RandomState(0))
+    assert some.rows.shape == some.sampled.shape == (30, 2)
+
+
 @pytest.mark.parametrize("training_gaps", [0.0, 0.3])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_fresh_rows_of_the_same_kind_spread_evenly(gaps, training_gaps):

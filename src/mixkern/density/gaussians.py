@@ -296,10 +296,18 @@ class CommonGaussians(FactorGaussians):
 
     @cached_property
     def _factor_whiteners(self) -> ProjectedWhiteners:
-        projection = self._projection
-        seen = projection @ self.loadings  # (k, q, q)
-        covariances = seen @ np.swapaxes(seen, 1, 2) + np.eye(len(projection))
-        return ProjectedWhiteners(projection, read_only(inverse_factors(covariances)))
+        return _whiteners_in(self._projection, self.loadings)
+
+    def _observed_whiteners(self, observed: Positions) -> ProjectedWhiteners:
+        """Whiteners of the common space in some columns, where Q has other lengths and fewer dimensions."""
+        if len(observed) == self.means.shape[1]:
+            return self._factor_whiteners
+        scales = 1 / np.sqrt(self.covariances[0, observed])
+        basis = self._projection[:, observed] / scales
+        values, vectors = np.linalg.eigh(basis @ basis.T)
+        kept = values > len(values) * np.finfo(float).eps
+        projection = (vectors[:, kept] / np.sqrt(values[kept])).T @ basis * scales
+        return _whiteners_in(projection, self.loadings[:, observed])
 
     def marginal(self, columns: Positions) -> tuple[Floats, Floats]:
         return self.covariances[0, columns], self.loadings[:, columns]
@@ -314,11 +322,12 @@ class CommonGaussians(FactorGaussians):
         return self.covariances[0], basis @ roots
 
     def log_density(self, values: Floats, observed: Positions) -> Floats:
-        if len(observed) < self.means.shape[1] or not self.loadings.shape[2]:
+        if not self.loadings.shape[2]:
             return super().log_density(values, observed)
-        metric, noise = self._factor_whiteners, self.covariances[0]
-        white = (values - self.means[0]) / np.sqrt(noise)
-        seen, centres = metric.projected(values - self.means[0]), metric.projected(self.means - self.means[0])
+        metric, noise = self._observed_whiteners(observed), self.covariances[0, observed]
+        means = self.means[:, observed]
+        white = (values - means[0]) / np.sqrt(noise)
+        seen, centres = metric.projected(values - means[0]), metric.projected(means - means[0])
         # Outside of the common space all components are equal.
         outside = np.einsum("nd,nd->n", white, white) - np.einsum("nq,nq->n", seen, seen)
         log_dets = np.log(np.diagonal(metric.whiteners, axis1=1, axis2=2)).sum(axis=1)
@@ -342,6 +351,13 @@ GAUSSIANS: dict[CovarianceType, type[Gaussians]] = {
     CovarianceType.FACTOR: FactorGaussians,
     CovarianceType.COMMON: CommonGaussians,
 }
+
+
+def _whiteners_in(projection: Floats, loadings: Floats) -> ProjectedWhiteners:
+    """Whiteners of components with given loadings in coordinates in which the noise has unit covariance."""
+    seen = projection @ loadings  # (k, q, q)
+    covariances = seen @ np.swapaxes(seen, 1, 2) + np.eye(len(projection))
+    return ProjectedWhiteners(projection, read_only(inverse_factors(covariances)))
 
 
 def thin(loadings: Floats) -> Floats:  # (k, d, min(q, d))

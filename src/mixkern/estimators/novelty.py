@@ -12,6 +12,7 @@ from mixkern.parts import model_part
 from mixkern.typing import Floats, Positions, RandomState
 
 MAX_ROWS = 2_000  # training rows that novelty is measured by: it is accurate to about one in a thousand
+MAX_CELLS = 2**19  # of these rows, which are written to model files: fewer rows of wide tables
 MAX_PATTERNS = 1_000  # patterns of gaps whose densities are kept, 16 kB each
 MIN_ROWS = 200  # with fewer training rows that have all columns of a row with gaps, sampled rows are used
 
@@ -36,8 +37,9 @@ class Novelty:
     def of(cls, rows: Rows, random: RandomState) -> Self:
         """Draw training rows; they are copied, because they may belong to the user."""
         assert rows.mixture is not None  # that of the estimator
-        sampled = rows.mixture.sample(MAX_ROWS if np.isnan(rows.values).any() else 0, random)[0]
-        return cls(rows.values[random.choice(len(rows), min(len(rows), MAX_ROWS), replace=False)], sampled)
+        most = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, rows.values.shape[1])))
+        sampled = rows.mixture.sample(most if np.isnan(rows.values).any() else 0, random)[0]
+        return cls(rows.values[random.choice(len(rows), min(len(rows), most), replace=False)], sampled)
 
     def share_denser(self, rows: Rows) -> Floats:  # (n,)
         """Share of the training rows with a higher density, by the columns that a row has.
