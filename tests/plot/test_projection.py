@@ -64,3 +64,13 @@ def test_numbers_of_components_do_not_cover_each_other():
 @pytest.mark.parametrize("rows", [np.zeros((5, 3)), np.zeros((1, 3))])
 def test_rows_that_do_not_differ_can_be_drawn(rows):
     projection(MIXTURE, rows, np.zeros(len(rows), int), np.full(len(rows), -1)).figure.canvas.draw()
+
+
+def test_rows_of_wide_mixtures_are_sampled_in_pieces(monkeypatch):
+    monkeypatch.setattr(module, "N_SAMPLE", 1_000)
+    monkeypatch.setattr(module, "SAMPLE_CELLS", 900)
+    mixture = Mixture([1.0], [[1.0, 2.0, 3.0]], [[9.0, 1.0, 0.1]], "diag")
+    plane = Projection.of(mixture, mixture.sample(500, 0)[0])
+    places = module._sampled_places(plane, np.random.RandomState(0))
+    assert places.shape == (1_000, 2)
+    np.testing.assert_allclose(places.std(axis=0), [3.0, 1.0], rtol=0.1)

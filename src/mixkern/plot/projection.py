@@ -19,6 +19,7 @@ from mixkern.typing import Floats, Ints
 SIZE = (6.4, 4.9)  # inches
 MOST_ROWS = 4_000  # drawn, and used to find the principal components
 N_SAMPLE = 20_000  # rows sampled from the mixture, for its density in the plane
+SAMPLE_CELLS = 2**21  # values of them that are held at a time: 16 MiB
 GRID = 160  # cells along each side
 OUTER = 0.005  # share of the rows beyond each side of the picture
 ROOM = 0.06  # margin, in widths and heights of the rows
@@ -144,7 +145,7 @@ def projection(
     ax = axes_or_new(ax, SIZE)
     box = _box(places)
     _regions(places, codes[drawn], box, theme, ax)
-    _contours(plane.places(mixture.sample(N_SAMPLE, random)[0], random), box, theme, ax)
+    _contours(_sampled_places(plane, random), box, theme, ax)
     _rows(places, codes[drawn], theme, ax)
     _labelled(plane.places(values[labelled], random), labels[labelled], theme, ax)
     _numbers(plane.centres(), named_components, box, theme, ax)
@@ -154,6 +155,13 @@ def projection(
     ax.set(xlabel=texts[0], ylabel="random" if plane.is_line else texts[1])
     ax.set(xlim=box[:2], ylim=box[2:], xticks=[], yticks=[])
     return ax
+
+
+def _sampled_places(plane: Projection, random: np.random.RandomState) -> Floats:  # (N_SAMPLE, 2)
+    """Return the places of rows that are sampled from the mixture, fewer at a time where they have many columns."""
+    step = max(1, SAMPLE_CELLS // max(1, plane.mixture.n_features))
+    sizes = [min(step, N_SAMPLE - start) for start in range(0, N_SAMPLE, step)]
+    return np.vstack([plane.places(plane.mixture.sample(size, random)[0], random) for size in sizes])
 
 
 def _box(places: Floats) -> tuple[float, float, float, float]:
