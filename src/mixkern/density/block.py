@@ -33,7 +33,7 @@ class HasVolume(Protocol):
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Centre and scale of each column. Columns with one value only have no inner coordinate: they tell nothing."""
+    """Centre and scale of each column. Columns with one value have no inner coordinate: they carry no information."""
 
     centre: Floats  # (d,)
     scale: Floats  # (d,)
