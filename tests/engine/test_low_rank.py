@@ -1,10 +1,10 @@
-"""Metrics of low rank plus a diagonal against matrices: whitened rows, distances, kernels and products."""
+"""Metrics of low rank, with and without a diagonal, against matrices: whitened rows, distances, kernels, products."""
 
 import numpy as np
 import pytest
 
 from mixkern import engine
-from mixkern.engine import LowRankWhiteners, dispatch
+from mixkern.engine import LowRankWhiteners, ProjectedWhiteners, dispatch
 from mixkern.errors import EngineError
 
 K, D, Q = 3, 9, 2
@@ -97,3 +97,54 @@ def test_whiteners_that_do_not_fit(metrics, rows):
         engine.distance(rows[0], rows[1], whiteners=wrong)
     with pytest.raises(EngineError, match="A has 4 continuous columns, but the whiteners have 9"):
         engine.distance(rows[0][:, :4], rows[1], whiteners=low)
+
+
+# ---------------------------------------------------------------- projected metrics
+
+
+@pytest.fixture(scope="module")
+def projected():
+    random = np.random.default_rng(2)
+    whiteners = np.tril(random.normal(size=(K, Q, Q))) + 2 * np.eye(Q)
+    return ProjectedWhiteners(random.normal(size=(Q, D)), whiteners)
+
+
+def test_projected_distances_by_the_formula(projected, rows):
+    A, shares_A, B, shares_B, *_ = rows
+    expected = np.zeros((len(A), len(B)))
+    for i, j in np.ndindex(expected.shape):
+        for k in range(K):
+            length = np.linalg.norm(projected.whiteners[k] @ projected.projection @ (A[i] - B[j]))
+            expected[i, j] += 0.5 * (shares_A[i, k] + shares_B[j, k]) * length
+    found = engine.distance(A, shares_A, B, shares_B, whiteners=projected)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    assert engine.distance(A, shares_A, whiteners=projected)[5, 11] == 0.0
+
+
+def test_projected_kernels_and_products(projected, rows):
+    A, shares_A, B, shares_B, codes_A, codes_B = rows
+    options = {"whiteners": projected, "gamma": 0.2, "codes_A": codes_A, "codes_B": codes_B}
+    K_AB = engine.kernel(A, shares_A, B, shares_B, **options)
+    counts = (codes_A[:, None] != codes_B[None]).sum(axis=2)
+    D_AB = engine.distance(A, shares_A, B, shares_B, whiteners=projected)
+    np.testing.assert_allclose(K_AB, np.exp(-0.2 * (D_AB**2 + counts**2)), rtol=1e-9)
+    values = np.arange(2.0 * len(B)).reshape(len(B), 2)
+    np.testing.assert_allclose(engine.kernel_times(A, shares_A, B, shares_B, values, **options), K_AB @ values)
+
+
+def test_projected_rows_back_and_traces(projected, rows):
+    A, S = rows[0], np.diag(np.arange(1.0, D + 1))
+    for k, W in enumerate(projected.whiteners):
+        both = W @ projected.projection
+        np.testing.assert_allclose(engine.whitened(projected, k, A), A @ both.T)
+        np.testing.assert_allclose(engine.whitened_back(projected, k, A @ both.T), A @ both.T @ both)
+        trace = np.trace(both @ (S + np.ones((D, D))) @ both.T)
+        np.testing.assert_allclose(projected.traces(np.diagonal(S), np.ones((D, 1)))[k], trace)
+
+
+def test_rows_that_do_not_fit_projected_metrics(projected, rows):
+    A, shares, B, shares_B, *_ = rows
+    with pytest.raises(EngineError, match=f"A has {D - 1} continuous columns, but the whiteners have {D}"):
+        engine.distance(np.ascontiguousarray(A[:, :-1]), shares, whiteners=projected)
+    with pytest.raises(EngineError, match="B contains NaN"):
+        engine.distance(A, shares, np.full_like(B, np.nan), shares_B, whiteners=projected)

@@ -116,13 +116,13 @@ class Coordinates:
             factors: Any = scale[0] ** 2 if len(scale) else 1.0
         else:
             factors = scale**2 if kind.has_vectors else np.outer(scale, scale)
-        loadings = None if inner.loadings is None else inner.loadings * scale[:, None]
+        loadings = inner.loadings
+        if loadings is not None:
+            loadings = np.swapaxes(self._with_constants(np.swapaxes(loadings, 1, 2) * scale), 1, 2)
         return {
             "means": self._with_constants(inner.means * scale, 0.0) + self.centre,
             "covariances": self._covariances(inner.covariances * factors, kind),
-            "loadings": None
-            if loadings is None
-            else np.swapaxes(self._with_constants(np.swapaxes(loadings, 1, 2)), 1, 2),
+            "loadings": loadings,
         }
 
     def _covariances(self, covariances: Floats, kind: CovarianceType) -> Floats:

@@ -117,12 +117,17 @@ def shares_of(name: str, given: object, n_rows: int, n_components: int) -> Float
     return found.reshape(-1, n_components)
 
 
-def side(letter: str, rows: object, shares: object, codes: object, whiteners: Floats) -> Side:
-    """Check the rows of one side."""
-    n_features = whiteners.shape[1]
+def rows_of(letter: str, rows: object, n_features: int) -> Floats:
+    """Check that the rows of one side have as many columns as the metrics."""
     found: Floats = array(letter, rows, np.float64, f"(rows, {n_features})", (2,))
     if found.shape[1] != n_features:
         raise EngineError(f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {n_features}.")
+    return found
+
+
+def side(letter: str, rows: object, shares: object, codes: object, whiteners: Floats) -> Side:
+    """Check the rows of one side."""
+    found = rows_of(letter, rows, whiteners.shape[1])
     norm = length(letter, found)
     if norm * np.abs(whiteners).max(initial=0.0) > LARGEST:
         raise EngineError(f"{letter} is too large for whiteners of this size: distances beyond {LARGEST:g} overflow.")
@@ -137,11 +142,7 @@ def side(letter: str, rows: object, shares: object, codes: object, whiteners: Fl
 def projected(letter: str, rows: object, whiteners: ProjectedWhiteners) -> Floats:
     """Check the rows of one side, and give the coordinates in which they are measured."""
     projection: Floats = array("projection", whiteners.projection, np.float64, "(q, d)", (2,))
-    found: Floats = array(letter, rows, np.float64, f"(rows, {projection.shape[1]})", (2,))
-    if found.shape[1] != projection.shape[1]:
-        raise EngineError(
-            f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {projection.shape[1]}."
-        )
+    found = rows_of(letter, rows, projection.shape[1])
     length("projection", projection)
     length(letter, found)
     return whiteners.projected(found)
