@@ -257,15 +257,32 @@ def test_a_mixture_is_used_as_it_is():
     np.testing.assert_array_equal(model.decision_function(X), clone(model).fit(X, few()).decision_function(X))
 
 
-def test_a_mixture_and_its_encoder_are_the_machine_itself():
+@pytest.mark.parametrize(
+    "how", [{"unlabelled": "ignore"}, {"density": VBMixture(precision_prior="typical")}], ids=["ignore", "avoid"]
+)
+def test_a_mixture_and_its_encoder_are_the_machine_itself(how):
     table = pd.DataFrame(blobs(), columns=["a", "b"]).assign(c=["u", "v"] * 20)
     table.loc[::7, "a"] = np.nan
-    whole = MixtureSVC(random_state=0).fit(table, few())
+    whole = MixtureSVC(**how, random_state=0).fit(table, few())
     rows = whole.encoder_.transform(table)
-    part = MixtureSVC(density=whole.mixture_, random_state=0).fit(rows, few())
+    part = MixtureSVC(**{**how, "density": whole.mixture_}, random_state=0).fit(rows, few())
+    assert part.avoiding_share_ == whole.avoiding_share_
+    assert (whole.avoiding_share_ > 0) == ("unlabelled" not in how)
     np.testing.assert_array_equal(part.decision_function(rows), whole.decision_function(table))
     np.testing.assert_array_equal(part.predict_proba(rows), whole.predict_proba(table))
     np.testing.assert_array_equal(part.novelty(rows), whole.novelty(table))
+
+
+def test_a_mixture_of_the_default_density_is_the_same_svm():
+    """The default density is continued for the S3VM; a mixture that is given is not."""
+    whole = MixtureSVC(random_state=0).fit(blobs(), few())
+    rows = whole.encoder_.transform(blobs())
+    part = MixtureSVC(density=whole.mixture_, random_state=0).fit(rows, few())
+    np.testing.assert_array_equal(part.support_, whole.support_)
+    np.testing.assert_array_equal(part.dual_coef_, whole.dual_coef_)
+    np.testing.assert_array_equal(part.intercept_, whole.intercept_)
+    np.testing.assert_array_equal(part.novelty(rows), whole.novelty(blobs()))
+    assert (part.avoiding_values(rows) != whole.avoiding_values(blobs())).any()
 
 
 def test_a_density_that_sees_the_labels():
@@ -279,8 +296,12 @@ def test_a_density_that_sees_the_labels():
     shifted = X + 5 * (np.arange(80) % 2)[:, None]
     informed = MixtureSVC(density=density, random_state=0).fit(shifted, names)
     assert informed.density_.class_table_.max(axis=1).min() > 0.8
-    further = MixtureSVC(density=density).fit(shifted[:40], names[:40], X_unlabelled=shifted[40:])
+    further = MixtureSVC(density=density, random_state=0).fit(shifted[:40], names[:40], X_unlabelled=shifted[40:])
     np.testing.assert_array_equal(further.decision_function(X), informed.decision_function(X))
+    unseeded = MixtureSVC(density=density, unlabelled="ignore")
+    unseeded.fit(shifted[:40], names[:40], X_unlabelled=shifted[40:])
+    alone = clone(informed).set_params(unlabelled="ignore").fit(shifted, names)
+    np.testing.assert_array_equal(unseeded.decision_function(X), alone.decision_function(X))
 
 
 @pytest.mark.parametrize("machine", [MixtureSVR, MixtureOneClassSVM])
@@ -534,10 +555,16 @@ def with_gaps(X, every=3):
     return X
 
 
-def times_computed(monkeypatch, X, call):
-    """How often the density of each row of X is computed by a call."""
+def times_computed(monkeypatch, X, call, mixture=None):
+    """How often the density of each row of X is computed by a call, under one mixture or any."""
     seen, original = [], Mixture.log_joint
-    monkeypatch.setattr(Mixture, "log_joint", lambda self, rows: seen.extend(rows[:, 0]) or original(self, rows))
+
+    def log_joint(self, rows):
+        if mixture is None or self == mixture:
+            seen.extend(rows[:, 0])
+        return original(self, rows)
+
+    monkeypatch.setattr(Mixture, "log_joint", log_joint)
     call(X)
     monkeypatch.undo()
     return {seen.count(value) for value in X[:, 0]}
@@ -549,12 +576,26 @@ def test_the_density_of_a_row_is_computed_once(kernel, gaps, monkeypatch):
     train, new = blobs(), blobs(12, seed=1)
     if gaps:
         train, new = with_gaps(train), with_gaps(new, every=1)
-    model = MixtureSVC(kernel, density=PLANE, random_state=0).fit(train, few())
+    model = MixtureSVC(kernel, density=PLANE, unlabelled="ignore", random_state=0).fit(train, few())
     model.predict(train)
     is_needed = gaps or kernel in ("blend", "rwm")
     for method in (model.predict, model.predict_proba, model.decision_function):
         assert times_computed(monkeypatch, new, method) == {int(is_needed)}
     for method in (model.assess, model.novelty, model.responsibilities):
+        assert times_computed(monkeypatch, new, method) == {1}
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+def test_each_of_two_densities_of_a_row_is_computed_once(gaps, monkeypatch):
+    train, new = blobs(), blobs(12, seed=1)
+    if gaps:
+        train, new = with_gaps(train), with_gaps(new)
+    model = MixtureSVC(encoder="passthrough", random_state=0).fit(train, few())
+    assert model.avoiding_share_ > 0
+    for method in (model.predict, model.predict_proba, model.decision_function, model.assess):
+        assert times_computed(monkeypatch, new, method, model.mixture_) == {1}
+        assert times_computed(monkeypatch, new, method) == {2}
+    for method in (model.novelty, model.responsibilities):
         assert times_computed(monkeypatch, new, method) == {1}
 
 
@@ -578,7 +619,7 @@ def test_gaps_among_labelled_rows_are_no_trouble(kernel):
     for rows in (whole, X):  # encoded values do as well
         np.testing.assert_allclose(again.train(rows, y).decide(whole), model.decide(whole), atol=1e-9)
     np.testing.assert_array_equal(model.predict(whole), model.predict(X))
-    gain = cross_validated_gain(again, whole[:16], one_hot_rows(PLANE, X[:16]), y[:16], np.random.RandomState(0), 0.9)
+    gain = cross_validated_gain(again, whole, one_hot_rows(PLANE, X[:16]), y, np.random.RandomState(0), 0.9)
     assert 0 <= gain.all_rows <= 1
 
 

@@ -20,6 +20,7 @@ from mixkern import (
 )
 from mixkern.density import BoundRecorder
 from mixkern.errors import InterruptedWarning, OptionError
+from mixkern.wording import percent
 
 CLASSIFIERS = [MixtureSVC, LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC]
 ESTIMATORS = [*CLASSIFIERS, MixtureSVR, MixtureOneClassSVM]
@@ -31,6 +32,8 @@ STAGES = {
     MixtureSVC: [*GRAPH, "calibration"],
     LaplacianSVC: [*GRAPH, "calibration"],
 }
+NUMBER = r"[\d.e+-]+"
+AVOIDED = "training: unlabelled rows avoided, with a weight of {}"
 
 
 def small(kind, **settings):
@@ -74,6 +77,13 @@ def test_the_stages_are_tasks_and_the_density_is_a_part(kind):
     assert recorder.is_down
     assert not {"_task", "_callback_fit_ctx", "_parent_callback_ctx"} & (set(vars(model)) | set(vars(model.density_)))
     np.testing.assert_array_equal(model.predict(X), small(kind).fit(X, Y).predict(X))
+
+
+def test_a_smoother_density_is_a_stage():
+    recorder = Recorder()
+    MixtureSVC(density=VBMixture(3, precision_prior="evidence"), random_state=0).set_callbacks(recorder).fit(X, Y)
+    stages = [end[1] for end in recorder.ends if end[2] == "fit" and end[1] != "iteration"]
+    assert stages == ["encoding", "density", "smoother density", "kernel", "training", "calibration"]
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -138,8 +148,12 @@ def test_verbose_prints_a_line_for_each_stage(kind, capsys):
     assert f"s  {name}: kernel: " in kernel
     assert "gamma=" in kernel
     assert re.search(rf"{name}: training: (C|nu) [\d.]+, {len(model.support_)} support vectors of \d+ rows", training)
-    assert all(f"{name}: calibration: slope" in line for line in rest)
-    assert len(rest) == (getattr(model, "slope_", None) is not None)
+    expected = [] if getattr(model, "slope_", None) is None else [rf"calibration: slope {NUMBER}"]
+    if kind is MixtureSVC:
+        expected.append(AVOIDED.format(percent(model.avoiding_share_)))
+    assert len(rest) == len(expected)
+    for line, text in zip(rest, expected, strict=True):
+        assert re.fullmatch(rf" +\d+\.\d s  {name}: {text}", line)
     assert model.density_.verbose == 0
 
 
@@ -166,7 +180,11 @@ def test_verbose_is_a_parameter_like_others(kind):
 
 
 def test_the_two_halves_of_a_fit_print_as_well(capsys):
-    model = small(MixtureSVC, verbose=True)
-    codes, weights = model.read_labels(X, Y, None)
-    model.train(model.learn_structure(X, codes=codes), codes, weights)
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    for how, n_lines in (({"unlabelled": "ignore"}, 4), ({}, 5)):
+        model = small(MixtureSVC, verbose=True, **how)
+        codes, weights = model.read_labels(X, Y, None)
+        model.train(model.learn_structure(X, codes=codes), codes, weights)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == n_lines
+        assert (model.avoiding_share_ > 0) == (n_lines == 5)
+        assert ("unlabelled rows avoided" in lines[-1]) == (n_lines == 5)

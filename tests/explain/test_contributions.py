@@ -45,11 +45,12 @@ def labels_of(model, y):
 
 
 def slow_pulls(model, X, y, i, label, against):
-    """f(x) = sum_i a_i k(x, x_i) + b of one pair, term by term, positive for the label."""
+    """(1 - w) (sum_i a_i k(x, x_i) + b) of one pair, term by term, and the rest of its value, positive for the label."""
     classes = model.classes_.tolist()
     a, b = classes.index(label), classes.index(against)
     q = pairs(len(classes)).index((min(a, b), max(a, b)))
     sign = 1 if (a < b) == (len(classes) > 2) else -1  # of two classes, positive is for the second
+    sign *= 1 - model.avoiding_share_
     values = model.encoder_.transform(X)[i : i + 1]
     if model.kernel in ("rbf", "lap"):
         values = model.mixture_.conditional_mean(values)
@@ -58,7 +59,26 @@ def slow_pulls(model, X, y, i, label, against):
         k = float(model.kernel_(values, vector[None])[0, 0])
         if model.dual_coef_[q, s]:
             terms[int(position)] = (sign * model.dual_coef_[q, s] * k, k)
-    return terms, sign * model.intercept_[q]
+    intercept = sign * model.intercept_[q]
+    value = (1 if a < b else -1) * model.decide(X[i : i + 1])[0, q]  # positive for the first of a pair
+    return terms, intercept, value - sum(pull for pull, _ in terms.values()) - intercept
+
+
+def check_rest(model, X, i, mine, intercept, rest, tolerance=1e-12):
+    """The last lines of a row: the S3VM, where there is one, and the intercept."""
+    assert mine["source"].iloc[-1] == "intercept"
+    assert mine["pull"].iloc[-1] == intercept
+    assert (mine["source"] == "unlabelled").sum() == (model.avoiding_share_ > 0)
+    if not model.avoiding_share_:
+        assert abs(rest) <= tolerance
+        return
+    line = mine.iloc[-2]
+    assert line["source"] == "unlabelled"
+    assert abs(line["pull"] - rest) <= tolerance
+    classes = model.classes_.tolist()
+    a, b = classes.index(line["label"]), classes.index(line["against"])
+    q = pairs(len(classes)).index((min(a, b), max(a, b)))
+    assert line["pull"] == (1 if a < b else -1) * model.avoiding_values(X[i : i + 1])[0, q]
 
 
 # ---------------------------------------------------------------- by label
@@ -78,14 +98,14 @@ def test_all_pulls_are_the_terms_of_the_formula(name, kernel):
     assert lines.drop_duplicates("row")["label"].tolist() == model.predict(X.iloc[rows]).tolist()
     for i in rows:
         mine = lines[lines["row"] == X.index[i]]
-        terms, intercept = slow_pulls(model, X, y, i, mine["label"].iloc[0], mine["against"].iloc[0])
+        terms, intercept, rest = slow_pulls(model, X, y, i, mine["label"].iloc[0], mine["against"].iloc[0])
         told = mine[mine["source"] == "neighbour"]
         assert sorted(told["neighbour"]) == sorted(terms)
         tolerance = 1e-6 if kernel == "lap" else 1e-12  # the bent kernel's own digits
         np.testing.assert_allclose(told["pull"], [terms[s][0] for s in told["neighbour"]], rtol=0, atol=tolerance)
         np.testing.assert_allclose(told["similarity"], [terms[s][1] for s in told["neighbour"]], rtol=0, atol=tolerance)
-        assert mine["source"].iloc[-1] == "intercept"
-        assert mine["pull"].iloc[-1] == intercept
+        assert (model.avoiding_share_ > 0) == (kernel == "blend")
+        check_rest(model, X, i, mine, intercept, rest, tolerance)
 
 
 @pytest.mark.parametrize("name", ["credit_a", pytest.param("heart", marks=pytest.mark.slow)])
@@ -214,12 +234,13 @@ def test_pulls_of_components_are_those_of_their_labelled_rows(name):
     at = {int(position): s for s, position in enumerate(model.support_)}
     for i in (3, 120):
         mine = lines[lines["row"] == X.index[i]]
-        terms, intercept = slow_pulls(model, X, y, i, mine["label"].iloc[0], mine["against"].iloc[0])
+        terms, intercept, rest = slow_pulls(model, X, y, i, mine["label"].iloc[0], mine["against"].iloc[0])
         for line in mine[mine["source"] == "component"].itertuples():
             expected = sum(rho[at[s], line.component] * pull for s, (pull, _) in terms.items())
             assert abs(line.pull - expected) < 1e-12
         assert abs(mine["pull"].sum() - mine["score"].iloc[0]) < 1e-12
-        assert mine["pull"].iloc[-1] == intercept
+        assert model.avoiding_share_ > 0
+        check_rest(model, X, i, mine, intercept, rest)
 
 
 def test_components_are_told_with_what_they_are():
@@ -233,7 +254,8 @@ def test_components_are_told_with_what_they_are():
     np.testing.assert_array_equal(first["responsibility"], shares.max(axis=1))
     sums = lines.groupby("row", sort=False)[["responsibility", "weight"]].sum()
     np.testing.assert_allclose(sums, 1.0, rtol=1e-12)
-    assert lines["source"].unique().tolist() == ["component", "others", "intercept"]
+    assert lines["source"].unique().tolist() == ["component", "others", "unlabelled", "intercept"]
+    assert lines[lines["source"].isin(["unlabelled", "intercept"])]["component"].isna().all()
     assert first["distinct_1"].str.len().gt(0).all()
 
     where = model.mixture_.responsibilities(model.support_vectors_).argmax(axis=1)

@@ -144,6 +144,8 @@ def test_the_best_is_the_first_of_the_smallest(scoring):
 def test_the_best_estimator_is_that_of_a_fit_with_the_best_settings(estimator):
     search = SVCSearch(estimator, **SOME, random_state=0).fit(X, FEW)
     plain = MixtureSVC(random_state=0) if estimator is None else clone(estimator)
+    if not isinstance(plain, LaplacianSVC):  # which has no such parameter
+        plain.set_params(unlabelled="ignore")
     again = plain.set_params(**search.best_params_).fit(X, FEW)
     best = search.best_estimator_
     assert type(best) is type(again)
@@ -155,10 +157,22 @@ def test_the_best_estimator_is_that_of_a_fit_with_the_best_settings(estimator):
     assert estimator is None or not hasattr(estimator, "classes_")
 
 
+@pytest.mark.parametrize("unlabelled", ["auto", "ignore"])
+def test_a_search_trains_svms_alone(unlabelled):
+    given = MixtureSVC(density=PLANE, unlabelled=unlabelled, probability=False)
+    best = SVCSearch(given, **SOME, random_state=0).fit(X, FEW).best_estimator_
+    assert (best.unlabelled, given.unlabelled, best.avoiding_share_) == ("ignore", unlabelled, 0)
+
+
+def test_a_search_refuses_what_it_does_not_train():
+    with pytest.raises(OptionError, match="unlabelled='avoid' trains others"):
+        SVCSearch(MixtureSVC(unlabelled="avoid")).fit(X, FEW)
+
+
 @pytest.mark.slow
 def test_the_best_estimator_of_a_table_with_gaps_too():
     frame, _, few = mixed()
-    for estimator in (MixtureSVC(random_state=0), LaplacianSVC(random_state=0)):
+    for estimator in (MixtureSVC(unlabelled="ignore", random_state=0), LaplacianSVC(random_state=0)):
         search = SVCSearch(estimator, **SOME, beta=[0.1, 1.0], random_state=0).fit(frame, few)
         again = clone(estimator).set_params(**search.best_params_).fit(frame, few)
         np.testing.assert_allclose(search.decision_function(frame), again.decision_function(frame), atol=1e-9)

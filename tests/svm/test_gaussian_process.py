@@ -15,9 +15,11 @@ from mixkern.svm.gaussian_process import (
     MAX_LABELS,
     TEMPER,
     USUAL_C,
+    class_shares,
     evidence_rows,
     posterior_covariance,
     posterior_mean,
+    posterior_probability,
 )
 
 RANDOM = np.random.RandomState(0)
@@ -56,14 +58,29 @@ def test_a_label_that_counts_twice_has_half_the_noise():
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_evidence_of_an_indefinite_matrix_is_minus_infinity():
-    assert log_evidence(np.ones((3, 3)) - 3 * np.eye(3), np.array([0, 1, 1])) == -np.inf
+def test_weights_of_labels_of_an_indefinite_matrix_are_variances():
+    weights = np.linspace(0.5, 2.0, len(CODES))
+    roots = np.sqrt(weights)
+    scaled = roots[:, None] * (K - 0.3) * roots  # W^1/2 K W^1/2, whose negative eigenvalues are left out
+    values, vectors = np.linalg.eigh(scaled)
+    assert values.min() < -0.1
+    positive = (vectors * np.maximum(values, 0)) @ vectors.T / np.outer(roots, roots)
+    assert log_evidence(K - 0.3, CODES, weights) == pytest.approx(log_evidence(positive, CODES, weights))
 
 
-def test_the_share_follows_bayes_rule():
+def test_negative_eigenvalues_are_left_out_of_the_evidence():
+    values, vectors = np.linalg.eigh(K - 0.3)
+    assert values.min() < -0.1
+    positive = (vectors * np.maximum(values, 0)) @ vectors.T
+    other = RBFKernel(5.0)(X)
+    found = log_evidence(K - 0.3, CODES) - log_evidence(other, CODES)
+    assert found == pytest.approx(literal(positive, CODES) - literal(other, CODES), rel=1e-6)
+
+
+def test_the_share_is_between_its_prior_and_bayes_rule():
     other = RBFKernel(5.0)(X)
     ratio = np.exp(TEMPER * (log_evidence(other, CODES) - log_evidence(K, CODES)))
-    assert evidence_share(0.6, K, other, CODES) == pytest.approx(0.6 * ratio / (0.6 * ratio + 0.4))
+    assert evidence_share(0.6, K, other, CODES) == pytest.approx((0.6 + 0.6 * ratio / (0.6 * ratio + 0.4)) / 2)
     assert evidence_share(0.6, K, K, CODES) == pytest.approx(0.6)
     assert evidence_share(0.6, K, other, CODES) + evidence_share(0.4, other, K, CODES) == pytest.approx(1.0)
 
@@ -73,11 +90,40 @@ def test_shares_of_zero_and_one_do_not_change(share):
     assert evidence_share(share, K, np.eye(len(CODES)), CODES) == share
 
 
-def test_indefinite_matrices_have_no_evidence():
-    bad = K - 9 * np.eye(len(K))
-    assert evidence_share(0.6, K, bad, CODES) == pytest.approx(0.0, abs=1e-300)
-    assert evidence_share(0.6, bad, K, CODES) == pytest.approx(1.0)
-    assert evidence_share(0.6, bad, bad, CODES) == 0.6
+def test_no_kernel_is_left_out_whatever_the_evidence_is():
+    codes, others = np.repeat([0, 1], 30), np.tile([0, 1], 30)
+    right, wrong = (0.9 * (each[:, None] == each) + 0.1 * np.eye(60) for each in (codes, others))
+    assert evidence_share(0.6, right, wrong, codes) == pytest.approx(0.3, abs=1e-3)
+    assert evidence_share(0.6, wrong, right, codes) == pytest.approx(0.8, abs=1e-3)
+
+
+def test_a_posterior_probability_is_bayes_rule_and_never_overflows():
+    assert posterior_probability(0.2, np.log(4)) == pytest.approx(0.5)
+    assert posterior_probability(0.2, 1e4) == 1.0
+    assert posterior_probability(0.2, -1e4) == 0.0
+
+
+@pytest.mark.parametrize("codes", [CODES, THREE])
+def test_shares_of_classes_are_means_of_predicted_targets(codes):
+    rows = np.random.RandomState(5).normal(size=(40, X.shape[1]))
+    to_labelled = RBFKernel(1.0)(rows, X)
+    classes = np.unique(codes)
+    means = np.array([(codes == label).mean() for label in classes])
+    # The literal formula: m + k' (K + noise)^-1 (y - m), one row and class at a time
+    inverse = np.linalg.inv(RBFKernel(1.0)(X) + LABEL_NOISE * np.eye(len(X)))
+    predicted = [
+        [m + k @ inverse @ ((codes == label) - m) for label, m in zip(classes, means, strict=True)] for k in to_labelled
+    ]
+    expected = np.clip(predicted, 0, 1).mean(axis=0)
+    found = class_shares(to_labelled, RBFKernel(1.0)(X), codes)
+    assert found == pytest.approx(expected / expected.sum(), rel=1e-9)
+    assert found.sum() == pytest.approx(1.0)
+
+
+def test_a_class_with_a_label_always_has_a_share():
+    labelled, rows = np.array([[0.0], [9.0]]), np.full((50, 1), 9.0)
+    shares = class_shares(RBFKernel(1.0)(rows, labelled), RBFKernel(1.0)(labelled), np.array([0, 1]))
+    assert 0 < shares[0] < 0.1 < shares[1]
 
 
 def test_scale_does_not_matter_to_labels_without_noise():

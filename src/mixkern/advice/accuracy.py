@@ -18,11 +18,12 @@ from mixkern.advice.cross_validation import (
 from mixkern.advice.gain import corrected_variance
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
-from mixkern.errors import OptionError
+from mixkern.errors import OptionError, ignored_warnings
 from mixkern.estimators import MixtureSVC
+from mixkern.fitting import NotConvergedWarning
 from mixkern.sampling import check_random_state, class_subsample
 from mixkern.search.split import check_density
-from mixkern.typing import Bools, Floats, Ints, RandomState
+from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
 from mixkern.wording import counted, shown
 
 N_REPEATS = 5
@@ -138,19 +139,19 @@ def estimated_accuracy(
     """
     CONFIDENCE.check(confidence, "confidence")
     estimator, rows, codes = _with_density(model, X, y)
-    random = check_random_state(random_state)
-    counts = np.bincount(codes, minlength=len(estimator.classes_))
+    random, labelled = check_random_state(random_state), np.flatnonzero(codes != UNLABELLED)
+    counts = np.bincount(codes[labelled], minlength=len(estimator.classes_))
     labels = dict(zip(estimator.classes_.tolist(), counts.tolist(), strict=True))
-    if not is_testable(codes):
-        return AccuracyEstimate(None, None, confidence, len(codes), labels=labels, per_class=dict.fromkeys(labels))
-    some = class_subsample(codes, MAX_LABELS, random)
-    result = _cross_validated(estimator, rows[some], codes[some], random)
+    if not is_testable(codes[labelled]):
+        return AccuracyEstimate(None, None, confidence, len(labelled), labels=labels, per_class=dict.fromkeys(labels))
+    labelled = labelled[class_subsample(codes[labelled], MAX_LABELS, random)]
+    result = _cross_validated(estimator, rows, codes, labelled, random)
     shares = [None if np.isnan(share) else float(share) for share in result.per_class(len(labels))]
     return AccuracyEstimate(
         value=result.value,
         interval=result.interval(confidence),
         confidence=confidence,
-        n_labels=len(codes),
+        n_labels=int(counts.sum()),
         n_tested=int(result.is_tested.sum()),
         n_folds=len(result.accuracies) // result.n_repeats,
         n_repeats=result.n_repeats,
@@ -172,7 +173,7 @@ def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
 
 
 def _with_density(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC, Rows, Ints]:
-    """Return an estimator with a fitted density, the labelled rows, and their class codes."""
+    """Return an estimator that is trained on all labels, all rows, and their class codes."""
     if model is not None and not isinstance(model, MixtureSVC):
         raise OptionError(f"model must be None, a MixtureSVC or a LaplacianSVC, but it is {shown(model)}.")
     is_fitted = hasattr(model, "mixture_")
@@ -183,9 +184,9 @@ def _with_density(model: MixtureSVC | None, X: Any, y: Any) -> tuple[MixtureSVC,
         estimator = copy(model) if is_fitted else clone(model)
     estimator.set_params(probability=False)  # not needed, and it would take most of the time
     codes, _ = estimator.read_labels(X, y, None)
-    labelled = np.flatnonzero(codes != UNLABELLED)
     rows = estimator.rows_of(X) if is_fitted else estimator.learn_structure(X)
-    return estimator, rows[labelled], codes[labelled]
+    with ignored_warnings(NotConvergedWarning):  # as in the training of the model
+        return estimator.train(rows, codes), rows, codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,15 +223,18 @@ class _CrossValidation:
         return max(0.0, min(low, self.value - half)), min(1.0, max(high, self.value + half))
 
 
-def _cross_validated(estimator: MixtureSVC, rows: Rows, codes: Ints, random: RandomState) -> _CrossValidation:
-    """Predict labels in repeated cross-validation."""
-    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_PREDICTIONS)
-    n_right, is_tested = np.zeros(len(codes)), np.zeros(len(codes), dtype=bool)
+def _cross_validated(
+    estimator: MixtureSVC, rows: Rows, codes: Ints, labelled: Positions, random: RandomState
+) -> _CrossValidation:
+    """Predict some labels in repeated cross-validation."""
+    known = codes[labelled]
+    n_repeats = n_repeats_of(known, N_REPEATS, MAX_PREDICTIONS)
+    n_right, is_tested = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
     accuracies, ratios = [], []
-    for kept, out in repeated_folds(codes, n_repeats, random):
-        is_right = left_out_predictions(estimator, rows, codes, kept, out) == codes[out]
+    for kept, out in repeated_folds(known, n_repeats, random):
+        is_right = left_out_predictions(estimator, rows, codes, labelled[kept], labelled[out]) == known[out]
         n_right[out] += is_right
         is_tested[out] = True
         accuracies.append(is_right.mean())
         ratios.append(len(out) / len(kept))
-    return _CrossValidation(codes, n_right, is_tested, np.array(accuracies), float(np.mean(ratios)), n_repeats)
+    return _CrossValidation(known, n_right, is_tested, np.array(accuracies), float(np.mean(ratios)), n_repeats)

@@ -87,9 +87,10 @@ def advise(
     labelled = np.flatnonzero(codes != UNLABELLED)
     gain = None
     if is_testable(codes[labelled]):
+        model.train(rows, codes)
         numbers = one_hot_rows(model.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
-        gain = cross_validated_gain(model, rows[labelled], numbers, codes[labelled], random, confidence)
+        gain = cross_validated_gain(model, rows, numbers, codes, random, confidence)
     component_purity = purity(rows.responsibilities, codes)
     labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
     outcome = verdict(gain, is_complete=len(labelled) == len(rows))

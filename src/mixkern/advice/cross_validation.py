@@ -6,6 +6,7 @@ from copy import copy
 import numpy as np
 
 from mixkern.density import Rows
+from mixkern.encoding import UNLABELLED
 from mixkern.errors import ignored_warnings
 from mixkern.estimators import MixtureSVC
 from mixkern.fitting import NotConvergedWarning
@@ -46,20 +47,22 @@ def repeated_folds(codes: Ints, n_repeats: int, random: RandomState) -> Iterator
 
 
 def left_out_predictions(estimator: MixtureSVC, rows: Rows, codes: Ints, kept: Positions, out: Positions) -> Ints:
-    """Train on the labels that are kept, and predict the classes of the others.
+    """Train on the labels that are kept, and predict the classes of others; all other rows are unlabelled.
 
     Parameters
     ----------
     estimator : MixtureSVC
-        Its ``learn_structure`` has been called; only ``train`` is repeated.
+        Trained on all labels; only ``train`` is repeated, with the weight of the semi-supervised SVM that it has.
     rows : Rows
-        Labelled rows, as ``learn_structure`` returns them.
-    codes : ndarray of int, shape (n,)
-        Their classes.
+        All rows, as ``learn_structure`` returns them.
+    codes : ndarray of int
+        Classes of the first rows, -1 where unlabelled.
     kept, out : ndarray of int
-        Positions of the rows to train on and of those to predict.
+        Positions of the labels to train on and of the rows to predict.
     """
+    known = np.full(len(codes), UNLABELLED)
+    known[kept] = codes[kept]
     with ignored_warnings(NotConvergedWarning):  # the final training issues the same
-        trained = copy(estimator).set_params(verbose=0).train(rows[kept], codes[kept])
+        trained = copy(estimator).set_params(verbose=0).train(rows, known, avoiding_share=estimator.avoiding_share_)
     scores = class_scores(trained.decide(rows[out]), len(estimator.classes_))
     return np.asarray(chosen(scores), dtype=np.intp)

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from mixkern.advice.cross_validation import left_out_predictions, n_repeats_of, repeated_folds
 from mixkern.density import Rows
+from mixkern.encoding import UNLABELLED
 from mixkern.estimators import MixtureSVC
 from mixkern.sampling import class_subsample
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
@@ -66,26 +67,28 @@ def cross_validated_gain(
     Parameters
     ----------
     estimator : MixtureSVC
-        Its ``learn_structure`` has been called; only ``train`` is repeated.
+        Trained on all labels; only ``train`` is repeated.
     rows : Rows
-        Labelled rows.
-    numbers : ndarray of shape (n, ...)
-        The same as plain numbers for SVC.
-    codes : ndarray of int, shape (n,)
-        Their classes.
+        All rows.
+    numbers : ndarray of shape (l, ...)
+        The labelled ones as plain numbers for SVC.
+    codes : ndarray of int
+        Classes of the first rows, -1 where unlabelled.
     random : RandomState
         Stream that the folds are drawn from.
     confidence : float
         Level of the interval.
     """
-    some = class_subsample(codes, MAX_LABELS, random)
-    rows, numbers, codes = rows[some], numbers[some], codes[some]
-    n_repeats = n_repeats_of(codes, N_REPEATS, MAX_PREDICTIONS)
+    labelled = np.flatnonzero(codes != UNLABELLED)
+    some = class_subsample(codes[labelled], MAX_LABELS, random)
+    labelled, numbers = labelled[some], numbers[some]
+    known = codes[labelled]
+    n_repeats = n_repeats_of(known, N_REPEATS, MAX_PREDICTIONS)
     folds = []
-    for kept, out in repeated_folds(codes, n_repeats, random):
-        with_all = left_out_predictions(estimator, rows, codes, kept, out)
-        alone = baseline_predictions(numbers, codes, kept, out)
-        folds.append(_Fold((with_all == codes[out], alone == codes[out]), len(kept)))
+    for kept, out in repeated_folds(known, n_repeats, random):
+        with_all = left_out_predictions(estimator, rows, codes, labelled[kept], labelled[out])
+        alone = baseline_predictions(numbers, known, kept, out)
+        folds.append(_Fold((with_all == known[out], alone == known[out]), len(kept)))
     accuracies = np.array([[right.mean() for right in fold.is_right] for fold in folds])  # (folds, 2)
     n_tested = sum(len(fold.is_right[0]) for fold in folds) // n_repeats
     return Gain(

@@ -193,10 +193,15 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
             known = [*self.classes_.tolist(), None]  # code -1 is the last
             labels = [known[code] for code in codes] + [None] * (len(values) - len(codes))
         n_continuous = values.shape[1] - density.n_categorical
+        rows = jitter(values, n_continuous, check_random_state(self.random_state))
         with self._stage("density", runs=density):
-            fitted = density.fit(jitter(values, n_continuous, check_random_state(self.random_state)), labels)
+            fitted = density.fit(rows, labels)
         self.density_ = fitted.best_estimator_ if isinstance(fitted, DensitySearch) else fitted
         self.mixture_ = self.density_.mixture_
+        self._continue_density(rows, labels)
+
+    def _continue_density(self, rows: Floats, labels: Any) -> None:
+        """Learn more from the rows of the density, in estimators that do."""
 
     def _unfitted_density(self, values: Floats) -> VBMixture | DensitySearch:
         """Return a copy of the density to fit, with the seed and the number of categorical columns."""

@@ -112,6 +112,19 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             raise LabelError(f"class_weight must hold positive numbers, but it holds {wrong[0]!r}.")
         return {known.index(label): float(weight) for label, weight in given.items()}
 
+    def _label_weights(self, codes: Ints, weights: Floats | None) -> Floats | None:  # (n,)
+        """Multiply the weight of each label by that of its class; codes are -1 where there is none."""
+        given = self._class_weights()
+        if given is None:
+            return weights
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
+        if isinstance(given, dict):
+            factors = np.array([given.get(label, 1.0) for label in range(len(counts))])
+        else:
+            factors = counts.sum() / (len(counts) * counts)
+        of_rows = np.where(codes == UNLABELLED, 1.0, factors[codes])
+        return of_rows if weights is None else weights * of_rows
+
     def _check_size(self, n_classes: int, n_labels: int) -> None:
         """Raise an error for more classes than the classifier can be trained on."""
 

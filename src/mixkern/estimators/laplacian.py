@@ -4,6 +4,7 @@ from typing import Any
 
 from mixkern.density import Rows
 from mixkern.errors import OptionError
+from mixkern.estimators.avoiding import Unlabelled
 from mixkern.estimators.base import MAX_GRAPH_ROWS, limited
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.estimators.svc import MixtureSVC
@@ -91,6 +92,7 @@ class LaplacianSVC(MixtureSVC):
             gamma=gamma,
             alpha=alpha,
             beta=beta,
+            unlabelled=Unlabelled.IGNORE.value,  # the kernel has their graph
             class_weight=class_weight,
             encoder=encoder,
             probability=probability,

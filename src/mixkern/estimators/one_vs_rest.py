@@ -171,19 +171,6 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
             uses_unlabelled = uses_unlabelled and not dual.is_interrupted  # the others are quick then
         return _joined(duals, K.shape[0])
 
-    def _label_weights(self, codes: Ints, weights: Floats | None) -> Floats | None:  # (n,)
-        """Multiply the weight of each label by that of the row's own class, in the problems of all classes."""
-        given = self._class_weights()
-        if given is None:
-            return weights
-        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
-        if isinstance(given, dict):
-            factors = np.array([given.get(label, 1.0) for label in range(len(counts))])
-        else:
-            factors = counts.sum() / (len(counts) * counts)
-        of_rows = np.where(codes == UNLABELLED, 1.0, factors[codes])
-        return of_rows if weights is None else weights * of_rows
-
     # ---------------------------------------------------------------- labelled rows that are left out
 
     def _folds(self, codes: Ints, random: RandomState) -> list[Ints]:

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError, ignored_warnings
-from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
+from mixkern.estimators.avoiding import AvoidingClassifier
+from mixkern.estimators.classifier import TOO_MANY_CLASSES, Scheme
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
@@ -22,16 +23,18 @@ from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule
 
+MAX_DENSITY_ROWS = 10_000  # that a density is continued with
 MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
 
 @model_part("MixtureSVC")
-class MixtureSVC(MixtureClassifier):
+class MixtureSVC(AvoidingClassifier):
     """C-SVM classifier for tables with few labels, with a kernel from the density of all rows.
 
     The table is encoded, a mixture density is fitted to every row, labelled or not, and a support vector machine is
-    trained on the labelled rows, with a kernel that uses the Mahalanobis distances of the components. The defaults
-    ``kernel="blend"`` and ``C="auto"`` are the most accurate of those that docs/accuracy.md compares.
+    trained on the labelled rows, with a kernel that uses the Mahalanobis distances of the components. By default its
+    decisions are averaged with those of a semi-supervised SVM, which avoids regions with many unlabelled rows. The
+    defaults are the most accurate of those that docs/accuracy.md compares.
 
     Parameters
     ----------
@@ -60,13 +63,19 @@ class MixtureSVC(MixtureClassifier):
         ``exp(-gamma * (alpha * D**2 + beta * m**2))``, where D is their distance over the continuous columns and m the
         number of categorical columns in which they differ; the blend has two such terms, with two distances. Only the
         products with ``gamma`` matter, so for a table without categories leave both at 1.
+    unlabelled : {"auto", "avoid", "ignore"}, default="auto"
+        Whether decisions use the unlabelled rows beyond their density. With ``"avoid"``, decisions are the weighted
+        mean of those of the SVM and of a semi-supervised SVM (:class:`QuasiNewtonS3VC` on at most 1,000 rows), whose
+        boundary avoids regions with many unlabelled rows. The weight follows from the number of labels and from how
+        well both predict labels that are left out; with more than some 40 labels per class it is zero. ``"ignore"`` is
+        the SVM alone. ``"auto"`` is ``"avoid"`` for ``kernel="blend"``, and ``"ignore"`` for others.
     class_weight : dict or "balanced", default=None
         Factor of ``C`` for each class; ``"balanced"`` is inversely proportional to the number of labels.
     encoder : TableEncoder or "passthrough", default=None
         Encoder of the table; ``None`` is ``TableEncoder()``. With ``"passthrough"`` the rows are not encoded, and the
         last ``density.n_categorical`` columns must hold category codes.
     probability : bool, default=True
-        Whether to enable :meth:`predict_proba`, by some fifteen more trainings on the labelled rows.
+        Whether to enable :meth:`predict_proba`, by five to fifteen more trainings.
     repair : {"auto", "none", "clip", "flip", "shift"}, default="auto"
         Treatment of negative eigenvalues of the kernel matrix; ``"auto"`` clips them if libsvm does not converge.
     tol : float, default=1e-3
@@ -94,6 +103,9 @@ class MixtureSVC(MixtureClassifier):
         The kernel, with its mixture and its gamma.
     C_ : float
         The regularization parameter in use.
+    avoiding_share_ : float
+        Weight of the semi-supervised SVM in the decisions; 0 for an SVM alone. The following attributes are those of
+        the SVM.
     support_ : ndarray of int, shape (s,)
         Positions of the support vectors in ``X``.
     support_vectors_ : ndarray of shape (s, d + e)
@@ -140,6 +152,7 @@ class MixtureSVC(MixtureClassifier):
         gamma: float | str = "scale",
         alpha: float = 1.0,
         beta: float = 1.0,
+        unlabelled: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         encoder: Any = None,
         probability: bool = True,
@@ -155,6 +168,7 @@ class MixtureSVC(MixtureClassifier):
         self.gamma = gamma
         self.alpha = alpha
         self.beta = beta
+        self.unlabelled = unlabelled
         self.class_weight = class_weight
         self.encoder = encoder
         self.probability = probability
@@ -190,7 +204,7 @@ class MixtureSVC(MixtureClassifier):
         return cls(**{"kernel": KernelName.RWM.value, "density": DensitySearch.from_paper(), **settings})
 
     @all_or_nothing
-    @in_stages(5)
+    @in_stages(6)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 
@@ -214,7 +228,14 @@ class MixtureSVC(MixtureClassifier):
         return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
 
     @all_or_nothing
-    def train(self, rows: Rows | Floats, codes: Ints, weights: Floats | None = None) -> Self:
+    def train(
+        self,
+        rows: Rows | Floats,
+        codes: Ints,
+        weights: Floats | None = None,
+        *,
+        avoiding_share: float | None = None,
+    ) -> Self:
         """Train on the labelled rows, after :meth:`learn_structure`: the second half of :meth:`fit`.
 
         Parameters
@@ -223,6 +244,9 @@ class MixtureSVC(MixtureClassifier):
             Encoded rows, as :meth:`learn_structure` returns them.
         codes, weights : ndarray of shape (n,)
             As :meth:`read_labels` returns them; rows beyond their length are unlabelled.
+        avoiding_share : float, default=None
+            Weight of the semi-supervised SVM, where it avoids unlabelled rows; by default it is found by labels that
+            are left out, which takes most of the time.
 
         Returns
         -------
@@ -230,8 +254,8 @@ class MixtureSVC(MixtureClassifier):
         """
         check_is_fitted(self, ["classes_", "kernel_"])  # by read_labels and learn_structure
         labelled = np.flatnonzero(codes >= 0)
-        rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
-        rows, codes = rows[labelled], codes[labelled]
+        all_rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
+        rows, all_codes, codes = all_rows[labelled], codes, codes[labelled]
         weights = None if weights is None else weights[labelled]
 
         def solved(K: Floats, codes: Ints, kept: Ints) -> Dual:
@@ -245,8 +269,13 @@ class MixtureSVC(MixtureClassifier):
             self._set_decision(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
+        problem = self._avoiding_problem(all_rows, all_codes, K, weights)
+        self._avoiding, self.slope_ = None, None
         with self._stage("calibration"):
-            self.slope_ = self._slope(K, codes, solved, weights) if self.probability else None
+            if problem is not None:
+                self._avoid(problem, K, codes, solved, weights, avoiding_share)
+            elif self.probability:
+                self.slope_ = self._slope(K, codes, solved, weights)
         return self
 
     def _evidence_kernel(self, rows: Rows, codes: Ints, weights: Floats | None) -> Any:
@@ -304,8 +333,8 @@ class MixtureSVC(MixtureClassifier):
     def explain(self, X: Any, by: str = "label", n: int | None = 5, *, details: bool = False) -> Any:
         """Explain labels by labelled rows, components or columns.
 
-        The explanation is exact: a score is a sum over support vectors, a distance is a sum over components or columns,
-        and the lines of a row add up to it.
+        The explanation is exact: a score is a sum over support vectors and the part of the semi-supervised SVM, a
+        distance is a sum over components or columns, and the lines of a row add up to it.
 
         Parameters
         ----------
@@ -327,8 +356,8 @@ class MixtureSVC(MixtureClassifier):
 
             By ``"label"``, the strongest pull first:
 
-            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together or the
-              ``"intercept"``,
+            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together, the
+              ``"unlabelled"`` rows, which the semi-supervised SVM avoids, or the ``"intercept"``,
             - ``neighbour``, ``its_label``: position of the labelled row in the ``X`` of :meth:`fit`, and its label,
             - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` [d], ``mixture`` [d] and
               ``membership`` [d] are its parts,
@@ -338,7 +367,7 @@ class MixtureSVC(MixtureClassifier):
 
             By ``"component"``, the most responsible one first:
 
-            - ``source``: ``"component"``, ``"others"`` or ``"intercept"``,
+            - ``source``: ``"component"``, ``"others"``, ``"unlabelled"`` or ``"intercept"``,
             - ``component``: its number in ``mixture_``,
             - ``responsibility``: the probability that the row comes from it,
             - ``weight``: its share of all rows,
@@ -378,7 +407,7 @@ class MixtureSVC(MixtureClassifier):
         >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
         >>> lines = model.explain(iris.X[:1], n=2, details=True)
         >>> lines["source"].tolist()
-        ['neighbour', 'neighbour', 'others', 'intercept']
+        ['neighbour', 'neighbour', 'others', 'unlabelled', 'intercept']
         >>> bool(abs(lines["pull"].sum() - lines["score"][0]) < 1e-12)
         True
         """

@@ -1,7 +1,8 @@
 """Scores of rows, split into the contributions of labelled rows and of components.
 
-A score is a sum over support vectors, f(x) = sum_i a_i k(x, x_i) + b. Nothing is estimated: the lines of a row add up
-to its score.
+The score of an SVM is a sum over support vectors, f(x) = sum_i a_i k(x, x_i) + b. Where unlabelled rows are avoided,
+the score is the weighted mean of this and of the score of an S3VM, which is one line. Nothing is estimated: the lines
+of a row add up to its score.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,7 @@ class Source(StrEnum):
     NEIGHBOUR = "neighbour"  # one labelled row
     COMPONENT = "component"  # the labelled rows of one component
     OTHERS = "others"  # all without a line of their own
+    UNLABELLED = "unlabelled"  # the S3VM, which avoids regions with many unlabelled rows
     INTERCEPT = "intercept"  # added to the score of every row
 
 
@@ -94,15 +96,30 @@ class ExplainedRows:
         return np.repeat(np.arange(len(counts)), counts)
 
     @cached_property
-    def _signs(self) -> Floats:  # (n,)
-        """Factors of ``dual_coef_`` and ``intercept_`` that make them positive for the label."""
-        return self.decided.sign * sklearn_sign(len(self.model.classes_))
+    def _factors(self) -> Floats:  # (n,)
+        """Factors of ``dual_coef_`` and ``intercept_``: the weight of the SVM, positive for the label."""
+        signs = self.decided.sign * sklearn_sign(len(self.model.classes_))
+        return (1 - self.model.avoiding_share_) * signs
 
     @cached_property
     def intercept(self) -> Floats:  # (n,)
         """Intercepts of the decision functions, positive for the label."""
-        intercept: Floats = self._signs * self.model.intercept_[self.decided.pair]
+        intercept: Floats = self._factors * self.model.intercept_[self.decided.pair]
         return intercept
+
+    @cached_property
+    def unlabelled(self) -> Floats | None:  # (n,)
+        """Contributions of the S3VM, positive for the label; None for an SVM alone."""
+        values = self.model.avoiding_values(self.rows)
+        if values is None:
+            return None
+        part: Floats = self.decided.sign * values[np.arange(len(values)), self.decided.pair]
+        return part
+
+    @cached_property
+    def common(self) -> Floats:  # (n,)
+        """Contributions that have no subject: the intercept, and that of the S3VM."""
+        return self.intercept if self.unlabelled is None else self.intercept + self.unlabelled
 
     @cached_property
     def support(self) -> Rows:
@@ -122,7 +139,7 @@ class ExplainedRows:
         step = max(1, CELLS // max(1, len(self.support)))
         for start in range(0, len(self.rows), step):
             at = slice(start, min(start + step, len(self.rows)))
-            coefficients = self._signs[at, None] * self.model.dual_coef_[self.decided.pair[at]]
+            coefficients = self._factors[at, None] * self.model.dual_coef_[self.decided.pair[at]]
             yield at, kernel_matrix(self.model.kernel_, self.rows[at], self.support), coefficients
 
 
@@ -159,12 +176,12 @@ def _neighbours(
     strongest = np.where(is_listed, np.take_along_axis(pulls, top, axis=1), 0.0)
     lines = _Lines(explained, at, is_listed, takes_part.sum(axis=1) > is_listed.sum(axis=1))
     return {
-        **lines.head(pulls.sum(axis=1) + explained.intercept[at]),
+        **lines.head(pulls.sum(axis=1) + explained.common[at]),
         "source": lines.sources(Source.NEIGHBOUR),
         "neighbour": lines.listed(explained.model.support_[top], -1),
         "its_label": lines.listed(explained.support_codes[top], -1),
         **{name: lines.listed(np.take_along_axis(part, top, axis=1), np.nan) for name, part in facts.items()},
-        "pull": lines.all(strongest, pulls.sum(axis=1) - strongest.sum(axis=1), explained.intercept[at]),
+        "pull": lines.pulls(strongest, pulls.sum(axis=1) - strongest.sum(axis=1)),
     }
 
 
@@ -188,17 +205,17 @@ def _components(
     top = np.argsort(-shares, axis=1, kind="stable")[:, :width]
     lines = _Lines(explained, at, np.ones(top.shape, dtype=bool), np.full(len(top), width < mixture.n_components))
 
-    def column(facts: Floats, intercept: Any = np.nan) -> Floats:
+    def parts(facts: Floats) -> tuple[Floats, Floats]:
         listed = np.take_along_axis(facts, top, axis=1)
-        return lines.all(listed, facts.sum(axis=1) - listed.sum(axis=1), np.broadcast_to(intercept, len(top)))
+        return listed, facts.sum(axis=1) - listed.sum(axis=1)
 
     return {
-        **lines.head(pulls.sum(axis=1) + explained.intercept[at]),
+        **lines.head(pulls.sum(axis=1) + explained.common[at]),
         "source": lines.sources(Source.COMPONENT),
         "component": lines.listed(top, -1),
-        "responsibility": column(shares),
-        "weight": column(np.broadcast_to(mixture.weights, shares.shape)),
-        "pull": column(pulls, explained.intercept[at]),
+        "responsibility": lines.facts(*parts(shares)),
+        "weight": lines.facts(*parts(np.broadcast_to(mixture.weights, shares.shape))),
+        "pull": lines.pulls(*parts(pulls)),
     }
 
 
@@ -228,14 +245,17 @@ def _kernel_parts(explained: ExplainedRows, at: slice) -> dict[str, Floats]:
 
 
 class _Lines:
-    """Layout of the lines of some rows: one for each listed subject, one for the others, one for the intercept."""
+    """Layout of the lines of some rows: one for each listed subject, one for the others, one or two for the rest.
+
+    The rest are the S3VM, where there is one, and the intercept.
+    """
 
     def __init__(self, explained: ExplainedRows, at: slice, is_listed: Any, has_others: Any) -> None:
         self.explained, self.at = explained, at
         self.width = is_listed.shape[1]
-        self.is_there = np.column_stack(
-            [is_listed, has_others, np.ones(len(is_listed), dtype=bool)]
-        )  # (rows, width + 2)
+        self.rest = [Source.INTERCEPT] if explained.unlabelled is None else [Source.UNLABELLED, Source.INTERCEPT]
+        rest = np.ones((len(is_listed), len(self.rest)), dtype=bool)
+        self.is_there = np.column_stack([is_listed, has_others, rest])  # (rows, width + 1 + rest)
         self.row = np.repeat(np.arange(at.start, at.stop), self.is_there.sum(axis=1))
 
     def head(self, score: Floats) -> dict[str, Any]:
@@ -250,17 +270,25 @@ class _Lines:
 
     def sources(self, source: Source) -> Any:
         """Subject of each line."""
-        names = np.array([*[str(source)] * self.width, str(Source.OTHERS), str(Source.INTERCEPT)], dtype=object)
+        names = np.array([*[str(source)] * self.width, str(Source.OTHERS), *map(str, self.rest)], dtype=object)
         return np.broadcast_to(names, self.is_there.shape)[self.is_there]
 
     def listed(self, values: Any, filler: Any) -> Any:
         """Column with values for lines with a subject of their own."""
-        padding = np.full((len(values), 2), filler)
+        padding = np.full((len(values), 1 + len(self.rest)), filler)
         return np.hstack([values, padding])[self.is_there]
 
-    def all(self, values: Floats, others: Floats, intercept: Floats) -> Floats:
-        """Column with values for all lines."""
-        lines: Floats = np.column_stack([values, others, intercept])[self.is_there]
+    def facts(self, values: Floats, others: Floats) -> Floats:
+        """Column with values for lines with a subject of their own, and for all others together."""
+        rest = np.full((len(values), len(self.rest)), np.nan)
+        lines: Floats = np.column_stack([values, others, rest])[self.is_there]
+        return lines
+
+    def pulls(self, values: Floats, others: Floats) -> Floats:
+        """Column with values for all lines, which add up to the score."""
+        explained = self.explained
+        rest = [explained.intercept] if explained.unlabelled is None else [explained.unlabelled, explained.intercept]
+        lines: Floats = np.column_stack([values, others, *(part[self.at] for part in rest)])[self.is_there]
         return lines
 
 

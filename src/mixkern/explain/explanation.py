@@ -22,6 +22,7 @@ N_NEIGHBOURS, N_COMPONENTS, N_COLUMNS = 6, 5, 6  # listed for a row
 LIKELY = 0.05  # least responsibility of a component that is described
 NEGATIVE = -0.005  # a share that is printed as -1 % or less
 NOVEL = 0.99  # novelty of a row that is unlike the training rows
+REST = {Source.OTHERS: "all others", Source.UNLABELLED: "unlabelled rows, avoided", Source.INTERCEPT: "intercept"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +150,7 @@ class Explanation:
                 alike = f"similarity {_similarity(line['similarity']):<6}"
                 name = f"row {line['neighbour']:<8} {alike} label {line['its_label']!r}"
             else:
-                name = {Source.OTHERS: "all others", Source.INTERCEPT: "intercept"}[Source(line["source"])]
+                name = REST[Source(line["source"])]
             yield shortened(f"  {line['pull']:+6.2f}  {name}", WIDTH)
         yield f"  {self.score:+6.2f}  score"
 

@@ -18,6 +18,7 @@ from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import Rows, one_hot_rows
+from mixkern.encoding import UNLABELLED
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
@@ -191,14 +192,16 @@ class ModelFacts:
     def gain(self) -> Gain | None:
         """Gain in accuracy by unlabelled rows; None where it cannot be estimated."""
         labelled = np.flatnonzero(self.codes >= 0)
-        present, codes = np.unique(self.codes[labelled], return_inverse=True)
-        if not self._is_unsupervised or len(present) < 2 or not is_testable(codes) or len(labelled) == self.n_rows:
+        present, own = np.unique(self.codes[labelled], return_inverse=True)
+        if not self._is_unsupervised or len(present) < 2 or not is_testable(own) or len(labelled) == self.n_rows:
             return None
         trainer = copy(self.model).set_params(probability=False)
         trainer.read_labels(self.rows, self.y, None)
-        rows = self.table[labelled]
-        numbers = one_hot_rows(trainer.mixture_, rows.values)
-        return cross_validated_gain(trainer, rows, numbers, codes, check_random_state(0), CONFIDENCE)
+        numbers = one_hot_rows(trainer.mixture_, self.table[labelled].values)
+        codes = np.full(self.n_rows, UNLABELLED)
+        codes[labelled] = own
+        trainer.train(self.table, codes)
+        return cross_validated_gain(trainer, self.table, numbers, codes, check_random_state(0), CONFIDENCE)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -17,6 +17,7 @@ from mixkern.encoding.encoder import TableInput
 from mixkern.encoding.lengths import check_length
 from mixkern.errors import KernelError, OptionError, hint
 from mixkern.estimators import LaplacianSVC, MixtureSVC
+from mixkern.estimators.avoiding import Unlabelled
 from mixkern.estimators.base import checked_target
 from mixkern.estimators.kernel_factory import KernelName, replaced
 from mixkern.estimators.score import scored_rows
@@ -261,6 +262,13 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
             )
         estimator = MixtureSVC() if self.estimator is None else clone(self.estimator)
         check_density(estimator.density)
+        if estimator.unlabelled == Unlabelled.AVOID:
+            raise OptionError(
+                "A search compares SVMs without their unlabelled rows, but unlabelled='avoid' trains others.",
+                hint=hint(python="Use unlabelled='ignore' or 'auto'."),
+            )
+        if not isinstance(estimator, LaplacianSVC):
+            estimator.set_params(unlabelled=Unlabelled.IGNORE.value)
         return estimator.set_params(random_state=self.random_state) if estimator.random_state is None else estimator
 
     def _values(self, estimator: MixtureSVC) -> dict[str, list[Any]]:

@@ -3,14 +3,15 @@ r"""Gaussian-process regression on class labels, with a kernel matrix as covaria
 The target of each class is 1 for its rows and 0 for others, minus the mean. The evidence (marginal likelihood) of the
 regression needs no validation set, so it can choose settings from as few as eight labels: the mixture's share in a
 blend of kernels, and C. Labels are not Gaussian, so the evidence is tempered and combined with a prior. The posterior
-mean and covariance are used to choose rows to label.
+mean estimates the shares of the classes among all rows, and with the covariance it chooses rows to label.
 
-The evidence is computed by a Cholesky factorisation, which fails where a kernel matrix is too indefinite for the noise;
-the posterior by an eigendecomposition, with negative eigenvalues set to zero.
+All are computed by an eigendecomposition. Negative eigenvalues of an indefinite kernel are set to zero.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
 
 from mixkern.sampling import class_subsample
 from mixkern.typing import Floats, Ints, Positions, RandomState
@@ -22,7 +23,8 @@ C_NOISES = 10 ** np.arange(-2.5, 0.8, 0.25)  # to choose C: the best of them
 TEMPER = 0.5  # factor of the log evidence when two kernels are compared
 USUAL_C = 10.0  # median of the prior of C
 C_SPREAD = 1.0  # standard deviation of log C in the prior
-MAX_LABELS = 1_000  # labels that the evidence is computed from: one factorisation takes some 20 ms
+MAX_LABELS = 1_000  # labels that the evidence is computed from: one decomposition takes some 0.2 s
+SMALLEST_SHARE = 1e-3  # of a class that has a label
 
 
 def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: float = LABEL_NOISE) -> float:
@@ -47,7 +49,7 @@ def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: f
     Returns
     -------
     float
-        Up to a constant that is the same for all kernels; -inf where K + noise is not positive definite.
+        Up to a constant that is the same for all kernels.
 
     Examples
     --------
@@ -57,22 +59,30 @@ def log_evidence(K: Floats, codes: Ints, weights: Floats | None = None, noise: f
     >>> log_evidence(good, codes) > log_evidence(poor, codes)
     True
     """
-    n = len(codes)
-    targets, _ = _centred_targets(codes)
-    n_targets = targets.shape[1] - 1
-    noises = np.full(n, noise) if weights is None else noise / weights
-    try:
-        factor = cho_factor(K + np.diag(noises), lower=True)
-    except np.linalg.LinAlgError:
-        return -np.inf
-    log_det = 2 * float(np.log(np.diagonal(factor[0])).sum())
-    q = float(np.sum(targets * cho_solve(factor, targets)))
+    return float(_log_evidences(K, codes, weights, [noise])[0])
+
+
+def _log_evidences(K: Floats, codes: Ints, weights: Floats | None, noises: Sequence[float] | Floats) -> Floats:
+    """Compute the log evidence for several noises, with one eigendecomposition.
+
+    With W the diagonal matrix of the weights, A = K + noise W^-1 = W^-1/2 (W^1/2 K W^1/2 + noise) W^-1/2.
+    """
+    n, (targets, _) = len(codes), _centred_targets(codes)
+    roots = np.ones(n) if weights is None else np.sqrt(weights)
+    values, vectors = np.linalg.eigh(roots[:, None] * K * roots)
+    energies = ((vectors.T @ (roots[:, None] * targets)) ** 2).sum(axis=1)
+    variances = np.maximum(values, 0) + np.asarray(noises)[:, None]  # (noises, n)
+    log_dets = np.log(variances).sum(axis=1) - 2 * np.log(roots).sum()
+    q, n_targets = (energies / variances).sum(axis=1), targets.shape[1] - 1
     size = n * n_targets
-    return -0.5 * (size * float(np.log(q / size)) + n_targets * log_det)
+    return np.asarray(-0.5 * (size * np.log(q / size) + n_targets * log_dets))
 
 
 def evidence_share(share: float, base: Floats, other: Floats, codes: Ints, weights: Floats | None = None) -> float:
-    """Compute the posterior probability of the other kernel against the base: Bayes' rule with tempered evidence.
+    """Weigh the other kernel against the base: the mean of its prior probability and its posterior one.
+
+    The posterior probability is that of Bayes' rule with tempered evidence. Labels are few and the evidence is that of
+    a regression, so half of the prior is kept: no kernel is left out.
 
     Parameters
     ----------
@@ -86,9 +96,25 @@ def evidence_share(share: float, base: Floats, other: Floats, codes: Ints, weigh
     if not 0 < share < 1:
         return share
     log_ratio = TEMPER * (log_evidence(other, codes, weights) - log_evidence(base, codes, weights))
-    if np.isnan(log_ratio):  # both are -inf
-        return share
-    return float(1 / (1 + (1 - share) / share * np.exp(-np.clip(log_ratio, -700, 700))))
+    return (share + posterior_probability(share, log_ratio)) / 2
+
+
+def posterior_probability(prior: float, log_ratio: float) -> float:
+    """Compute the probability of one of two models, by Bayes' rule.
+
+    Parameters
+    ----------
+    prior : float
+        Its probability without any observation, between 0 and 1.
+    log_ratio : float
+        Log likelihood of the observations under it, minus that under the other.
+
+    Examples
+    --------
+    >>> posterior_probability(0.5, 0.0), round(posterior_probability(0.5, np.log(3)), 2)
+    (0.5, 0.75)
+    """
+    return float(expit(np.log(prior) - np.log1p(-prior) + log_ratio))
 
 
 def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float:  # noqa: N802
@@ -119,9 +145,7 @@ def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float: 
     scale = float(np.diagonal(K).mean())
     scale = scale if scale > 0 else 1.0
     values = 0.5 * c / C_NOISES
-    log_evidences = np.array([log_evidence(K, codes, weights, noise * scale) for noise in C_NOISES]) / (c - 1)
-    if not np.isfinite(log_evidences).any():
-        return USUAL_C / scale
+    log_evidences = _log_evidences(K, codes, weights, C_NOISES * scale) / (c - 1)
     log_prior = -0.5 * (np.log(values / USUAL_C) / C_SPREAD) ** 2
     return float(values[np.argmax(log_evidences + log_prior)] / scale)
 
@@ -159,6 +183,36 @@ def posterior_mean(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> 
     variances, vectors = _noisy_eigen(among_labelled, LABEL_NOISE)
     solved = vectors / variances @ (vectors.T @ targets)
     return np.asarray(mean + to_labelled @ solved)
+
+
+def class_shares(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> Floats:  # (c,)
+    """Estimate the share of each class among rows: the mean of their predicted targets.
+
+    A few labels that are drawn at random have the shares of all rows only roughly. Here a label counts by the number of
+    rows that are like it, so a class does not count more because several of its labels are alike.
+
+    Parameters
+    ----------
+    to_labelled, among_labelled, codes
+        As in :func:`posterior_mean`; every class has a label.
+
+    Returns
+    -------
+    ndarray of shape (c,)
+        Positive shares with sum one.
+
+    Examples
+    --------
+    Three labels of a small group, one of a large group:
+
+    >>> labelled, rows = np.array([[0.0], [0.1], [0.2], [9.0]]), np.array([[0.0], *[[9.0]] * 9])
+    >>> kernel = lambda a, b: np.exp(-((a - b.T) ** 2))
+    >>> class_shares(kernel(rows, labelled), kernel(labelled, labelled), np.array([0, 0, 0, 1])).round(1)
+    array([0.2, 0.8])
+    """
+    targets = np.clip(posterior_mean(to_labelled, among_labelled, codes), 0, 1)
+    shares = np.maximum(targets.mean(axis=0), SMALLEST_SHARE)
+    return np.asarray(shares / shares.sum())
 
 
 def posterior_covariance(K: Floats, to_known: Floats, among_known: Floats) -> Floats:  # (m, m)

@@ -41,6 +41,22 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     return votes + margins / (3 * (np.abs(margins) + 1))
 
 
+def pair_values(values: Floats, n_classes: int) -> Floats:  # (n, c (c - 1) / 2)
+    """Convert decision values of :mod:`~mixkern.svm.one_vs_rest` to those of pairs: half the difference of two classes.
+
+    So a row with the value 1 for one class and -1 for another has 1 for the pair, as on the margin of a pair's SVM.
+
+    >>> pair_values(np.array([[1.0, -1.0, 0.0]]), 3)
+    array([[ 1. ,  0.5, -0.5]])
+    >>> pair_values(np.array([[1.0]]), 2)
+    array([[-1.]])
+    """
+    if n_classes == 2:
+        return -values
+    first, second = np.triu_indices(n_classes, 1)
+    return (values[:, first] - values[:, second]) / 2
+
+
 def n_functions(n_classes: int) -> int:
     """Return the number of decision functions: one for each pair of classes."""
     return n_classes * (n_classes - 1) // 2

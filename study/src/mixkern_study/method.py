@@ -1,7 +1,8 @@
 """Methods of both studies: estimators of mixkern and others, each prepared without labels, then trained on a few.
 
 A method is given the features of all training rows and some labels. Estimators of mixkern use the density of all
-training rows that they would learn themselves; those with the same prior share it. scikit-learn's estimators are given
+training rows that they would learn themselves; those with the same prior share it, but for those that continue it with
+another prior. scikit-learn's estimators are given
 numbers: a density fills the gaps, and categories become columns of zeros and ones. The seconds of that density are not
 counted for them.
 """
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import clone
 
-from mixkern.density import Mixture, one_hot_rows
+from mixkern.density import Mixture, VBMixture, one_hot_rows
 from mixkern.density.preprocessing import jitter
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import UNLABELLED
@@ -28,7 +29,7 @@ from mixkern_study.protocol import StudyError
 # Parameters that estimators of mixkern got later, and values that leave their predictions as before: these are not part
 # of the settings, so that results that were stored without them stay valid.
 LATER_PARAMETERS: dict[str, dict[str, Any]] = {
-    "MixtureSVC": {"verbose": 0},
+    "MixtureSVC": {"unlabelled": "ignore", "verbose": 0},
     "LaplacianSVC": {"verbose": 0},
     "TransductiveSVC": {"class_weight": None, "probability": False, "verbose": 0},
     "QuasiNewtonS3VC": {"class_weight": None, "probability": False, "verbose": 0},
@@ -69,12 +70,15 @@ class TrainingData:
         if prior not in self._learned:
             start = process_time()
             d = self.rows.shape[1] - self.n_categorical
-            estimator = default_density(prior, len(self.rows), d, self.seed).set_params(
-                n_categorical=self.n_categorical
-            )
+            estimator = self.unfitted_density(prior)
             estimator.fit(jitter(self.rows, d, np.random.RandomState(self.seed)))
             self._learned[prior] = estimator.mixture_, process_time() - start
         return self._learned[prior]
+
+    def unfitted_density(self, prior: str) -> VBMixture:
+        """Return the estimator of the density with a precision prior, for methods that fit it themselves."""
+        d = self.rows.shape[1] - self.n_categorical
+        return default_density(prior, len(self.rows), d, self.seed).set_params(n_categorical=self.n_categorical)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +119,16 @@ class Method:
     settings : str
         All settings: entries of the leaderboard with other settings are computed again.
     prior : str
-        Precision prior of its density, whose seconds are counted for it; empty for methods without.
+        Precision prior of the fold's density that it uses, whose seconds are counted for it; empty for methods without.
+    is_own : bool
+        Whether it is an estimator of mixkern.
     """
 
     title: str
     prepare: Callable[[TrainingData], Learner]
     settings: str = ""
     prior: str = ""
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is an estimator of mixkern."""
-        return bool(self.prior)
+    is_own: bool = False
 
 
 # ---------------------------------------------------------------- methods from estimators
@@ -154,12 +156,18 @@ def own_estimator(estimator: Any, title: str = "") -> Method:
             "density of a fold. Leave both at None."
         )
     prior = str(default_prior(estimator.kernel))
+    learns_density = getattr(estimator, "avoids_unlabelled", False)  # and continues it
 
     def prepare(data: TrainingData) -> Learner:
-        own = seeded(estimator, data.seed).set_params(density=data.density(prior))
+        own = seeded(estimator, data.seed)
+        if learns_density and data.mixture is None:
+            own.set_params(density=data.unfitted_density(prior), encoder="passthrough")
+        else:
+            own.set_params(density=data.density(prior))
         return _InTwoStages(own, data) if hasattr(own, "train") else _InOneStage(own, data)
 
-    return Method(title, prepare, f"{settings_text(estimator)}, {prior} prior", prior)
+    settings = f"{settings_text(estimator)}, {prior} prior"
+    return Method(title, prepare, settings, "" if learns_density else prior, is_own=True)
 
 
 def labels_only(estimator: Any, title: str = "") -> Method:

@@ -39,10 +39,11 @@ LABELS_ONLY = "svc"  # the labels-only baseline
 
 METHODS: Mapping[str, Method] = {
     REFERENCE: own_estimator(MixtureSVC(probability=False), "MixtureSVC"),
-    "rwm": own_estimator(MixtureSVC("rwm", probability=False), "MixtureSVC, RWM"),
-    "gmm": own_estimator(MixtureSVC("gmm", probability=False), "MixtureSVC, GMM"),
-    "rbf": own_estimator(MixtureSVC("rbf", probability=False), "MixtureSVC, RBF"),
-    "lap": own_estimator(MixtureSVC("lap", probability=False), "MixtureSVC, LAP"),
+    "svm": own_estimator(MixtureSVC(unlabelled="ignore", probability=False), "MixtureSVC, SVM alone"),
+    "rwm": own_estimator(MixtureSVC("rwm", unlabelled="ignore", probability=False), "MixtureSVC, RWM"),
+    "gmm": own_estimator(MixtureSVC("gmm", unlabelled="ignore", probability=False), "MixtureSVC, GMM"),
+    "rbf": own_estimator(MixtureSVC("rbf", unlabelled="ignore", probability=False), "MixtureSVC, RBF"),
+    "lap": own_estimator(MixtureSVC("lap", unlabelled="ignore", probability=False), "MixtureSVC, LAP"),
     "laplacian_svc": own_estimator(LaplacianSVC(probability=False), "LaplacianSVC"),
     "transductive_svc": own_estimator(
         TransductiveSVC(max_rows=TRANSDUCTIVE_ROWS, probability=False), "TransductiveSVC"
