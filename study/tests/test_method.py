@@ -80,9 +80,22 @@ def test_two_halves_are_one_fit(iris, estimator):
     learner = own_estimator(estimator, "").prepare(data)
     for rows in ([0, 1, 2, 40, 60, 80], [5, 6, 7, 90, 100]):  # the second after the first: nothing of it is left
         codes = labels(fold, rows)
-        density = data.density(own_estimator(clone(estimator), "").prior)
-        whole = clone(estimator).set_params(density=density, random_state=7).fit(fold.train, codes)
+        prior = own_estimator(clone(estimator), "").prior
+        density = data.density(prior) if prior else data.unfitted_density("evidence")  # the default continues its own
+        encoder = None if prior else "passthrough"
+        whole = clone(estimator).set_params(density=density, encoder=encoder, random_state=7).fit(fold.train, codes)
         assert (learner.train(codes, 7).predict(fold.test) == whole.predict(fold.test)).all()
+
+
+def test_the_default_learns_the_density_that_it_continues(heart):
+    fold, data = heart
+    learner = METHODS["mixture_svc"].prepare(data)
+    assert learner.estimator.encoder_ is None
+    assert learner.estimator.mixture_ == data.density("evidence")
+    assert learner.estimator.avoids_unlabelled
+    given = TrainingData(data.rows, data.n_categorical, data.seed, data.density("typical"))
+    assert METHODS["mixture_svc"].prepare(given).estimator.mixture_ is given.mixture
+    assert len(fold.train) == len(data.rows)
 
 
 @pytest.mark.parametrize("name", ["mixture_svc", "laplacian_svc", "s3vc", "transductive_svc"])
@@ -158,6 +171,7 @@ def test_parameters_that_came_later_are_no_settings():
         assert "probability" not in METHODS[name].settings
         assert "class_weight" not in METHODS[name].settings
     assert not any("verbose=0" in each.settings for each in METHODS.values() if each.is_own)
+    assert [name for name, each in METHODS.items() if "unlabelled=" in each.settings] == ["mixture_svc"]
     assert "probability=True" in own_estimator(QuasiNewtonS3VC(), "").settings
     assert "class_weight='balanced'" in own_estimator(QuasiNewtonS3VC(class_weight="balanced"), "").settings
 

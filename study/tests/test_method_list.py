@@ -9,8 +9,8 @@ from mixkern_study.method_list import LABELS_ONLY, REFERENCE, chosen_leaderboard
 def test_who_is_who():
     assert METHODS[REFERENCE].is_own
     assert not METHODS[LABELS_ONLY].is_own
-    assert sum(each.is_own for each in METHODS.values()) == 8
-    assert {METHODS[REFERENCE].prior, METHODS["rwm"].prior, METHODS["svc"].prior} == {"evidence", "typical", ""}
+    assert sum(each.is_own for each in METHODS.values()) == 9
+    assert [METHODS[name].prior for name in (REFERENCE, "blend", "rwm", "svc")] == ["", "evidence", "typical", ""]
     assert len({each.title for each in METHODS.values()}) == len(METHODS)
 
 

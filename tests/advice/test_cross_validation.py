@@ -34,6 +34,26 @@ def test_predictions_are_those_of_an_estimator_without_these_labels():
     np.testing.assert_array_equal(left_out_predictions(estimator, rows, y, kept, out), own.predict(X[out]))
 
 
+def test_predictions_are_those_of_an_svm_and_an_s3vm_without_these_labels():
+    X, y = datasets.make_two_moons(200, random_state=1)
+    few = np.where(np.arange(200) < 12, y, -1)
+    estimator = MixtureSVC(random_state=0, probability=False).fit(X, few)
+    rows, share = estimator.rows_of(X), estimator.avoiding_share_
+    assert share > 0
+    before = estimator.decide(X)
+    kept, out = np.arange(8), np.arange(8, 200)
+    known = np.where(np.arange(200) < 8, y, -1)
+    own = MixtureSVC(random_state=0, probability=False)
+    own.read_labels(X, few, None)
+    own.train(own.learn_structure(X), known, avoiding_share=share)
+    found = left_out_predictions(estimator, rows, few, kept, out)
+    np.testing.assert_array_equal(found, own.predict(X[out]))
+    wrong = np.where(known < 0, 1 - y, y)  # labels that are left out are not read
+    np.testing.assert_array_equal(left_out_predictions(estimator, rows, wrong, kept, out), found)
+    np.testing.assert_array_equal(estimator.decide(X), before)
+    assert estimator.avoiding_share_ == share
+
+
 def test_trainings_without_some_labels_print_nothing(capsys):
     X, y = datasets.make_two_moons(40, random_state=0)
     estimator = MixtureSVC(random_state=0, verbose=1).fit(X, y)

@@ -29,14 +29,23 @@ def learned(X=MOONS, y=SIDES, estimator=None):
     return estimator, estimator.learn_structure(X)
 
 
+def only(codes, some):
+    """The same labels, all but some hidden."""
+    few = np.full(len(codes), -1)
+    few[some] = codes[some]
+    return few
+
+
 def gain_of(estimator, rows, codes, some, seed=0, confidence=0.95):
-    numbers = one_hot_rows(estimator.mixture_, rows[some])
-    return cross_validated_gain(estimator, rows[some], numbers, codes[some], np.random.RandomState(seed), confidence)
+    numbers, few = one_hot_rows(estimator.mixture_, rows[some].values), only(codes, some)
+    trained = copy(estimator).train(rows, few)
+    return cross_validated_gain(trained, rows, numbers, few, np.random.RandomState(seed), confidence)
 
 
 def some_of_each(codes, per_class, seed):
     random = np.random.RandomState(seed)
-    return np.concatenate([random.permutation(np.flatnonzero(codes == c))[:per_class] for c in np.unique(codes)])
+    some = [random.permutation(np.flatnonzero(codes == c))[:per_class] for c in np.unique(codes)]
+    return np.sort(np.concatenate(some))
 
 
 def test_corrected_variance_is_the_formula_of_nadeau_and_bengio():
@@ -55,17 +64,19 @@ def test_paired_variance_is_the_variance_of_rows_with_half_a_row_added_to_each_c
 @pytest.mark.parametrize("estimator", [None, LaplacianSVC(random_state=0, probability=False)], ids=["blend", "lap"])
 @pytest.mark.slow
 def test_accuracies_are_those_of_estimators_trained_without_the_fold(estimator):
-    """The kernel too: the share of a blend depends on the labels."""
+    """The kernel too: the share of a blend depends on the labels. The weight of the S3VM is that of all labels."""
+    is_blend = estimator is None
     estimator, rows = learned(estimator=estimator)
     some = some_of_each(SIDES, 4, seed=1)
+    weight = copy(estimator).train(rows, only(SIDES, some)).avoiding_share_
+    assert (weight > 0) == is_blend
     random, expected = np.random.RandomState(3), []
     class_subsample(SIDES[some], module.MAX_LABELS, random)  # draws random numbers, too
     split = SemiSupervisedSplit(5, random_state=random)
     for _ in range(10):
         for kept, out in split.split(rows[some], SIDES[some]):
-            codes = np.full(len(rows), -1)
-            codes[some[kept]] = SIDES[some[kept]]
-            own = copy(estimator).train(rows, codes)
+            own = copy(estimator).train(rows, only(SIDES, some[kept]), avoiding_share=weight)
+            assert own.avoiding_share_ == weight
             expected.append(own.score(MOONS[some[out]], SIDES[some[out]]))
     found = gain_of(estimator, rows, SIDES, some, seed=3)
     assert found.all_rows == pytest.approx(np.mean(expected))
@@ -100,7 +111,7 @@ def test_intervals_hold_the_true_gain_often_enough(monkeypatch):
     for seed in range(draws):
         some = some_of_each(SIDES, 6, seed)
         others = np.setdiff1d(np.arange(len(rows)), some)
-        whole = copy(estimator).train(rows[some], SIDES[some])
+        whole = copy(estimator).train(rows, only(SIDES, some))
         right = whole.predict(MOONS[others]) == SIDES[others]
         alone = baseline_predictions(numbers, SIDES, some, others) == SIDES[others]
         low, high = gain_of(estimator, rows, SIDES, some, seed).interval

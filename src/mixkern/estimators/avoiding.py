@@ -17,7 +17,7 @@ from mixkern.errors import ignored_warnings
 from mixkern.estimators.avoiding_problem import LEAST_WEIGHT, AvoidingProblem, prior_weight
 from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.kernel_factory import KernelName, Scale, gamma_of, replaced
-from mixkern.fitting import NotConvergedWarning, all_or_nothing
+from mixkern.fitting import NotConvergedWarning, all_or_nothing, quiet
 from mixkern.kernels import RWMKernel
 from mixkern.parts import Parts, agree, instance, model_part, require
 from mixkern.sampling import check_random_state, subsample
@@ -122,10 +122,10 @@ class AvoidingClassifier(MixtureClassifier):
         """Continue a density with the prior "evidence" for the RWM kernel of the S3VM, which needs a smoother one."""
         density = self.density_
         if self.avoids_unlabelled and density is not None and density.precision_prior == PrecisionPrior.EVIDENCE:
-            smoother = copy(density).set_params(precision_prior=str(PrecisionPrior.TYPICAL), warm_start=True)
+            smoother = copy(density).set_params(precision_prior=str(PrecisionPrior.TYPICAL), warm_start=True, verbose=0)
             some = subsample(np.arange(len(rows)), MAX_DENSITY_ROWS, check_random_state(self.random_state))
-            with self._stage("smoother density", runs=smoother):
-                smoother.fit(rows[some], None if labels is None else [labels[at] for at in some])
+            with quiet(), ignored_warnings(NotConvergedWarning):  # a rough one is enough
+                smoother.set_callbacks().fit(rows[some], None if labels is None else [labels[at] for at in some])
             self._avoiding_kernel = RWMKernel(smoother.mixture_)
 
     def _avoiding_problem(self, rows: Rows, codes: Ints, K: Floats, weights: Floats | None) -> AvoidingProblem | None:

@@ -204,7 +204,7 @@ class MixtureSVC(AvoidingClassifier):
         return cls(**{"kernel": KernelName.RWM.value, "density": DensitySearch.from_paper(), **settings})
 
     @all_or_nothing
-    @in_stages(6)
+    @in_stages(5)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 

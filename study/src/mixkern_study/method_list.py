@@ -39,7 +39,7 @@ LABELS_ONLY = "svc"  # the labels-only baseline
 
 METHODS: Mapping[str, Method] = {
     REFERENCE: own_estimator(MixtureSVC(probability=False), "MixtureSVC"),
-    "svm": own_estimator(MixtureSVC(unlabelled="ignore", probability=False), "MixtureSVC, SVM alone"),
+    "blend": own_estimator(MixtureSVC(unlabelled="ignore", probability=False), "MixtureSVC, SVM alone"),
     "rwm": own_estimator(MixtureSVC("rwm", unlabelled="ignore", probability=False), "MixtureSVC, RWM"),
     "gmm": own_estimator(MixtureSVC("gmm", unlabelled="ignore", probability=False), "MixtureSVC, GMM"),
     "rbf": own_estimator(MixtureSVC("rbf", unlabelled="ignore", probability=False), "MixtureSVC, RBF"),
