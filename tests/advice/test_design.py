@@ -38,6 +38,34 @@ def test_no_row_is_picked_twice_and_all_can_be(rows):
     assert sorted(greedy_design(gaussian(rows, rows), np.ones(30), np.ones(30), 30)) == list(range(30))
 
 
+def test_variances_never_grow_where_the_kernel_is_indefinite():
+    rng = np.random.RandomState(3)
+    vectors = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    K = (vectors * np.r_[np.linspace(3, 0.1, 40), np.full(20, -0.9)]) @ vectors.T
+    K = K / np.sqrt(np.outer(np.abs(np.diag(K)) + 0.5, np.abs(np.diag(K)) + 0.5))
+    assert np.linalg.eigvalsh(K).min() < -0.1
+    left = K.copy()
+    before = np.full(60, np.inf)
+    picks = []
+    with np.errstate(all="raise"):
+        for n in (5, 15, 60):
+            left = K.copy()
+            picks = greedy_design(left, np.ones(60), np.ones(60), n)
+            variances = np.diag(left)
+            assert (variances >= 0).all()
+            assert (variances <= np.minimum(before, np.maximum(np.diag(K), 0)) + 1e-12).all()
+            assert (np.abs(left) <= np.sqrt(np.outer(variances, variances)) + 1e-12).all()
+            before = variances
+    assert sorted(picks) == list(range(60))
+
+
+def test_a_bound_changes_nothing_where_the_kernel_is_definite(rows, monkeypatch):
+    K = gaussian(rows, rows)
+    expected = greedy_design(K.copy(), np.ones(30), np.ones(30), 12)
+    monkeypatch.setattr("mixkern.advice.design._is_definite", lambda covariance: False)
+    np.testing.assert_array_equal(greedy_design(K.copy(), np.ones(30), np.ones(30), 12), expected)
+
+
 def test_many_equal_rows_are_worth_a_pick():
     K = np.kron(np.eye(2), np.ones((3, 3)))
     assert greedy_design(K, np.array([1.0, 1.0, 1.0, 1.0, 3.0, 1.0]), np.ones(6), 1)[0] >= 3

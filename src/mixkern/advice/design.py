@@ -8,12 +8,18 @@ row j it is
 The best row to label is the one that reduces the sum of all variances most. It lies in a dense place, with many rows
 near it, and away from labelled rows, around which little variance is left. No label is needed to choose it. (Yu, Bi and
 Tresp, Active learning via transductive experimental design, 2006.)
+
+The kernel may have negative eigenvalues. Then labels could seem to reduce a variance below zero, and covariances would
+grow from pick to pick. So a covariance is never larger than the two variances allow, :math:`|K_{ij}| \le \sqrt{K_{ii}
+K_{jj}}`, which changes nothing where the kernel is positive semi-definite.
 """
 
 import numpy as np
 
 from mixkern.svm.gaussian_process import DESIGN_NOISE, posterior_mean
 from mixkern.typing import Floats, Ints, Positions
+
+ROUNDING = 1e-6  # size of negative eigenvalues that do not matter beside the noise of a label
 
 
 def greedy_design(covariance: Floats, counts: Floats, worth: Floats, n: int) -> Positions:
@@ -43,16 +49,35 @@ def greedy_design(covariance: Floats, counts: Floats, worth: Floats, n: int) -> 
     """
     picks = np.empty(n, dtype=np.intp)
     squares = np.empty_like(covariance)
+    is_definite = _is_definite(covariance)
     is_free = np.ones(len(covariance), dtype=bool)
-    with np.errstate(over="ignore", invalid="ignore"):  # a kernel with negative eigenvalues may let it grow
-        for i in range(n):
-            noisy = np.maximum(np.diagonal(covariance), 0) + DESIGN_NOISE
-            gain = worth * (counts @ np.square(covariance, out=squares)) / noisy
-            best = int(np.argmax(np.where(is_free, gain, -1.0)))
-            picks[i], is_free[best] = best, False
-            column = covariance[:, best] / np.sqrt(noisy[best])
-            covariance -= np.multiply.outer(column, column, out=squares)
+    for i in range(n):
+        noisy = np.maximum(np.diagonal(covariance), 0) + DESIGN_NOISE
+        gain = worth * (counts @ np.square(covariance, out=squares)) / noisy
+        best = int(np.argmax(np.where(is_free, gain, -1.0)))
+        picks[i], is_free[best] = best, False
+        column = covariance[:, best] / np.sqrt(noisy[best])
+        covariance -= np.multiply.outer(column, column, out=squares)
+        if not is_definite:
+            _bound(covariance, out=squares)
     return picks
+
+
+def _is_definite(covariance: Floats) -> bool:
+    """Whether no eigenvalue is negative, up to rounding."""
+    try:
+        np.linalg.cholesky(covariance + ROUNDING * np.eye(len(covariance)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _bound(covariance: Floats, out: Floats) -> None:
+    """Limit covariances by the variances, in place; ``out`` is working memory of the same shape."""
+    deviations = np.sqrt(np.maximum(np.diagonal(covariance), 0))
+    limits = np.multiply.outer(deviations, deviations, out=out)
+    np.minimum(covariance, limits, out=covariance)
+    np.maximum(covariance, np.negative(limits, out=limits), out=covariance)
 
 
 def central_rows(K: Floats, to_known: Floats, counts: Floats, worth: Floats, picks: Positions) -> Positions:
