@@ -587,7 +587,7 @@ DRAWS = 20
 
 @pytest.mark.slow
 def test_eight_labels_on_clouds():
-    """README: 82 % by MixtureSVC, 72 % by a random forest, 67 % by an SVM on the labelled rows alone; 77 % without S3VM."""
+    """README: 82 % by MixtureSVC, 72 % by a random forest, 67 % by an SVM on labelled rows; 77 % without the S3VM."""
     clouds = datasets.load("clouds")
     rows, y = TableEncoder().fit_transform(clouds.X), clouds.y.to_numpy()
     models = [MixtureSVC(probability=False, random_state=0, unlabelled=each) for each in ("auto", "ignore")]

@@ -45,7 +45,7 @@ def labels_of(model, y):
 
 
 def slow_pulls(model, X, y, i, label, against):
-    """(1 - w) (sum_i a_i k(x, x_i) + b) of one pair, term by term, and the rest of its value, positive for the label."""
+    """(1 - w) (sum_i a_i k(x, x_i) + b) of one pair, term by term, and the rest of its value; positive for label."""
     classes = model.classes_.tolist()
     a, b = classes.index(label), classes.index(against)
     q = pairs(len(classes)).index((min(a, b), max(a, b)))
@@ -68,12 +68,12 @@ def check_rest(model, X, i, mine, intercept, rest, tolerance=1e-12):
     """The last lines of a row: the S3VM, where there is one, and the intercept."""
     assert mine["source"].iloc[-1] == "intercept"
     assert mine["pull"].iloc[-1] == intercept
-    assert (mine["source"] == "unlabelled").sum() == (model.avoiding_share_ > 0)
+    assert (mine["source"] == "avoided").sum() == (model.avoiding_share_ > 0)
     if not model.avoiding_share_:
         assert abs(rest) <= tolerance
         return
     line = mine.iloc[-2]
-    assert line["source"] == "unlabelled"
+    assert line["source"] == "avoided"
     assert abs(line["pull"] - rest) <= tolerance
     classes = model.classes_.tolist()
     a, b = classes.index(line["label"]), classes.index(line["against"])
@@ -254,8 +254,8 @@ def test_components_are_told_with_what_they_are():
     np.testing.assert_array_equal(first["responsibility"], shares.max(axis=1))
     sums = lines.groupby("row", sort=False)[["responsibility", "weight"]].sum()
     np.testing.assert_allclose(sums, 1.0, rtol=1e-12)
-    assert lines["source"].unique().tolist() == ["component", "others", "unlabelled", "intercept"]
-    assert lines[lines["source"].isin(["unlabelled", "intercept"])]["component"].isna().all()
+    assert lines["source"].unique().tolist() == ["component", "others", "avoided", "intercept"]
+    assert lines[lines["source"].isin(["avoided", "intercept"])]["component"].isna().all()
     assert first["distinct_1"].str.len().gt(0).all()
 
     where = model.mixture_.responsibilities(model.support_vectors_).argmax(axis=1)

@@ -66,7 +66,8 @@ class Avoiding:
 
     def pair_values(self, rows: Rows) -> Floats:  # (n, c (c - 1) / 2)
         """Evaluate the S3VM on rows, for each pair of classes."""
-        own = Rows(rows.values, self.decision.kernel.mixture)
+        mixture = self.decision.kernel.mixture
+        own = rows if rows.mixture == mixture else Rows(rows.values, mixture)
         n = len(self.decision.intercepts)
         return pair_values(self.decision(own), 2 if n == 1 else n)
 

@@ -356,8 +356,8 @@ class MixtureSVC(AvoidingClassifier):
 
             By ``"label"``, the strongest pull first:
 
-            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together, the
-              ``"unlabelled"`` rows, which the semi-supervised SVM avoids, or the ``"intercept"``,
+            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together, the unlabelled
+              rows that the semi-supervised SVM ``"avoided"``, or the ``"intercept"``,
             - ``neighbour``, ``its_label``: position of the labelled row in the ``X`` of :meth:`fit`, and its label,
             - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` [d], ``mixture`` [d] and
               ``membership`` [d] are its parts,
@@ -367,7 +367,7 @@ class MixtureSVC(AvoidingClassifier):
 
             By ``"component"``, the most responsible one first:
 
-            - ``source``: ``"component"``, ``"others"``, ``"unlabelled"`` or ``"intercept"``,
+            - ``source``: ``"component"``, ``"others"``, ``"avoided"`` or ``"intercept"``,
             - ``component``: its number in ``mixture_``,
             - ``responsibility``: the probability that the row comes from it,
             - ``weight``: its share of all rows,
@@ -407,7 +407,7 @@ class MixtureSVC(AvoidingClassifier):
         >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
         >>> lines = model.explain(iris.X[:1], n=2, details=True)
         >>> lines["source"].tolist()
-        ['neighbour', 'neighbour', 'others', 'unlabelled', 'intercept']
+        ['neighbour', 'neighbour', 'others', 'avoided', 'intercept']
         >>> bool(abs(lines["pull"].sum() - lines["score"][0]) < 1e-12)
         True
         """

@@ -40,7 +40,7 @@ class Source(StrEnum):
     NEIGHBOUR = "neighbour"  # one labelled row
     COMPONENT = "component"  # the labelled rows of one component
     OTHERS = "others"  # all without a line of their own
-    UNLABELLED = "unlabelled"  # the S3VM, which avoids regions with many unlabelled rows
+    AVOIDED = "avoided"  # the unlabelled rows: the S3VM, which avoids regions with many unlabelled rows
     INTERCEPT = "intercept"  # added to the score of every row
 
 
@@ -253,7 +253,7 @@ class _Lines:
     def __init__(self, explained: ExplainedRows, at: slice, is_listed: Any, has_others: Any) -> None:
         self.explained, self.at = explained, at
         self.width = is_listed.shape[1]
-        self.rest = [Source.INTERCEPT] if explained.unlabelled is None else [Source.UNLABELLED, Source.INTERCEPT]
+        self.rest = [Source.INTERCEPT] if explained.unlabelled is None else [Source.AVOIDED, Source.INTERCEPT]
         rest = np.ones((len(is_listed), len(self.rest)), dtype=bool)
         self.is_there = np.column_stack([is_listed, has_others, rest])  # (rows, width + 1 + rest)
         self.row = np.repeat(np.arange(at.start, at.stop), self.is_there.sum(axis=1))

@@ -22,7 +22,7 @@ N_NEIGHBOURS, N_COMPONENTS, N_COLUMNS = 6, 5, 6  # listed for a row
 LIKELY = 0.05  # least responsibility of a component that is described
 NEGATIVE = -0.005  # a share that is printed as -1 % or less
 NOVEL = 0.99  # novelty of a row that is unlike the training rows
-REST = {Source.OTHERS: "all others", Source.UNLABELLED: "unlabelled rows, avoided", Source.INTERCEPT: "intercept"}
+REST = {Source.OTHERS: "all others", Source.AVOIDED: "unlabelled rows, avoided", Source.INTERCEPT: "intercept"}
 
 
 @dataclass(frozen=True, eq=False)

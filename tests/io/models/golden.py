@@ -118,6 +118,11 @@ CATEGORIES = pd.Series(pd.Categorical(labels(), categories=["z", "c", "b", "a"],
 # Name of the file: an estimator that is not fitted, its table, and its labels.
 KINDS = {
     "mixture_svc": (MixtureSVC(density=density(), random_state=0), table(), labels()),
+    "mixture_svc_avoiding": (
+        MixtureSVC(density=density(precision_prior="evidence"), random_state=0),
+        table(),
+        np.where(np.arange(N) % 9 < 3, labels(), None),  # so few that the S3VM has a weight
+    ),
     "laplacian_svc": (LaplacianSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "transductive_svc": (TransductiveSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "quasi_newton_s3vc": (QuasiNewtonS3VC(density=density(), n_landmarks=20, random_state=0), table(), labels()),

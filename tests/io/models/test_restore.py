@@ -136,7 +136,7 @@ def test_parameters_that_fit_would_refuse_are_refused(name, wrong, content, tmp_
         (("encoder_", "columns_", 1, "name"), "other", "names of columns"),
         ("n_features_in_", 5, "number of columns"),
         ("feature_names_in_", {"texts": ["a"], "dtype": "object"}, "names of columns"),
-        (("labels", "classes"), {"texts": ["a", "b"], "dtype": "object"}, "labels and classes"),
+        (("labels", "classes"), {"texts": ["a", "b"], "dtype": "object"}, "S3VM and classes"),
         ("mixture_", {"class": "Mixture", "parts": {}}, "missing 3 required"),
         ("class_weight", {"dict": [["a", [1, 2]]]}, "class_weight must hold positive numbers"),
         ("class_weight", [1, 2], "class_weight must be None, 'balanced' or a dict"),
