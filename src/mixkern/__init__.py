@@ -9,7 +9,7 @@ from mixkern.imports import lazy_names
 
 if TYPE_CHECKING:
     from mixkern import advice, datasets, density, encoding, estimators, explain, kernels, plot, report, search
-    from mixkern.advice import estimated_accuracy
+    from mixkern.advice import estimated_accuracy, mistaken_labels
     from mixkern.advice.advise import advise
     from mixkern.advice.suggest import suggest
     from mixkern.density import DensitySearch, Mixture, VBMixture
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # The public names of each room; the rooms are public names, too.
 _NAMES = {
-    "advice": ("advise", "estimated_accuracy", "suggest"),
+    "advice": ("advise", "estimated_accuracy", "mistaken_labels", "suggest"),
     "datasets": (),
     "density": ("DensitySearch", "Mixture", "VBMixture"),
     "encoding": ("TableEncoder", "prepare_table"),
@@ -83,6 +83,7 @@ __all__ = [
     "explain",
     "kernels",
     "load",
+    "mistaken_labels",
     "plot",
     "prepare_table",
     "read_table",

@@ -356,8 +356,8 @@ class MixtureSVC(AvoidingClassifier):
 
             By ``"label"``, the strongest pull first:
 
-            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together, the part of the
-              semi-supervised SVM, which ``"avoided"`` unlabelled rows, or the ``"intercept"``,
+            - ``source``: whether the line is about a labelled ``"neighbour"``, all ``"others"`` together, what the
+              semi-supervised SVM ``"avoided"``, which are unlabelled rows, or the ``"intercept"``,
             - ``neighbour``, ``its_label``: position of the labelled row in the ``X`` of :meth:`fit`, and its label,
             - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` [d], ``mixture`` [d] and
               ``membership`` [d] are its parts,

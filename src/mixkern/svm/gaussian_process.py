@@ -185,6 +185,38 @@ def posterior_mean(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> 
     return np.asarray(mean + to_labelled @ solved)
 
 
+def left_out_targets(K: Floats, codes: Ints, noise: float) -> Floats:  # (n, c)
+    """Predict the target of each class for each labelled row, by a regression on the labels of the others.
+
+    With A = K + noise and the centred targets y, the prediction for row i without its label is
+    y_i - [A^-1 y]_i / [A^-1]_ii, plus the mean.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel among the labelled rows.
+    codes : ndarray of int, shape (n,)
+        Their classes, counted from 0.
+    noise : float
+        Variance of a label, in units of the kernel.
+
+    Examples
+    --------
+    >>> K = np.kron(np.eye(2), np.full((3, 3), 0.9) + 0.1 * np.eye(3))  # two groups of three rows
+    >>> left_out_targets(K, np.array([0, 0, 1, 1, 1, 1]), noise=0.1)[2].round(1)  # the others of its group are 0
+    array([0.9, 0.1])
+    """
+    targets, mean = _centred_targets(codes)
+    variances, vectors = _noisy_eigen(K, noise)
+    inverse = vectors / variances @ vectors.T
+    return np.asarray(mean + targets - inverse @ targets / np.diagonal(inverse)[:, None])
+
+
+def evidence_noise(K: Floats, codes: Ints) -> float:
+    """Return the variance of a label that has the best evidence, among those that C is chosen from."""
+    return float(C_NOISES[np.argmax(_log_evidences(K, codes, None, C_NOISES))])
+
+
 def class_shares(to_labelled: Floats, among_labelled: Floats, codes: Ints) -> Floats:  # (c,)
     """Estimate the share of each class among rows: the mean of their predicted targets.
 
