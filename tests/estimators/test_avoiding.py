@@ -155,7 +155,7 @@ def test_many_labels_need_no_s3vm():
     rows = model.rows_of(MOONS.X)
     codes = np.arange(len(rows)) % 300
     codes[MAX_LABELS + 1 :] = -1
-    assert AvoidingProblem.of(model._avoiding_kernel, rows, codes, None, None, np.random.RandomState(0)) is None
+    assert AvoidingProblem.of(model._avoiding_kernel, (None, None), rows, codes, None, np.random.RandomState(0)) is None
 
 
 def test_a_table_with_a_label_in_each_row_has_no_unlabelled_rows():

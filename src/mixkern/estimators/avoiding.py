@@ -23,9 +23,7 @@ from mixkern.parts import Parts, agree, instance, model_part, require
 from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import DecisionFunction, label_folds
 from mixkern.svm.calibration import FOLDS, own_values, slope
-from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import Train, fewer_folds
-from mixkern.svm.gaussian_process import class_shares
 from mixkern.svm.one_vs_one import pair_values
 from mixkern.svm.one_vs_rest import n_functions
 from mixkern.svm.stacking import left_out_values, stacked_share
@@ -133,15 +131,9 @@ class AvoidingClassifier(MixtureClassifier):
         """Return what the S3VM is trained on; None where the SVM decides alone."""
         if not self.avoids_unlabelled or self._avoiding_kernel is None:
             return None
-        labelled = np.flatnonzero(codes >= 0)
-
-        def shares(unlabelled: Rows, kept: Ints) -> Floats:
-            to_labelled = kernel_matrix(self.kernel_, unlabelled, rows[labelled[kept]])
-            return class_shares(to_labelled, K[np.ix_(kept, kept)], codes[labelled[kept]])
-
-        own_weights = self._label_weights(codes[labelled], weights)
+        own_weights = self._label_weights(codes[codes >= 0], weights)
         random = check_random_state(self.random_state)
-        return AvoidingProblem.of(self._avoiding_kernel, rows, codes, own_weights, shares, random)
+        return AvoidingProblem.of(self._avoiding_kernel, (self.kernel_, K), rows, codes, own_weights, random)
 
     def _avoid(
         self,

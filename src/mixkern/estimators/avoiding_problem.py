@@ -3,9 +3,8 @@
 The shares of the classes among the unlabelled rows are estimated with the kernel of the SVM.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from mixkern.fitting import NotConvergedWarning
 from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import kernel_matrix
+from mixkern.svm.gaussian_process import class_shares
 from mixkern.svm.one_vs_one import pair_values
 from mixkern.svm.s3vm import LandmarkFeatures, quasi_newton
 from mixkern.typing import Floats, Ints, RandomState
@@ -59,25 +59,20 @@ class AvoidingProblem:
         Classes of the labelled rows.
     weights : ndarray of shape (l,) or None
         Their weights, those of classes included.
-    shares : callable
-        Takes positions of labelled rows, and estimates the share of each class among the unlabelled ones from them.
+    to_labelled, among_labelled : ndarray of shape (u, l) and (l, l)
+        Kernel of the SVM between the unlabelled rows and the labelled ones, and among these.
     """
 
     kernel: Any
     rows: Rows
     codes: Ints
     weights: Floats | None
-    shares: Callable[[Ints], Floats]
+    to_labelled: Floats
+    among_labelled: Floats
 
     @classmethod
     def of(
-        cls,
-        kernel: Any,
-        rows: Rows,
-        codes: Ints,
-        weights: Floats | None,
-        shares: Callable[[Rows, Ints], Floats],
-        random: RandomState,
+        cls, kernel: Any, svm: tuple[Any, Floats], rows: Rows, codes: Ints, weights: Floats | None, random: RandomState
     ) -> Self | None:
         """Draw unlabelled rows; None where there are none, or where labels are so many that the SVM is enough.
 
@@ -85,12 +80,12 @@ class AvoidingProblem:
         ----------
         kernel, weights
             As in the class.
+        svm : tuple
+            Kernel of the SVM, and its matrix among the labelled rows.
         rows : Rows
             All rows, with the mixture of the SVM.
         codes : ndarray of int
             Classes of the first rows, -1 where unlabelled; further rows are unlabelled.
-        shares : callable
-            As in the class; the unlabelled rows of the SVM's mixture come first.
         random : RandomState
             Random number generator.
         """
@@ -100,7 +95,8 @@ class AvoidingProblem:
         unlabelled = np.append(np.flatnonzero(codes < 0), np.arange(len(codes), len(rows)))
         others = random.permutation(subsample(unlabelled, max(MAX_ROWS - len(labelled), N_LANDMARKS), random))
         own = Rows(rows.values[np.append(labelled, others)], kernel.mixture)
-        return cls(kernel, own, codes[labelled], weights, partial(shares, rows[others]))
+        to_labelled = kernel_matrix(svm[0], rows[others], rows[labelled])
+        return cls(kernel, own, codes[labelled], weights, to_labelled, svm[1])
 
     @cached_property
     def _matrix(self) -> tuple[Floats, Ints]:
@@ -129,7 +125,8 @@ class AvoidingProblem:
 
     def _trained(self, kept: Ints) -> Dual:
         """Train one function for each class, for two classes one, with some of the labels."""
-        (K, landmarks), shares, n_classes = self._matrix, self.shares(kept), len(np.unique(self.codes))
+        (K, landmarks), n_classes = self._matrix, len(np.unique(self.codes))
+        shares = class_shares(self.to_labelled[:, kept], self.among_labelled[np.ix_(kept, kept)], self.codes[kept])
         weights = None if self.weights is None else np.append(self.weights, np.ones(len(K) - len(self.codes)))
         duals = []
         for label in [1] if n_classes == 2 else range(n_classes):
