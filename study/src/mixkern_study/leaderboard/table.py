@@ -87,13 +87,14 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
     def cell(value: float, part: str, spec: str) -> Cell:
         return Cell(value, spec=spec, is_best=value == best[part])
 
+    is_calibrated = any(is_there(place.ece) for place in board.places)
+    calibration = f"{CALIBRATION} " if is_calibrated else ""
     rows = [
         (
             Cell(title_of_method(place.method)),
             cell(place.accuracy, "accuracy", PERCENT),
             cell(place.balanced_accuracy, "balanced_accuracy", PERCENT),
-            cell(place.ece, "ece", PERCENT),
-            cell(place.log_loss, "log_loss", RANK),
+            *((cell(place.ece, "ece", PERCENT), cell(place.log_loss, "log_loss", RANK)) if is_calibrated else ()),
             cell(place.rank, "rank", RANK),
             cell(place.wins, "wins", WINS),
             cell(place.worst, "worst", POINTS),
@@ -109,15 +110,14 @@ def ranking_table(board: Leaderboard, name: str, words: str) -> TextTable:
         caption=(
             f"Means over {counted(len(board.data_sets), 'data set')} of {counted(board.n_draws, 'draw')} or more each, "
             "in percent. Worst: the largest loss against SVC, which sees the labelled rows alone, in "
-            f"percentage points. {CALIBRATION} Seconds: of one core, for one whole fit and its predictions. "
+            f"percentage points. {calibration}Seconds: of one core, for one whole fit and its predictions. "
             f"{HONEST}{_friedman(board)}{_left_out(board)}"
         ),
         columns=(
             "Method",
             "Accuracy",
             "Balanced",
-            "ECE",
-            "Log loss",
+            *(("ECE", "Log loss") if is_calibrated else ()),
             "Rank",
             "Wins",
             "Worst",
