@@ -99,9 +99,9 @@ def test_the_kernel_is_that_of_a_smoother_density():
     assert kernel.gamma == pytest.approx(gamma_of(Scale.SCALE, unit, rows, np.random.RandomState(0)))
 
 
-@pytest.mark.parametrize("density", [VBMixture(precision_prior="typical"), VBMixture(precision_prior=3.0)])
-def test_another_density_is_used_as_it_is(density):
-    model, _ = fitted(density=density)
+@pytest.mark.parametrize("prior", ["typical", 3.0, np.eye(4)], ids=str)
+def test_another_density_is_used_as_it_is(prior):
+    model, _ = fitted(density=VBMixture(precision_prior=prior))
     assert model._avoiding_kernel.mixture == model.mixture_
 
 

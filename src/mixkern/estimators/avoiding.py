@@ -120,7 +120,8 @@ class AvoidingClassifier(MixtureClassifier):
     def _continue_density(self, rows: Floats, labels: Any) -> None:
         """Continue a density with the prior "evidence" for the RWM kernel of the S3VM, which needs a smoother one."""
         density = self.density_
-        if self.avoids_unlabelled and density is not None and density.precision_prior == PrecisionPrior.EVIDENCE:
+        prior = None if density is None else density.precision_prior
+        if self.avoids_unlabelled and isinstance(prior, str) and prior == PrecisionPrior.EVIDENCE:
             smoother = copy(density).set_params(precision_prior=str(PrecisionPrior.TYPICAL), warm_start=True, verbose=0)
             some = subsample(np.arange(len(rows)), MAX_DENSITY_ROWS, check_random_state(self.random_state))
             with quiet(), ignored_warnings(NotConvergedWarning):  # a rough one is enough
