@@ -8,7 +8,7 @@ from mixkern import LaplacianSVC, Mixture, MixtureSVC, SVCSearch, VBMixture, dat
 from mixkern.density import Rows
 from mixkern.errors import ModelFileError, OptionError
 from mixkern.estimators.avoiding import Avoiding
-from mixkern.estimators.avoiding_problem import MAX_LABELS, TOL, AvoidingProblem, prior_weight
+from mixkern.estimators.avoiding_problem import MAX_CLASSES, MAX_LABELS, TOL, AvoidingProblem, prior_weight
 from mixkern.estimators.kernel_factory import Scale, gamma_of
 from mixkern.kernels import RWMKernel
 from mixkern.svm import DecisionFunction
@@ -153,9 +153,13 @@ def test_many_labels_need_no_s3vm():
     model, _ = fitted(MOONS, per_class=50)
     assert model.avoiding_share_ == 0.0
     rows = model.rows_of(MOONS.X)
-    codes = np.arange(len(rows)) % 300
-    codes[MAX_LABELS + 1 :] = -1
-    assert AvoidingProblem.of(model._avoiding_kernel, (None, None), rows, codes, None, np.random.RandomState(0)) is None
+    for n_labels, n_classes in ((MAX_LABELS + 1, 2), (MAX_CLASSES + 1, MAX_CLASSES + 1)):
+        codes = np.arange(len(rows)) % n_classes
+        codes[n_labels:] = -1
+        assert (
+            AvoidingProblem.of(model._avoiding_kernel, (None, None), rows, codes, None, np.random.RandomState(0))
+            is None
+        )
 
 
 def test_a_table_with_a_label_in_each_row_has_no_unlabelled_rows():

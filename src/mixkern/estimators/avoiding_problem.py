@@ -30,6 +30,7 @@ USUAL_LABELS = 4.0  # labels per class with which both classifiers have the same
 FEWEST_LABELS = 2.0  # per class; with fewer the weight is the same
 LEAST_WEIGHT = 0.01  # below it the S3VM is not trained
 MAX_LABELS = 500  # with more labels it is not trained either: all of them are landmarks
+MAX_CLASSES = 20  # nor with more classes: each has a function, in all folds
 
 
 def prior_weight(codes: Ints) -> float:
@@ -74,7 +75,7 @@ class AvoidingProblem:
     def of(
         cls, kernel: Any, svm: tuple[Any, Floats], rows: Rows, codes: Ints, weights: Floats | None, random: RandomState
     ) -> Self | None:
-        """Draw unlabelled rows; None where there are none, or where labels are so many that the SVM is enough.
+        """Draw unlabelled rows; None where there are none, or where labels or classes are too many.
 
         Parameters
         ----------
@@ -90,7 +91,8 @@ class AvoidingProblem:
             Random number generator.
         """
         labelled = np.flatnonzero(codes >= 0)
-        if len(labelled) > MAX_LABELS or prior_weight(codes[labelled]) < LEAST_WEIGHT or len(labelled) == len(rows):
+        is_large = len(labelled) > MAX_LABELS or len(np.unique(codes[labelled])) > MAX_CLASSES
+        if is_large or prior_weight(codes[labelled]) < LEAST_WEIGHT or len(labelled) == len(rows):
             return None
         unlabelled = np.append(np.flatnonzero(codes < 0), np.arange(len(codes), len(rows)))
         others = random.permutation(subsample(unlabelled, max(MAX_ROWS - len(labelled), N_LANDMARKS), random))

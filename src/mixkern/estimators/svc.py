@@ -67,8 +67,9 @@ class MixtureSVC(AvoidingClassifier):
         Whether decisions use the unlabelled rows beyond their density. With ``"avoid"``, decisions are the weighted
         mean of those of the SVM and of a semi-supervised SVM (:class:`QuasiNewtonS3VC` on at most 1,000 rows), whose
         boundary avoids regions with many unlabelled rows. The weight follows from the number of labels and from how
-        well both predict labels that are left out; with more than some 40 labels per class it is zero. ``"ignore"`` is
-        the SVM alone. ``"auto"`` is ``"avoid"`` for ``kernel="blend"``, and ``"ignore"`` for others.
+        well both predict labels that are left out; with more than some 40 labels per class, 500 labels or 20 classes
+        it is zero. ``"ignore"`` is the SVM alone. ``"auto"`` is ``"avoid"`` for ``kernel="blend"``, and ``"ignore"``
+        for others.
     class_weight : dict or "balanced", default=None
         Factor of ``C`` for each class; ``"balanced"`` is inversely proportional to the number of labels.
     encoder : TableEncoder or "passthrough", default=None
