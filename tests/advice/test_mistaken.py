@@ -98,13 +98,13 @@ def test_a_slip_is_found_and_explained():
 
 def test_most_of_the_top_are_slips_and_without_slips_none_stands_out():
     hits, calm = [], []
-    for seed in range(5):
+    for seed in range(3):
         y, wrong = with_slips(IRIS, 30, 9, seed)
         hits.append(sum(at in wrong for at in mistaken_labels(IRIS.X, y).table["position"]))
         clean = IRIS.few_labels(per_class=30, random_state=seed)
         calm.append(mistaken_labels(IRIS.X, clean).n_standing_out == 0)
     assert np.mean(hits) > 7
-    assert np.mean(calm) >= 0.8
+    assert all(calm)
 
 
 def test_labels_at_random_do_not_stand_out():

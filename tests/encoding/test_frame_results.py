@@ -83,7 +83,7 @@ def test_assessments_advice_and_suggestions_are_of_the_kind_of_the_table(kind):
     iris = datasets.load("iris")
     frame = iris.X
     other, y = KINDS[kind](frame), iris.few_labels(per_class=6, random_state=0)
-    model = MixtureSVC(density=VBMixture(3, random_state=0), random_state=0)
+    model = MixtureSVC(unlabelled="ignore", density=VBMixture(3, random_state=0), random_state=0)
     pairs = [
         (component_table(m.mixture_, m.encoder_), m.assess(X, all_classes=True), suggestion_table(X, 3, y, model=m))
         for X, m in ((X, model.fit(X, y)) for X in (frame, other))

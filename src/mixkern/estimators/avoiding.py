@@ -120,13 +120,16 @@ class AvoidingClassifier(MixtureClassifier):
     def _continue_density(self, rows: Floats, labels: Any) -> None:
         """Continue a density with the prior "evidence" for the RWM kernel of the S3VM, which needs a smoother one."""
         density = self.density_
-        prior = None if density is None else density.precision_prior
-        if self.avoids_unlabelled and isinstance(prior, str) and prior == PrecisionPrior.EVIDENCE:
-            smoother = copy(density).set_params(precision_prior=str(PrecisionPrior.TYPICAL), warm_start=True, verbose=0)
-            some = subsample(np.arange(len(rows)), MAX_DENSITY_ROWS, check_random_state(self.random_state))
-            with quiet(), ignored_warnings(NotConvergedWarning):  # a rough one is enough
-                smoother.set_callbacks().fit(rows[some], None if labels is None else [labels[at] for at in some])
-            self._avoiding_kernel = RWMKernel(smoother.mixture_)
+        if not self.avoids_unlabelled or density is None:
+            return
+        prior = density.precision_prior
+        if not isinstance(prior, str) or prior != PrecisionPrior.EVIDENCE:  # it may be a matrix
+            return
+        smoother = copy(density).set_params(precision_prior=str(PrecisionPrior.TYPICAL), warm_start=True, verbose=0)
+        some = subsample(np.arange(len(rows)), MAX_DENSITY_ROWS, check_random_state(self.random_state))
+        with quiet(), ignored_warnings(NotConvergedWarning):  # a rough one is enough
+            smoother.set_callbacks().fit(rows[some], None if labels is None else [labels[at] for at in some])
+        self._avoiding_kernel = RWMKernel(smoother.mixture_)
 
     def _avoiding_problem(self, rows: Rows, codes: Ints, K: Floats, weights: Floats | None) -> AvoidingProblem | None:
         """Return what the S3VM is trained on; None where the SVM decides alone."""
