@@ -92,7 +92,9 @@ def test_a_slip_is_found_and_explained():
     assert (first["position"], first["label"], first["likely"]) == (slip, "virginica", "setosa")
     assert first["probability"] > 0.5
     assert "others predict 'setosa' with" in first["reason"]
-    assert str(found).startswith(f"1 of 60 labels stands out:\n  row {slip}, 'virginica': others predict 'setosa'")
+    assert str(found).startswith(
+        f"1 of 60 labels stands out as mistaken:\n  position {slip}, 'virginica': others predict 'setosa'"
+    )
     assert list(found.table["probability"]) == sorted(found.table["probability"], reverse=True)
 
 
@@ -111,7 +113,7 @@ def test_labels_at_random_do_not_stand_out():
     random = np.random.RandomState(0)
     found = mistaken_labels(random.standard_normal((80, 3)), random.randint(2, size=80))
     assert found.n_standing_out == 0
-    assert str(found) == "None of 80 labels stands out: where others contradict one, classes overlap."
+    assert str(found) == "None of 80 labels stands out as mistaken."
 
 
 def test_the_only_label_of_a_class_is_not_examined():

@@ -69,9 +69,9 @@ class MistakenLabels:
     def __str__(self) -> str:
         examined = counted(self.n_examined, "label")
         if not self.n_standing_out:
-            return f"None of {examined} stands out: where others contradict one, classes overlap."
+            return f"None of {examined} stands out as mistaken."
         stand = "stands" if self.n_standing_out == 1 else "stand"
-        return "\n".join([f"{self.n_standing_out} of {examined} {stand} out:", *self.sentences])
+        return "\n".join([f"{self.n_standing_out} of {examined} {stand} out as mistaken:", *self.sentences])
 
 
 def mistaken_labels(X: Any, y: Any, n: int = 10, *, model: MixtureSVC | None = None) -> MistakenLabels:
@@ -116,7 +116,7 @@ def mistaken_labels(X: Any, y: Any, n: int = 10, *, model: MixtureSVC | None = N
     >>> iris = datasets.load("iris")
     >>> y = iris.few_labels(per_class=20, random_state=0)
     >>> print(mistaken_labels(iris.X, y))
-    None of 60 labels stands out: where others contradict one, classes overlap.
+    None of 60 labels stands out as mistaken.
     >>> y[next(i for i in range(50) if y[i] == "setosa")] = "virginica"
     >>> mistaken_labels(iris.X, y).table["likely"][0]
     'setosa'
@@ -146,7 +146,7 @@ def mistaken_labels(X: Any, y: Any, n: int = 10, *, model: MixtureSVC | None = N
     }
     stands_out = doubts.probability > STANDS_OUT
     sentences = tuple(
-        f"  row {labelled[at]}, {names[codes[at]]!r}: {reason}"
+        f"  position {labelled[at]}, {names[codes[at]]!r}: {reason}"
         for at, reason in zip(top, reasons, strict=True)
         if stands_out[at]
     )
@@ -215,8 +215,8 @@ def _most_probable(targets: Floats, codes: Ints) -> tuple[float, float]:
 def _reason(K: Floats, codes: Ints, names: Any, positions: Positions, at: int, doubts: _Doubts) -> str:
     """Write why a label is doubted as a sentence: what others predict, and the most similar labelled rows."""
     nearest = [other for other in np.argsort(-K[at], kind="stable") if other != at][:N_NEIGHBOURS]
-    near = ", ".join(f"row {positions[other]} ({names[codes[other]]!r})" for other in nearest)
+    near = ", ".join(f"position {positions[other]} ({names[codes[other]]!r})" for other in nearest)
     return (
         f"others predict {names[doubts.likely[at]]!r} with {percent(doubts.support[at])}; most similar: {near}. "
-        f"Mistaken with {percent(doubts.probability[at])}."
+        f"Probability of a mistake: {percent(doubts.probability[at])}."
     )

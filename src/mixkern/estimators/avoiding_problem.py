@@ -16,7 +16,7 @@ from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.gaussian_process import class_shares
-from mixkern.svm.one_vs_one import pair_values
+from mixkern.svm.one_vs_one import n_functions, pair_values
 from mixkern.svm.s3vm import LandmarkFeatures, quasi_newton
 from mixkern.typing import Floats, Ints, RandomState
 
@@ -117,7 +117,7 @@ class AvoidingProblem:
     def left_out_values(self, folds: Ints) -> Floats:  # (l, c (c - 1) / 2)
         """Compute the values of pairs for each labelled row without the labels of its fold; NaN for rows in no fold."""
         n_classes = len(np.unique(self.codes))
-        values = np.full((len(self.codes), n_classes * (n_classes - 1) // 2), np.nan)
+        values = np.full((len(self.codes), n_functions(n_classes)), np.nan)
         K, landmarks = self._matrix
         for fold in range(int(folds.max(initial=-1)) + 1):
             out = np.flatnonzero(folds == fold)

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from mixkern.sampling import check_random_state
 from mixkern.svm.folds import Train, fewer_folds, label_folds, trained_folds
-from mixkern.svm.libsvm import pair_positions
+from mixkern.svm.libsvm import n_classes_of, pair_positions
 from mixkern.typing import Floats, Ints
 
 TYPICAL = 1.5  # median of the prior of the slope: a row on the margin has a probability of 82 %
@@ -77,7 +77,7 @@ def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> Ow
     >>> own_values(np.array([[2.0, -1.0, 9.0]]), np.array([0])).values
     array([ 2., -1.])
     """
-    n_classes = round((1 + np.sqrt(1 + 8 * values.shape[1])) / 2)
+    n_classes = n_classes_of(values.shape[1])
     counts = np.ones(len(codes)) if weights is None else weights
     rows, others = np.nonzero(codes[:, None] != np.arange(n_classes))
     own = codes[rows]

@@ -36,6 +36,15 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
+def n_classes_of(n_pairs: int) -> int:
+    """Return the number of classes that have so many pairs.
+
+    >>> [n_classes_of(n_pairs) for n_pairs in (1, 3, 45)]
+    [2, 3, 10]
+    """
+    return round((1 + np.sqrt(1 + 8 * n_pairs)) / 2)
+
+
 def pair_positions(n_classes: int) -> Ints:  # (c, c)
     """Return the position of each pair of classes in :func:`pairs`, in either order; those on the diagonal are -1.
 

@@ -5,7 +5,8 @@ import numpy as np
 from mixkern.svm.calibration import own_values, slope
 from mixkern.svm.folds import Train, trained_folds
 from mixkern.svm.gaussian_process import TEMPER, posterior_probability
-from mixkern.svm.one_vs_one import class_probabilities
+from mixkern.svm.libsvm import n_classes_of
+from mixkern.svm.one_vs_one import class_probabilities, n_functions
 from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-6  # probability of a label: a single one cannot decide alone
@@ -24,8 +25,7 @@ def left_out_values(K: Floats, codes: Ints, folds: Ints, train: Train) -> Floats
     ndarray of shape (n, q)
         NaN for rows that are in no fold.
     """
-    n_classes = len(np.unique(codes))
-    values = np.full((len(codes), n_classes * (n_classes - 1) // 2), np.nan)
+    values = np.full((len(codes), n_functions(len(np.unique(codes)))), np.nan)
     for out, found, _ in trained_folds(K, codes, folds, train):
         values[out] = found
     return values
@@ -67,6 +67,5 @@ def _log_likelihood(values: Floats, codes: Ints, weights: Floats | None) -> floa
     values, codes = values[tested], codes[tested]
     counts = np.ones(len(codes)) if weights is None else weights[tested]
     learned = slope([own_values(values, codes, counts)])
-    n_classes = round((1 + np.sqrt(1 + 8 * values.shape[1])) / 2)
-    own = class_probabilities(values, learned, n_classes)[np.arange(len(codes)), codes]
+    own = class_probabilities(values, learned, n_classes_of(values.shape[1]))[np.arange(len(codes)), codes]
     return float(counts @ np.log(np.maximum(own, SMALLEST)))
