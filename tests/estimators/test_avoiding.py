@@ -84,7 +84,7 @@ def codes_of(model, y):
 def model_problem(model, rows, codes):
     labelled = np.flatnonzero(codes >= 0)
     K = model.kernel_(rows[labelled])
-    return model._avoiding_problem(rows, codes, K, None)
+    return model.avoiding_problem(rows, codes, K)
 
 
 def test_the_kernel_is_that_of_a_smoother_density():

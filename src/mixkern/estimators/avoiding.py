@@ -131,8 +131,22 @@ class AvoidingClassifier(MixtureClassifier):
             smoother.set_callbacks().fit(rows[some], None if labels is None else [labels[at] for at in some])
         self._avoiding_kernel = RWMKernel(smoother.mixture_)
 
-    def _avoiding_problem(self, rows: Rows, codes: Ints, K: Floats, weights: Floats | None) -> AvoidingProblem | None:
-        """Return what the S3VM is trained on; None where the SVM decides alone."""
+    def avoiding_problem(
+        self, rows: Rows, codes: Ints, K: Floats, weights: Floats | None = None
+    ) -> AvoidingProblem | None:
+        """Return what the semi-supervised SVM is trained on; None where the SVM decides alone.
+
+        Parameters
+        ----------
+        rows : Rows
+            All rows, as :meth:`learn_structure` returns them.
+        codes : ndarray of int
+            Classes of the first rows, -1 where unlabelled.
+        K : ndarray of shape (l, l)
+            Kernel of the SVM among the labelled rows.
+        weights : ndarray of shape (l,), default=None
+            Weights of the labels.
+        """
         if not self.avoids_unlabelled or self._avoiding_kernel is None:
             return None
         own_weights = self._label_weights(codes[codes >= 0], weights)

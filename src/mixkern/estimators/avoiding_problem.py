@@ -18,7 +18,7 @@ from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.gaussian_process import class_shares
 from mixkern.svm.one_vs_one import n_functions, pair_values
 from mixkern.svm.s3vm import LandmarkFeatures, quasi_newton
-from mixkern.typing import Floats, Ints, RandomState
+from mixkern.typing import Floats, Ints, Positions, RandomState
 
 # Sizes with which twenty tables were as accurate as with 20,000 rows, 500 landmarks and a tolerance of 0.001:
 MAX_ROWS = 1_000  # rows that the S3VM is trained on, labelled ones included
@@ -100,34 +100,37 @@ class AvoidingProblem:
         to_labelled = kernel_matrix(svm[0], rows[others], rows[labelled])
         return cls(kernel, own, codes[labelled], weights, to_labelled, svm[1])
 
+    @property
+    def landmarks(self) -> Positions:
+        """Positions of the rows that decision functions are sums over: the labelled ones and some others."""
+        return np.arange(min(len(self.rows), len(self.codes) + N_LANDMARKS))
+
     @cached_property
-    def _matrix(self) -> tuple[Floats, Ints]:
-        """Kernel between all rows and the landmarks, and the positions of these."""
-        landmarks = np.arange(min(len(self.rows), len(self.codes) + N_LANDMARKS))
-        return kernel_matrix(self.kernel, self.rows, self.rows[landmarks]), landmarks
+    def matrix(self) -> Floats:
+        """Kernel between all rows and the landmarks."""
+        return kernel_matrix(self.kernel, self.rows, self.rows[self.landmarks])
 
     @cached_property
     def _features(self) -> LandmarkFeatures:
-        return LandmarkFeatures.of(*self._matrix)
+        return LandmarkFeatures.of(self.matrix, self.landmarks)
 
     def decision(self) -> DecisionFunction:
         """Train on all labels."""
-        return DecisionFunction.of(self.kernel, self.rows, self._trained(np.arange(len(self.codes))))
+        return DecisionFunction.of(self.kernel, self.rows, self.trained(np.arange(len(self.codes))))
 
     def left_out_values(self, folds: Ints) -> Floats:  # (l, c (c - 1) / 2)
         """Compute the values of pairs for each labelled row without the labels of its fold; NaN for rows in no fold."""
         n_classes = len(np.unique(self.codes))
         values = np.full((len(self.codes), n_functions(n_classes)), np.nan)
-        K, landmarks = self._matrix
         for fold in range(int(folds.max(initial=-1)) + 1):
             out = np.flatnonzero(folds == fold)
-            dual = self._trained(np.flatnonzero(folds != fold))
-            values[out] = pair_values(dual.decision(K[out], landmarks), n_classes)
+            dual = self.trained(np.flatnonzero(folds != fold))
+            values[out] = pair_values(dual.decision(self.matrix[out], self.landmarks), n_classes)
         return values
 
-    def _trained(self, kept: Ints) -> Dual:
+    def trained(self, kept: Ints) -> Dual:
         """Train one function for each class, for two classes one, with some of the labels."""
-        (K, landmarks), n_classes = self._matrix, len(np.unique(self.codes))
+        K, landmarks, n_classes = self.matrix, self.landmarks, len(np.unique(self.codes))
         shares = class_shares(self.to_labelled[:, kept], self.among_labelled[np.ix_(kept, kept)], self.codes[kept])
         weights = None if self.weights is None else np.append(self.weights, np.ones(len(K) - len(self.codes)))
         duals = []

@@ -270,7 +270,7 @@ class MixtureSVC(AvoidingClassifier):
             self._set_decision(dual, rows)
         self.support_ = labelled[dual.support]
         self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
-        problem = self._avoiding_problem(all_rows, all_codes, K, weights)
+        problem = self.avoiding_problem(all_rows, all_codes, K, weights)
         self._avoiding, self.slope_ = None, None
         with self._stage("calibration"):
             if problem is not None:
