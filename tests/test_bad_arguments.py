@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import mixkern
 from mixkern import Mixture, MixtureSVC, SemiSupervisedSplit, TableEncoder, datasets, plot, prepare_table
-from mixkern.advice import suggest
+from mixkern.advice import estimated_accuracy, suggest
 from mixkern.density import ParzenWindow, component_table, representativity
 from mixkern.encoding import encode_labels, encode_targets, identifiers, stacked
 from mixkern.errors import MixkernError, MixkernWarning
@@ -72,6 +72,8 @@ CALLS = {
     **{f"TableEncoder.{name}": getattr(ENCODER, name) for name in ("transform", "inverse_transform", "unseen")},
     "TableEncoder names": ENCODER.get_feature_names_out,
     "suggest n": lambda bad: suggest(X, bad),
+    "suggest audit": lambda bad: suggest(X, 3, model=MODEL, audit=bad),
+    "estimated_accuracy source": lambda bad: estimated_accuracy(MODEL, X, Y, source=bad),
     "explain by": lambda bad: MODEL.explain(X[:1], by=bad),
     "explain n": lambda bad: MODEL.explain(X[:1], n=bad),
     "score y": lambda bad: MODEL.score(X, bad),

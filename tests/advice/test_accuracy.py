@@ -125,3 +125,8 @@ def test_wrong_parameters(model, y):
         estimated_accuracy(MixtureSVC(density=VBMixture(use_labels=True)), HEART.X, y)
     with pytest.raises(OneClassError):
         estimated_accuracy(model, HEART.X, [0] * 5 + [-1] * 265)
+
+
+def test_sources_are_checked(model, y):
+    with pytest.raises(LabelError, match="source holds 'chosen' in row 2"):
+        estimated_accuracy(model, HEART.X, y, source=["random", "chosen"] + [None] * 268)

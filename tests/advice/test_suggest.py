@@ -137,7 +137,7 @@ def test_gaps_and_categories():
     frame = pd.DataFrame({"size": size, "weight": rng.standard_normal(120), "colour": colour})
     frame.loc[::7, "size"] = np.nan
     frame.loc[::11, "colour"] = None
-    rows = suggest(frame, 3, random_state=0)
+    rows = suggest(frame, 3, audit=0, random_state=0)
     assert sorted(colour[rows]) == ["blue", "green", "red"]
 
 
@@ -149,7 +149,7 @@ def test_a_row_without_any_value_comes_last(table):
 
 def test_categories_alone():
     frame = pd.DataFrame({"a": list("xxxxyyyy") * 5, "b": list("uuuuvvvv") * 5})
-    rows = suggest(frame, 2, random_state=0)
+    rows = suggest(frame, 2, audit=0, random_state=0)
     assert sorted(frame["a"].iloc[rows]) == ["x", "y"]
 
 
@@ -180,12 +180,12 @@ def test_a_table_gives_what_its_encoded_rows_give(table):
     X, y, _ = table
     model = MixtureSVC(random_state=0)
     labels = [str(label) if i < 10 else None for i, label in enumerate(y)]
-    rows = suggest(X, 5, labels, model=model, random_state=0)
+    rows = suggest(X, 5, labels, model=model, audit=0, random_state=0)
     fitted = MixtureSVC(random_state=0).fit(X, labels)
     codes = np.array([-1 if label is None else fitted.classes_.tolist().index(label) for label in labels])
     expected = suggested_rows(fitted.encoder_.transform(X), fitted.mixture_, 5, codes, random_state=0)
     assert rows.tolist() == expected.tolist()
-    assert suggest(X, 5, labels, model=fitted, random_state=0).tolist() == expected.tolist()
+    assert suggest(X, 5, labels, model=fitted, audit=0, random_state=0).tolist() == expected.tolist()
     assert not hasattr(model, "mixture_")
 
 
@@ -196,7 +196,7 @@ def test_a_seed_makes_suggestions_repeat(table):
 
 def test_encoded_rows_and_a_mixture_need_no_table(table):
     X, _, mixture = table
-    rows = suggest(X, 4, model=MixtureSVC(density=mixture), random_state=0)
+    rows = suggest(X, 4, model=MixtureSVC(density=mixture), audit=0, random_state=0)
     assert rows.tolist() == suggested_rows(X, mixture, 4, random_state=0).tolist()
 
 
@@ -219,7 +219,60 @@ def test_the_density_of_a_laplacian_svc(table):
     assert len(suggest(X, 3, model=LaplacianSVC(density=mixture), random_state=0)) == 3
 
 
+# ---------------------------------------------------------------- random rows
+
+
+@pytest.mark.parametrize("seed", [0, "generator"])
+@pytest.mark.parametrize("n_labels", [0, 12])
+def test_one_row_in_five_is_random_and_the_others_are_not_disturbed(table, seed, n_labels):
+    X, y, mixture = table
+    labels = [str(label) if i < n_labels else None for i, label in enumerate(y)]
+    model = MixtureSVC(density=mixture, random_state=0)
+
+    def rows(n, **options):
+        random_state = np.random.RandomState(3) if seed == "generator" else seed
+        return suggest(X, n, labels, model=model, random_state=random_state, **options).tolist()
+
+    found = rows(10)
+    assert found[:8] == rows(8, audit=0)
+    assert len(set(found) - set(range(n_labels))) == 10
+    assert found[8:] != rows(10, audit=0)[8:]
+    assert found == rows(10)
+
+
+def test_random_rows_differ_with_the_seed_and_spread_over_the_table(table):
+    X, _, mixture = table
+    model = MixtureSVC(density=mixture, random_state=0)
+    drawn = [suggest(X, 10, model=model, audit=1, random_state=seed) for seed in range(60)]
+    assert all(len(set(rows)) == 10 for rows in drawn)
+    assert len(set(np.concatenate(drawn))) > 200  # of 240; 222 are expected
+
+
+def test_one_row_at_a_time_reaches_the_share(table):
+    X, y, mixture = table
+    model = MixtureSVC(density=mixture, random_state=0)
+    pure = []
+    for n_labels in range(5, 15):
+        labels = np.where(np.arange(len(X)) < n_labels, y, -1)
+        one, alone = (suggest(X, 1, labels, model=model, audit=audit, random_state=0)[0] for audit in (0.2, 0))
+        pure.append(one == alone)
+    assert pure == [True, True, True, True, False] * 2
+
+
+def test_all_rows_that_are_left(table):
+    X, _, mixture = table
+    rows = suggest(X[:11], 9, [0, 1] + [-1] * 9, model=MixtureSVC(density=mixture), random_state=0)
+    assert sorted(rows) == list(range(2, 11))
+
+
 # ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("audit", [-0.1, 1.5, np.nan, True, "0.2", None])
+def test_audit_must_be_a_fraction(table, audit):
+    for function in (suggest, suggestion_table):
+        with pytest.raises(OptionError, match=r"audit must be a number from 0 to 1, but it is"):
+            function(table[0], 3, audit=audit)
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3", None])

@@ -25,6 +25,20 @@ def test_rows_are_those_that_are_suggested(rings):
     assert table.index.tolist() == [1, 2, 3, 4, 5, 6]
 
 
+def test_sources_are_listed_and_random_rows_come_last(rings):
+    X, few = rings
+    table = suggestion_table(X, 10, few, random_state=0)
+    assert list(table)[:2] == ["position", "source"]
+    assert table["source"].tolist() == ["suggested"] * 8 + ["random"] * 2
+    drawn = table["reason"].str.startswith("Drawn at random, to measure the accuracy; ")
+    assert drawn.tolist() == [False] * 8 + [True] * 2
+    assert table["reason"].iloc[-1].count("tands for") == 1
+    pure = suggestion_table(X, 8, few, audit=0, random_state=0)
+    assert pure["position"].tolist() == table["position"].tolist()[:8]
+    assert set(pure["source"]) == {"suggested"}
+    assert set(suggestion_table(X, 3, few, audit=1, random_state=0)["source"]) == {"random"}
+
+
 def test_without_labels_suggestions_stand_for_all_rows(rings):
     table = suggestion_table(rings[0], 5, random_state=0)
     assert table["stands_for"].sum() == 200
@@ -69,7 +83,7 @@ def test_a_reason_is_a_sentence_with_the_figures_of_its_row(rings):
             assert row["reason"].endswith(".")
             assert f"tands for {row['stands_for']} row" in row["reason"]
             if y is not None:
-                assert ("Undecided between" in row["reason"]) == (row["margin"] < 0.2)
+                assert ("ndecided between" in row["reason"]) == (row["margin"] < 0.2)
                 assert repr(row["prediction"]) in row["reason"]
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from mixkern import MixtureSVC, load
+from mixkern import MixtureSVC, estimated_accuracy, load
 from mixkern.errors import MixkernWarning
 from mixkern.io import read_model
 
@@ -21,6 +21,8 @@ KEYS = [
     "dialect",
     "decimals",
     "unlabelled",
+    "source_column",
+    "label_sources",
     "kernel",
     "components",
     "support_vectors",
@@ -57,6 +59,55 @@ def test_facts_in_text_json_and_notes(run, table, tmp_path):
         f"Learned 'churn' from 30 labels and 90 rows in {found['components']} components.\n"
         f"{found['accuracy']['in_words']}\nModel: {place}\nNext: mixkern predict {place} {table} -o labelled.csv\n"
     )
+
+
+def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):
+    given = []
+
+    def estimate(*arguments, source, **options):
+        given.append(source.tolist())
+        return estimated_accuracy(*arguments, source=source, **options)
+
+    monkeypatch.setattr("mixkern.cli.fit.estimated_accuracy", estimate)
+    how = [None] * 90
+    how[0], how[1], how[6], how[89] = "random", " suggested", "suggested", "random"  # the last has no label
+    plain = json.loads(run("fit", written(people), "--target", "churn", "--json").stdout)
+    assert (plain["source_column"], plain["ignored"]) == (None, [])
+    assert plain["label_sources"] == {"random": 0, "suggested": 0, "unknown": 30}
+    found = json.loads(run("fit", written(people.assign(label_source=how)), "--target", "churn", "--json").stdout)
+    assert (found["source_column"], found["ignored"]) == ("label_source", ["label_source"])
+    assert found["label_sources"] == {"random": 1, "suggested": 2, "unknown": 27}
+    assert found["columns"] == ["age", "town"]
+    assert given == [[None] * 90, [None if word is None else word.strip() for word in how]]
+    notes = read_model(tmp_path / "mine.mixkern").notes
+    assert (notes["source_column"], notes["label_sources"]) == ("label_source", found["label_sources"])
+
+
+def test_another_column_of_sources(run, people, written):
+    path = written(people.assign(how="random", label_source=np.arange(90) % 3))
+    options = ("--target", "churn", "--source", "how", "--json", "--no-estimate")
+    found = json.loads(run("fit", path, *options).stdout)
+    assert (found["source_column"], found["ignored"]) == ("how", ["how"])
+    assert found["label_sources"] == {"random": 30, "suggested": 0, "unknown": 0}
+    assert "label_source" in found["columns"]
+    done = run("fit", path, "--target", "churn", "--source", "hwo", code=1)
+    assert "has no column 'hwo'. Did you mean 'how'?" in done.stderr
+    assert done.stderr.endswith("Correct --source.\n")
+
+
+def test_a_source_with_a_typo(run, people, written, tmp_path):
+    path = written(people.assign(label_source=["random", "randm", *[None] * 88]))
+    assert run("fit", path, "--target", "churn", code=1).stderr == (
+        "Error: Column 'label_source' holds 'randm' in row 2 (counted from 1), but expected is 'suggested', 'random' "
+        "or a gap. Did you mean 'random'? Correct the cell. If the column has another meaning, name it in --drop.\n"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
+
+
+def test_a_table_with_labels_of_one_class_and_their_source(run, people, written):
+    path = written(people.assign(churn=people["churn"].where(people["churn"] == "no"), how="random"))
+    done = run("fit", path, "--target", "churn", "--source", "how", code=1)
+    assert done.stderr.endswith(f"mixkern suggest {path} --target churn --source how\n")
 
 
 def test_other_kernels_and_seeds(run, table, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from mixkern.cli import cli
 
 READING = {"delimiter", "decimal", "encoding", "gaps"}
-COLUMNS = {"drop", "keep", "continuous", "categorical", "unlabelled"}
+COLUMNS = {"drop", "keep", "continuous", "categorical", "unlabelled", "source"}
 TABLE = ("look", "suggest", "fit", "predict", "explain", "report")
 
 

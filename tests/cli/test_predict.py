@@ -361,8 +361,8 @@ def test_a_column_without_a_name_is_not_lost(run, people, tmp_path, name):
         assert all(new.startswith(f"{old},") for old, new in zip(before, found, strict=True))
         run("suggest", tmp_path / "in.csv", "--target", "churn", "-n", 3, "-o", tmp_path / "rows.csv")
         head, *rows = (tmp_path / "rows.csv").read_text().splitlines()
-        assert head == f"row,{name},age,town,churn"
-        assert {row.split(",")[1] for row in rows} <= set(map(str, cells))
+        assert head == f"row,label_source,{name},age,town,churn"
+        assert {row.split(",")[2] for row in rows} <= set(map(str, cells))
 
 
 def test_the_index_of_a_parquet_file_is_not_lost(run, model, people, tmp_path):
@@ -413,3 +413,13 @@ def test_an_excel_file(run, people, table, model, tmp_path):
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
     done = run("predict", model, tmp_path / "in.xlsx", "--sheet", "Othr", code=1)
     assert "has no sheet 'Othr'. Did you mean 'Other'?" in done.stderr
+
+
+def test_sources_of_labels_stay_in_the_table(run, model, people, written, tmp_path):
+    how = np.where(people["churn"].isna(), None, np.where(np.arange(90) % 2, "random", "suggested"))
+    path = written(people.assign(label_source=how))
+    run("predict", model, path, "-o", tmp_path / "out.csv")
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert list(found) == [*people, "label_source", "label", "probability", "component", "novelty"]
+    assert found["label_source"].isna().sum() == 60
+    assert "Row 2 is predicted as" in run("explain", model, path, "--row", 2).stdout

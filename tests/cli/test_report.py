@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from mixkern.report import write_model_report
+
 
 def test_a_page_and_its_summary(run, model, table, tmp_path):
     page = tmp_path / "page.html"
@@ -66,3 +68,19 @@ def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_pat
 
 def test_a_page_ends_like_one(run, table, model, tmp_path):
     assert "does not end like a page" in run("report", model, table, "-o", tmp_path / "a.pdf", code=2).stderr
+
+
+def test_sources_of_labels_are_used(run, people, written, tmp_path, monkeypatch):
+    given = []
+
+    def write(*arguments, source, **options):
+        given.append(source)
+        return write_model_report(*arguments, source=source, **options)
+
+    monkeypatch.setattr("mixkern.cli.report.write_model_report", write)
+    path = written(people.assign(label_source=np.where(np.arange(90) % 2, "random", "suggested")))
+    run("fit", path, "--target", "churn", "--no-estimate")
+    run("report", tmp_path / "mine.mixkern", path, "--no-figures")
+    run("report", tmp_path / "mine.mixkern", written(people), "--no-figures")
+    assert given[0].tolist() == ["suggested", "random"] * 45
+    assert given[1] is None

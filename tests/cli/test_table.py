@@ -9,7 +9,7 @@ import pytest
 
 from mixkern import MixtureSVC, prepare_table, save
 from mixkern.cli.table import model_table, training_table
-from mixkern.errors import ColumnMismatchError, ModelFileError, TableError, UnknownColumnError
+from mixkern.errors import ColumnMismatchError, LabelError, ModelFileError, TableError, UnknownColumnError
 from mixkern.io import read_model
 
 
@@ -79,9 +79,9 @@ def test_columns_that_are_dropped(read, people):
         read(people.assign(id=range(90)), drop=("age", "town"))
 
 
-@pytest.mark.parametrize("option", ["target", "drop", "keep", "continuous", "categorical"])
+@pytest.mark.parametrize("option", ["target", "drop", "keep", "continuous", "categorical", "source"])
 def test_names_that_are_not_there(read, people, option):
-    given = "twon" if option == "target" else ("twon",)
+    given = "twon" if option in ("target", "source") else ("twon",)
     with pytest.raises(UnknownColumnError, match=r"^mine.csv has no column 'twon'\. Did you mean 'town'\?") as caught:
         read(people, **{option: given})
     assert caught.value.on("cli").endswith(f" It has 'age', 'town', 'churn'. Correct --{option}.")
@@ -93,6 +93,33 @@ def test_texts_that_mark_gaps_and_unlabelled_rows(read, people):
     assert data.counts == {"no": 15, "yes": 15}
     assert data.X["age"].is_null().to_pylist() == people["age"].isna().tolist()
     assert (data.gaps, data.unlabelled) == (("-999.0",), ("?",))
+
+
+def test_sources_of_labels(read, people):
+    assert read(people)[0].source.tolist() == [None] * 90
+    frame = people.assign(label_source=["random", "", "suggested", *[None] * 87])
+    data, notes = read(frame)
+    assert notes == []
+    assert (data.source_column, data.ignored) == ("label_source", ("label_source",))
+    assert data.X.column_names == ["age", "town"]
+    assert data.source[:3].tolist() == ["random", None, "suggested"]
+    assert data.source_counts == {"random": 1, "suggested": 0, "unknown": 29}  # row 3 has no label
+    bare, _ = read(frame, target=None)
+    assert bare.X.column_names == ["age", "town", "churn"]
+    assert bare.source_counts == {"random": 0, "suggested": 0, "unknown": 0}
+
+
+@pytest.mark.parametrize("option", ["drop", "keep", "categorical", "target"])
+def test_a_column_that_another_option_names_has_no_sources(read, people, option):
+    given = "label_source" if option == "target" else ("label_source",)
+    data, _ = read(people.assign(label_source=np.array(["a", "b"])[np.arange(90) % 2]), **{option: given})
+    assert data.source_column is None
+    assert ("label_source" in data.X.column_names) == (option in ("keep", "categorical"))
+
+
+def test_a_column_of_sources_that_is_dropped_as_well(read, people):
+    data, _ = read(people.assign(how="random"), source="how", drop=("how",))
+    assert (data.source_column, data.ignored) == ("how", ("how",))
 
 
 def test_without_a_target(read, people):
@@ -168,9 +195,23 @@ def test_one_row(opened, table, people):
 
 
 def test_rows_with_their_labels(opened, table, people):
-    X, y = opened(table).labelled()
+    X, y, source = opened(table).labelled()
+    assert source is None
     assert list(X) == ["age", "town"]
     assert y.isna().tolist() == people["churn"].isna().tolist()
+
+
+def test_sources_at_fit_are_read_again(run, people, written, tmp_path):
+    path = written(people.assign(how=np.where(np.arange(90) % 3, "random", None)))
+    run("fit", path, "--target", "churn", "--source", "how", "--no-estimate")
+    model = read_model(tmp_path / "mine.mixkern")
+    _, _, source = model_table(str(path), model, []).labelled()
+    assert source.tolist() == [None, "random", "random"] * 30
+    assert model_table(str(written(people)), model, []).labelled()[2] is None
+    wrong = model_table(str(written(people.assign(how="by Ann"))), model, [])
+    with pytest.raises(LabelError, match=r"Column 'how' holds 'by Ann' in row 1") as caught:
+        wrong.labelled()
+    assert caught.value.on("cli").endswith("Give the table that the model was fitted on.")
 
 
 def test_a_table_without_the_target_has_no_labels(opened, people, written):
@@ -191,7 +232,7 @@ def test_gaps_of_the_model_are_gaps_here(run, people, tmp_path):
     options = ["--gap", "-999.0", "--unlabelled", "?", "--no-estimate"]
     run("fit", tmp_path / "a.csv", "--target", "churn", *options)
     data = model_table(str(tmp_path / "a.csv"), read_model(tmp_path / "a.mixkern"), [])
-    X, y = data.labelled()
+    X, y, _ = data.labelled()
     assert X["age"].isna().sum() == people["age"].isna().sum()
     assert y.isna().sum() == 60
 
@@ -203,10 +244,10 @@ def test_malformed_notes_in_a_model_file_are_ignored(people, table, tmp_path, st
     save(
         model,
         tmp_path / "a.mixkern",
-        notes=dict.fromkeys(("gaps", "unlabelled", "target", "dialect", "decimals"), strange),
+        notes=dict.fromkeys(("gaps", "unlabelled", "target", "dialect", "decimals", "source_column"), strange),
     )
     data = model_table(str(table), read_model(tmp_path / "a.mixkern"), [])
-    assert (data.unlabelled, data.target) == ((), str(strange))
+    assert (data.unlabelled, data.target, data.source_column) == ((), str(strange), None)
     assert len(next(data.blocks())) == 90
 
 

@@ -85,7 +85,11 @@ def test_assessments_advice_and_suggestions_are_of_the_kind_of_the_table(kind):
     other, y = KINDS[kind](frame), iris.few_labels(per_class=6, random_state=0)
     model = MixtureSVC(unlabelled="ignore", density=VBMixture(3, random_state=0), random_state=0)
     pairs = [
-        (component_table(m.mixture_, m.encoder_), m.assess(X, all_classes=True), suggestion_table(X, 3, y, model=m))
+        (
+            component_table(m.mixture_, m.encoder_),
+            m.assess(X, all_classes=True),
+            suggestion_table(X, 3, y, model=m, random_state=0),
+        )
         for X, m in ((X, model.fit(X, y)) for X in (frame, other))
     ]
     advice = [advise(X, y, estimator=model, random_state=0).components for X in (frame, other)]

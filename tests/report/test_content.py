@@ -11,7 +11,7 @@ from PIL import Image
 
 from mixkern import MixtureSVC
 from mixkern.density import VBMixture
-from mixkern.errors import MixkernWarning, OptionError
+from mixkern.errors import LengthError, MixkernWarning, OptionError
 from mixkern.report import write_model_report
 from mixkern.report.content import sections
 from mixkern.report.facts import ModelFacts
@@ -258,6 +258,8 @@ def test_what_is_wrong_is_refused(nasty, tmp_path, wrong):
         write_model_report(*nasty, tmp_path / "a.html", n_suggestions=wrong)
     with pytest.raises(OptionError, match="model must be a fitted MixtureSVC or LaplacianSVC"):
         write_model_report(None, *nasty[1:], tmp_path / "a.html")
+    with pytest.raises(LengthError, match="X has 120 rows, but source has 1 cell"):
+        write_model_report(*nasty, tmp_path / "a.html", source=["random"])
     assert not list(tmp_path.iterdir())
 
 

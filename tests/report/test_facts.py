@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixkern import MixtureSVC
-from mixkern.errors import OptionError
+from mixkern.errors import LabelError, OptionError
 from mixkern.report.facts import ModelFacts
 
 
@@ -85,3 +85,14 @@ def test_texts_are_shown_as_they_are_written(commented):
     name, kind, gaps, values, _ = shown[0].description(facts.rows[:, shown[0].position])
     assert (name, kind, gaps) == ("note", "text", "1 (1 %)")
     assert values.startswith("texts, encoded as ")
+
+
+def test_sources_are_read_and_given_to_the_estimate(plain, monkeypatch):
+    model, X, y = plain
+    given = []
+    monkeypatch.setattr("mixkern.report.facts.estimated_accuracy", lambda *_, source, **__: given.append(source))
+    ModelFacts.of(model, X, y, "level", ["suggested", *[""] * 119]).estimate  # noqa: B018
+    assert given[0].tolist() == ["suggested", *[None] * 119]
+    assert ModelFacts.of(model, X, y, "level").source.tolist() == [None] * 120
+    with pytest.raises(LabelError, match="source holds 'expert' in row 1"):
+        ModelFacts.of(model, X, y, "level", ["expert"] * 120)

@@ -16,6 +16,7 @@ from mixkern.advice.cross_validation import (
     repeated_folds,
 )
 from mixkern.advice.gain import corrected_variance
+from mixkern.advice.source import suggested_labels
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import OptionError, ignored_warnings
@@ -83,7 +84,7 @@ class AccuracyEstimate:
 
 
 def estimated_accuracy(
-    model: MixtureSVC | None, X: Any, y: Any, *, confidence: float = 0.95, random_state: Any = 0
+    model: MixtureSVC | None, X: Any, y: Any, *, source: Any = None, confidence: float = 0.95, random_state: Any = 0
 ) -> AccuracyEstimate:
     """Estimate the accuracy of a classifier from its labels, with a confidence interval.
 
@@ -99,6 +100,9 @@ def estimated_accuracy(
         The table: numbers, categories, gaps.
     y : array-like of shape (n,)
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
+    source : array-like of shape (n,), default=None
+        How each labelled row was chosen, ``"suggested"`` or ``"random"``, as in the column ``source`` of
+        :func:`suggestion_table`; ``None`` where it is not recorded, which counts as random.
     confidence : float, default=0.95
         Level of the interval.
     random_state : int, RandomState or None, default=0
@@ -144,6 +148,7 @@ def estimated_accuracy(
     """
     CONFIDENCE.check(confidence, "confidence")
     estimator, rows, codes = _with_density(model, X, y)
+    suggested_labels(source, codes)  # checks the words
     random, labelled = check_random_state(random_state), np.flatnonzero(codes != UNLABELLED)
     counts = np.bincount(codes[labelled], minlength=len(estimator.classes_))
     labels = dict(zip(estimator.classes_.tolist(), counts.tolist(), strict=True))

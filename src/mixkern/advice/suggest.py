@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from mixkern.advice.design import central_rows, greedy_design, uncertainty
+from mixkern.advice.source import AUDIT, n_random, random_rows
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.lengths import check_length, n_rows_of
@@ -20,7 +21,7 @@ from mixkern.sampling import check_random_state, subsample
 from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
-from mixkern.validation import COUNT, as_floats, is_number
+from mixkern.validation import COUNT, FRACTION, as_floats, is_number
 from mixkern.wording import counted, shown
 
 MAX_CANDIDATES = 1_500  # rows compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
@@ -30,12 +31,18 @@ SHARE = 0.9  # of the mixture in the kernel: higher than in classifiers, because
 CENTRE_SCALE = 4.0  # factor of gamma for the more local kernel that finds the middle of a group
 
 
-def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: Any = None) -> Ints:
-    """Choose the rows whose labels are most informative about all others.
+def suggest(
+    X: Any, n: int, y: Any = None, *, model: Any = None, audit: float = AUDIT, random_state: Any = None
+) -> Ints:
+    """Choose the rows whose labels are most informative about all others, and some rows at random.
 
     Without labels, rows in the middle of dense regions are chosen, spread over the whole table. With labels, rows near
     labelled ones count less, and rows whose class is uncertain count up to twice as much as others. Rows with gaps
     count less. Either label all suggested rows at once, or label a few and call the function again.
+
+    One row in five is drawn at random from all rows without a label. Suggested rows are not a sample of the table: some
+    are typical, others difficult. The random ones are a sample, and :func:`~mixkern.estimated_accuracy` uses them to
+    estimate the accuracy on all rows.
 
     Parameters
     ----------
@@ -49,17 +56,21 @@ def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: A
     model : MixtureSVC or LaplacianSVC, default=None
         How to encode the table and to fit its density. Encoder and density of a fitted one, with the same columns as
         ``X``, are used as they are. ``None`` is ``MixtureSVC()``.
+    audit : float, default=0.2
+        Share of rows that are drawn at random, from 0 to 1. Their number depends on the number of labels so far, so
+        that calls with ``n=1`` reach the share as well.
     random_state : int, RandomState or None, default=None
-        Controls the start of the density, and which rows are compared where there are many.
+        Controls the start of the density, which rows are compared where there are many, and the random rows.
 
     Returns
     -------
     ndarray of int, shape (n,)
-        Positions of rows, the most important one first. Of equal rows one is suggested, as long as others are left.
+        Positions of rows, the most important one first, those that are drawn at random last. Of equal rows one is
+        suggested, as long as others are left.
 
     See Also
     --------
-    mixkern.advice.suggestion_table : the same rows with reasons.
+    mixkern.advice.suggestion_table : the same rows with reasons, and with the source of each: suggested or random.
 
     Notes
     -----
@@ -77,12 +88,37 @@ def suggest(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: A
     >>> more = suggest(X, 8, few, random_state=0)
     >>> len(set(rows) | set(more))
     16
+
+    To record how each row was chosen, take the column ``source`` of :func:`~mixkern.advice.suggestion_table`:
+
+    >>> from mixkern.advice import suggestion_table
+    >>> table = suggestion_table(X, 8, random_state=0)
+    >>> source = [None] * len(X)
+    >>> for position, chosen in zip(table["position"], table["source"]):
+    ...     source[position] = chosen
+    >>> [source[i] for i in rows[-2:]]
+    ['suggested', 'random']
     """
     check_count(n)
+    FRACTION.check(audit, "audit")
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
-    return suggested_rows(rows, estimator.mixture_, n, labels.codes, random_state)
+    return np.concatenate(audited_rows(rows, estimator.mixture_, n, labels.codes, audit, random_state))
+
+
+def audited_rows(
+    rows: Floats, mixture: Mixture, n: int, codes: Ints, audit: float, random_state: Any
+) -> tuple[Positions, Positions]:
+    """Give rows to label next: those that are suggested, and those that are drawn at random from the others."""
+    n_labels = int((codes != UNLABELLED).sum())
+    n_drawn = n_random(n_labels, n, audit)
+    picks = np.empty(0, dtype=np.intp)
+    if n > n_drawn:
+        picks = suggested_rows(rows, mixture, n - n_drawn, codes, random_state)
+    is_left = codes == UNLABELLED
+    is_left[picks] = False
+    return picks, random_rows(is_left, n_drawn, n_labels, check_random_state(random_state))
 
 
 def suggested_rows(

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.advice.source import AUDIT, LabelSource
 from mixkern.advice.suggest import (
+    audited_rows,
     check_count,
     check_n_suggestions,
     labels_so_far,
     learned_structure,
     similarity,
-    suggested_rows,
 )
 from mixkern.density import Rows
 from mixkern.encoding import Labels
@@ -22,19 +23,23 @@ from mixkern.estimators.novelty import Novelty
 from mixkern.kernels import BlendKernel
 from mixkern.sampling import check_random_state
 from mixkern.typing import Ints, Positions, RandomState
+from mixkern.validation import FRACTION
 from mixkern.wording import counted, percent
 
 BLOCK = 4_096  # rows compared at a time
 NARROW = 0.2  # margin below which a row is called undecided
+DRAWN = "drawn at random, to measure the accuracy"
 SPARSE = 0.95  # novelty above which a row is reported to lie in a sparse region
 
 
-def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random_state: Any = None) -> Any:
+def suggestion_table(
+    X: Any, n: int, y: Any = None, *, model: Any = None, audit: float = AUDIT, random_state: Any = None
+) -> Any:
     """Choose rows to label next, and give reasons.
 
     Parameters
     ----------
-    X, n, y, model, random_state
+    X, n, y, model, audit, random_state
         As in :func:`mixkern.advice.suggest`, which returns the same rows for the same integer ``random_state``. With
         labels of two classes or more, a model that is not fitted is trained to predict labels.
 
@@ -42,9 +47,11 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     -------
     frame
         Of the library of ``X``: pandas, polars or pyarrow; pandas for an array. One row per suggestion, the most
-        important one first; ``rank``, the index in pandas, counts from 1.
+        important one first, those that are drawn at random last; ``rank``, the index in pandas, counts from 1.
 
         - ``position``: position of the row in ``X``,
+        - ``source``: how the row was chosen, ``"suggested"`` or ``"random"``; record it with the label, for
+          :func:`~mixkern.estimated_accuracy`,
         - ``component``: the component of the density that is most responsible for it,
         - ``stands_for``: number of rows that are more similar to it than to any other suggested or labelled row,
         - ``share``: the same as a share of all rows,
@@ -60,16 +67,20 @@ def suggestion_table(X: Any, n: int, y: Any = None, *, model: Any = None, random
     >>> X, y = datasets.make_two_rings(random_state=0)
     >>> table = suggestion_table(X, 4, random_state=0)
     >>> list(table.columns)
-    ['position', 'component', 'stands_for', 'share', 'novelty', 'reason']
+    ['position', 'source', 'component', 'stands_for', 'share', 'novelty', 'reason']
     >>> int(table["stands_for"].sum()) == len(X)
     True
     """
     check_count(n)
+    FRACTION.check(audit, "audit")
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
-    picks = suggested_rows(rows, estimator.mixture_, n, labels.codes, random_state)
-    columns = _density_columns(Rows(rows, estimator.mixture_), picks, labels, check_random_state(random_state))
+    chosen = audited_rows(rows, estimator.mixture_, n, labels.codes, audit, random_state)
+    picks = np.concatenate(chosen)
+    sources = np.repeat([LabelSource.SUGGESTED.value, LabelSource.RANDOM.value], [len(each) for each in chosen])
+    columns = {"position": picks, "source": sources.astype(object)}
+    columns |= _density_columns(Rows(rows, estimator.mixture_), picks, labels, check_random_state(random_state))
     if labels.n_classes > 1:
         if estimator is not model:
             estimator = estimator.set_params(probability=True).train(rows, labels.codes)
@@ -90,7 +101,6 @@ def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: Rando
     stands_for = _represented(kernel, rows, rows[known])[: len(picks)]
     chosen = rows[picks]
     return {
-        "position": picks,
         "component": chosen.responsibilities.argmax(axis=1),
         "stands_for": stands_for,
         "share": stands_for / len(rows),
@@ -123,11 +133,12 @@ def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict
 
 def _reason(row: dict[str, Any]) -> str:
     """Write the reason for a suggestion as a sentence."""
-    stands = f"stands for {counted(row['stands_for'], 'row')} ({percent(row['share'])}), component {row['component']}"
-    if row["novelty"] > SPARSE:
-        stands += ", in a sparse region"
-    if "prediction" not in row:
-        return f"{stands.capitalize()}."
-    if row["margin"] < NARROW:
-        return f"Undecided between {row['prediction']!r} and {row['runner_up']!r}; {stands}."
-    return f"Predicted as {row['prediction']!r}; {stands}."
+    parts = [DRAWN] if row["source"] == LabelSource.RANDOM else []
+    if "prediction" in row:
+        is_undecided = row["margin"] < NARROW
+        both = f"undecided between {row['prediction']!r} and {row['runner_up']!r}"
+        parts.append(both if is_undecided else f"predicted as {row['prediction']!r}")
+    region = ", in a sparse region" if row["novelty"] > SPARSE else ""
+    share = f"{counted(row['stands_for'], 'row')} ({percent(row['share'])})"
+    text = "; ".join([*parts, f"stands for {share}, component {row['component']}{region}"])
+    return f"{text[0].upper()}{text[1:]}."

@@ -83,7 +83,7 @@ def fit_command(
         result = {**_result(data, model), "model": str(path)}
         if estimate:
             with spinner("Estimating the accuracy"):
-                accuracy = estimated_accuracy(model, data.X, data.y, random_state=seed)
+                accuracy = estimated_accuracy(model, data.X, data.y, source=data.source, random_state=seed)
             result["accuracy"] = {**asdict(accuracy), "in_words": str(accuracy)}
     save(model, path, notes=jsonable({key: value for key, value in result.items() if key != "model"}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
@@ -110,6 +110,8 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
         "dialect": _dialect(data.file),
         "decimals": {name: sign for name, sign in data.file.dialect.decimals.items() if name in data.X.column_names},
         "unlabelled": list(data.unlabelled),
+        "source_column": data.source_column,
+        "label_sources": data.source_counts,
         "kernel": str(model.kernel),
         "components": model.mixture_.n_components,
         "support_vectors": len(model.support_),

@@ -19,6 +19,7 @@ TABLE_PARAMETERS = (
     "continuous",
     "categorical",
     "unlabelled",
+    "source",
     "delimiter",
     "decimal",
     "encoding",
@@ -99,6 +100,11 @@ def writing_options(command: Command) -> Command:
 def column_options(command: Command) -> Command:
     """Add the options for which columns to learn from, and how to read them."""
     for option in (
+        click.option(
+            "--source",
+            metavar="COLUMN",
+            help="How each labelled row was chosen: suggested or random.  [default: label_source, if the table has it]",
+        ),
         click.option(
             "--unlabelled",
             multiple=True,

@@ -41,14 +41,22 @@ def report_command(
     file = read_model(model)
     with warnings_as_notes(notes):
         data = model_table(table, file, notes, **reading)
-        X, y = data.labelled()
+        X, y, source = data.labelled()
         add_file_notes(data.file, notes)
         facts = {"Table": data.file.name, "Model file": Path(model).name, "Fitted": file.created}
         facts |= _changed_labels(label_counts(y), file.notes.get("classes"), notes)
         with spinner("Writing the report"):
             try:
                 write_model_report(
-                    file.model, X, y, path, target=data.target, title=title, figures=figures, facts=facts
+                    file.model,
+                    X,
+                    y,
+                    path,
+                    source=source,
+                    target=data.target,
+                    title=title,
+                    figures=figures,
+                    facts=facts,
                 )
             except OSError as error:
                 raise MixkernError(f"{path.name} cannot be written: {error.strerror or error}.") from error

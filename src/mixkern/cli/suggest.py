@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from mixkern.advice import suggestion_table
+from mixkern.advice import LabelSource, suggestion_table
+from mixkern.advice.source import AUDIT
 from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.option import (
     check_output,
@@ -18,7 +19,7 @@ from mixkern.cli.option import (
     writing_options,
 )
 from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
-from mixkern.cli.table import TrainingTable, cells_for, dialect_for, training_table
+from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for, training_table
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.io import table_writer
@@ -33,6 +34,14 @@ MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 @target_option(required=True)
 @click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="Number of rows.")
 @click.option(
+    "--audit",
+    type=click.FloatRange(0, 1),
+    default=AUDIT,
+    show_default=True,
+    metavar="FRACTION",
+    help="Share of rows that are drawn at random, to estimate the accuracy.",
+)
+@click.option(
     "-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table that can be filled in."
 )
 @writing_options
@@ -44,6 +53,7 @@ def suggest_command(
     table: str,
     target: str,
     n: int,
+    audit: float,
     output: str | None,
     guard_formulas: bool,
     output_encoding: str | None,
@@ -54,7 +64,8 @@ def suggest_command(
     """Suggest the rows of TABLE to label next, the most important one first, each with a reason.
 
     Without any labels, the rows are spread over the whole table; with some, they are those whose label is most
-    uncertain. Rows are counted from 1; the header is not counted.
+    uncertain. One row in five is drawn at random: with the labels of such rows, fit can estimate the accuracy on the
+    whole table. Rows are counted from 1; the header is not counted.
 
     \b
     Examples:
@@ -73,24 +84,45 @@ def suggest_command(
             notes.append(f"{counted(n_left, 'row')} have no label: all of them are suggested, not {n}.")
         model = MixtureSVC(encoder=data.encoder, random_state=seed)
         with spinner(f"Comparing {counted(len(data.X), 'row')}"):
-            found = suggestion_table(data.X, min(n, n_left), data.y, model=model, random_state=seed)
-    result: dict[str, Any] = {"table": data.file.name, "target": target, "suggestions": _suggestions(data, found)}
+            found = suggestion_table(data.X, min(n, n_left), data.y, model=model, audit=audit, random_state=seed)
+    column = data.source_column or free_name(SOURCE, data.file.names)
+    result: dict[str, Any] = {
+        "table": data.file.name,
+        "target": target,
+        "source_column": column,
+        "suggestions": _suggestions(data, found),
+    }
     if output is not None:
-        notes += _write(data, found["position"].to_pylist(), output, output_encoding, guard_formulas)
+        notes += _write(data, found, column, output, output_encoding, guard_formulas)
         result["output"] = output
-    print_result(result, notes, lambda: _show(result, table), as_json=as_json)
+    options = [repeat_options()]
+    if data.source_column is None and column != SOURCE:  # without this, it would be learned from
+        options += ["--source", column]
+    step = f"mixkern fit {shlex.quote(table)} {' '.join(options)}"
+    print_result(result, notes, lambda: _show(result, step), as_json=as_json)
 
 
-def _write(data: TrainingTable, positions: list[int], output: str, encoding: str | None, guard_formulas: bool) -> Notes:
-    """Write suggested rows as they are in the file, without labels and with their numbers; return notes."""
+def _write(
+    data: TrainingTable, found: Any, column: str, output: str, encoding: str | None, guard_formulas: bool
+) -> Notes:
+    """Write suggested rows as they are in the file, without labels, with their numbers and sources; return notes."""
+    positions = found["position"].to_pylist()
     cells = cells_for(output, data.file, data.block).take(positions)
-    at = data.file.names.index(data.target)
-    cells = cells.set_column(at, cells.column_names[at], [[None] * len(positions)])
+    cells = _filled(cells, data.file.names.index(data.target), [None] * len(positions))
+    if data.source_column is None:
+        cells = cells.add_column(0, column, found["source"])
+    else:
+        cells = _filled(cells, data.file.names.index(column), found["source"].to_pylist())
     cells = cells.add_column(0, free_name(ROW, cells.column_names), [[position + 1 for position in positions]])
     guard = FormulaGuard((), is_active=guard_formulas)
     with table_writer(output, dialect_for(data.file, encoding)) as write:
         write(guard(cells))
     return guard.notes
+
+
+def _filled(cells: Any, at: int, values: list[Any]) -> Any:
+    """Replace the cells of a column."""
+    return cells.set_column(at, cells.column_names[at], [values])
 
 
 def _suggestions(data: TrainingTable, found: Any) -> list[dict[str, Any]]:
@@ -102,7 +134,7 @@ def _suggestions(data: TrainingTable, found: Any) -> list[dict[str, Any]]:
     return suggestions
 
 
-def _show(result: dict[str, Any], table: str) -> None:
+def _show(result: dict[str, Any], step: str) -> None:
     rows = []
     for each in result["suggestions"]:
         some = list(each["values"].items())[:MOST_SHOWN]
@@ -110,8 +142,21 @@ def _show(result: dict[str, Any], table: str) -> None:
         rows.append([str(each["row"]), each["reason"], values])
     title = f"Rows to label next in {result['table']}, the most important first"
     print_wide(title, text_table(["row", "reason", "first columns"], rows, right=["row"]))
+    _show_random(result["suggestions"])
     if "output" in result:
         click.echo(f"\nThese rows, to be labelled: {result['output']}")
     click.echo(
-        f"\nLabel them in column {result['target']!r}, then: mixkern fit {shlex.quote(table)} {repeat_options()}"
+        f"\nLabel them in column {result['target']!r}, and write suggested or random into column "
+        f"{result['source_column']!r}, then: {step}"
     )
+
+
+def _show_random(suggestions: list[dict[str, Any]]) -> None:
+    """Print how many rows are drawn at random, and what for."""
+    n = sum(each["source"] == LabelSource.RANDOM for each in suggestions)
+    if n:
+        are, their = ("is", "its label") if n == 1 else ("are", "their labels")
+        rows = counted(len(suggestions), "row")
+        click.echo(
+            f"\n{n} of {rows} {are} drawn at random: with {their} the accuracy can be estimated for the whole table."
+        )

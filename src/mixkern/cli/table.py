@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mixkern.advice import LabelSource
+from mixkern.advice.source import label_sources
 from mixkern.cli.output import Notes, byte_progress
 from mixkern.encoding import TableEncoder, label_column, prepare_table
 from mixkern.encoding.cell import is_gap
@@ -28,9 +30,12 @@ from mixkern.io import Block, Dialect, ModelFile, TableFile, table_file
 from mixkern.io.dialect import delimiter_named, encoding_of
 from mixkern.io.table import pandas_frame
 from mixkern.io.writer import has_types
+from mixkern.typing import Objects
 from mixkern.wording import counted, listing, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time
+SOURCE = "label_source"  # column of the sources of labels, if no other is named
+UNKNOWN = "unknown"  # labels whose source is not recorded, in counts
 
 
 def open_table(path: str, reading: Mapping[str, Any], notes: Notes) -> TableFile:
@@ -61,6 +66,10 @@ class TrainingTable:
         Labels as texts, null for an unlabelled row; ``None`` where no target was given.
     target : str or None
         Name of the column of labels.
+    source : ndarray of shape (n,)
+        How each row was chosen, ``None`` where it is not recorded; see :class:`mixkern.advice.LabelSource`.
+    source_column : str or None
+        Name of the column that has it; ``None`` where there is none.
     ignored : tuple of str
         Columns that are not learned from.
     gaps, unlabelled : tuple of str
@@ -74,6 +83,8 @@ class TrainingTable:
     X: Any
     y: Any
     target: str | None
+    source: Objects
+    source_column: str | None
     ignored: tuple[str, ...]
     gaps: tuple[str, ...]
     unlabelled: tuple[str, ...]
@@ -83,6 +94,14 @@ class TrainingTable:
     def counts(self) -> dict[str, int]:
         """Number of labels of each class."""
         return {} if self.y is None else label_counts(self.y)
+
+    @property
+    def source_counts(self) -> dict[str, int]:
+        """Number of labels of each source, and of those whose source is not recorded."""
+        labels = [] if self.y is None else self.y.to_pylist()
+        pairs = zip(labels, self.source.tolist(), strict=self.y is not None)
+        found = Counter(UNKNOWN if source is None else str(source) for label, source in pairs if not is_gap(label))
+        return {name: found[name] for name in (*map(str, LabelSource), UNKNOWN)}
 
 
 def label_counts(y: Any) -> dict[str, int]:
@@ -101,6 +120,7 @@ def training_table(
     continuous: Sequence[str] = (),
     categorical: Sequence[str] = (),
     unlabelled: Sequence[str] = (),
+    source: str | None = None,
     **reading: Any,
 ) -> TrainingTable:
     """Read a table and its labels, without the columns that cannot help to predict them.
@@ -115,24 +135,42 @@ def training_table(
         Column of labels.
     drop, keep, continuous, categorical, unlabelled : list of str
         As the options of the same names.
+    source : str, default=None
+        Column of the sources of labels; by default ``label_source``, if the table has it and no other option names it.
     **reading
         Format of the file, see :func:`mixkern.io.table_file`.
     """
     file = open_table(path, reading, notes)
     targets = () if target is None else (target,)
     choices: dict[str, Any] = {"drop": drop, "keep": keep, "continuous": continuous, "categorical": categorical}
-    column_positions(file.columns, {"target": targets, **choices}, table=file.name)  # before the rows are read
+    named = {"target": targets, **choices, "source": () if source is None else (source,)}
+    column_positions(file.columns, named, table=file.name)  # before the rows are read
+    if source is None and SOURCE in file.columns and not any(SOURCE in names for names in named.values()):
+        source = SOURCE
+    sources = () if source is None else (source,)
     with byte_progress(f"Reading {file.name}") as on_progress:
-        block = file.whole(text=targets, on_progress=on_progress)
+        block = file.whole(text=(*targets, *sources), on_progress=on_progress)
     add_file_notes(file, notes)
+    choices["drop"] = tuple(dict.fromkeys((*drop, *sources)))
     try:
         with warnings.catch_warnings(action="ignore", category=MixkernWarning):  # the notes have them
             table = prepare_table(block.typed, target, **choices, unlabelled=unlabelled, parse_texts=False)
     except TableError as error:
         raise error.prefixed(f"{file.name}: ") from error
     notes += [note.on("cli") for note in table.notes]
-    gaps, ignored = tuple(reading.get("gaps", ())), (*drop, *table.unused)
-    return TrainingTable(file, block, table.X, table.y, target, ignored, gaps, tuple(unlabelled), table.encoder)
+    return TrainingTable(
+        file=file,
+        block=block,
+        X=table.X,
+        y=table.y,
+        target=target,
+        source=label_sources(None if source is None else block.typed[source], len(block), source),
+        source_column=source,
+        ignored=(*choices["drop"], *table.unused),
+        gaps=tuple(reading.get("gaps", ())),
+        unlabelled=tuple(unlabelled),
+        encoder=table.encoder,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +185,8 @@ class ModelTable:
         Name and fitted encoding of each column that the model was fitted on.
     target : str
         Name of the column of labels, whether or not this table has it.
+    source_column : str or None
+        Name of the column of the sources of labels; ``None`` where this table has none.
     unlabelled : tuple of str
         Texts that mark an unlabelled row.
     classes : tuple of str
@@ -156,6 +196,7 @@ class ModelTable:
     file: TableFile
     columns: dict[str, TableColumn]
     target: str
+    source_column: str | None
     unlabelled: tuple[str, ...]
     classes: tuple[str, ...]
 
@@ -178,21 +219,23 @@ class ModelTable:
                 return pandas_frame(block.typed, block.start).loc[[position], list(self.columns)]
         raise TableError(f"{self.file.name} has {counted(n, 'row')}, and no row {position + 1}.")
 
-    def labelled(self) -> tuple[Any, Any]:
-        """Return all rows and their labels."""
+    def labelled(self) -> tuple[Any, Any, Any]:
+        """Return all rows, their labels, and how each was chosen; ``None`` for the last where there is no record."""
         if self.target not in self.file.names:
             raise UnknownColumnError(
                 f"{self.file.name} has no column {self.target!r}, which the labels were learned from."
                 f"{nearest(self.target, self.file.columns)} Give the table with the labels."
             )
         with byte_progress(f"Reading {self.file.name}") as on_progress:
-            table = self.file.table(text=(self.target,), kinds=self.columns, on_progress=on_progress)
-            frame = pandas_frame(table)
+            texts = (self.target,) if self.source_column is None else (self.target, self.source_column)
+            frame = pandas_frame(self.file.table(text=texts, kinds=self.columns, on_progress=on_progress))
         try:
-            return frame[list(self.columns)], label_column(frame[self.target], self.unlabelled, classes=self.classes)
+            y = label_column(frame[self.target], self.unlabelled, classes=self.classes)
+            source = None if self.source_column is None else label_sources(frame[self.source_column], len(frame))
+            return frame[list(self.columns)], y, source
         except LabelError as error:  # its hint names options of other commands
             step = hint(cli="Give the table that the model was fitted on.")
-            raise type(error)(error.args[0], hint=step) from error
+            raise type(error)(error.args[0], hint=step, row=error.row) from error
 
 
 def model_table(
@@ -218,8 +261,14 @@ def model_table(
             f"{file.name} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
             f"{nearest(missing[0], set(file.columns) - set(columns)) or step}"
         )
-    target, classes = str(at_fit.get("target", "label")), tuple(model.classes_.tolist())
-    return ModelTable(file, columns, target, _texts(at_fit.get("unlabelled")), classes)
+    return ModelTable(
+        file=file,
+        columns=columns,
+        target=str(at_fit.get("target", "label")),
+        source_column=_column_of(file, at_fit.get("source_column")),
+        unlabelled=_texts(at_fit.get("unlabelled")),
+        classes=tuple(model.classes_.tolist()),
+    )
 
 
 def dialect_for(file: TableFile, encoding: str | None = None) -> Dialect:
@@ -265,6 +314,11 @@ def _dialect(note: Any) -> Dialect | None:
     orders = note.get("day_first")
     orders = {n: order for n, order in orders.items() if isinstance(order, bool)} if isinstance(orders, dict) else {}
     return Dialect("csv", delimiter=delimiter, encoding=encoding, day_first=orders)
+
+
+def _column_of(file: TableFile, note: Any) -> str | None:
+    """Return the name of a column in a model's notes, if the table has it."""
+    return note if isinstance(note, str) and note in file.names else None
 
 
 def _texts(note: Any) -> tuple[str, ...]:

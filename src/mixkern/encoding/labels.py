@@ -186,7 +186,7 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     """
     if min_classes not in (0, 1, 2):
         raise LabelError(f"min_classes must be 0, 1 or 2, but it is {min_classes!r}.")
-    what = _subject(y, name)
+    what = subject(y, name)
     cells, array_type = _cells(y, what)
     is_category = _is_categorical(y)
     keeps_minus_one = is_category or any(map(_is_minus_one, classes))
@@ -244,15 +244,15 @@ def _positions(codes: ArrayLike) -> Ints:
     return values.astype(np.intp)
 
 
-def _subject(y: Any, name: str | None) -> str:
+def subject(y: Any, name: str | None, parameter: str = "y") -> str:
     """Return what labels are called in messages: the column of a table by its name, everything else ``y``."""
     given = getattr(y, "name", None) if name is None else name
-    return f"Column {given!r}" if isinstance(given, str) and given else "y"
+    return f"Column {given!r}" if isinstance(given, str) and given else parameter
 
 
-def label_cells(y: Any, name: str | None = None) -> Coded:
+def label_cells(y: Any, name: str | None = None, parameter: str = "y") -> Coded:
     """Return labels, with those that mark unlabelled rows, as codes of the distinct ones."""
-    what = _subject(y, name)
+    what = subject(y, name, parameter)
     cells, _ = _cells(y, what)
     for cell in {type(each): each for each in cells.distinct}.values():
         _type_name(cell, what)
@@ -262,7 +262,7 @@ def label_cells(y: Any, name: str | None = None) -> Coded:
 
 def _cells(y: Any, what: str) -> tuple[Coded, Any]:
     """Return the labels, and a function from labels to the dtype of their classes."""
-    _check_is_column(y)
+    _check_is_column(y, what)
     if isinstance(getattr(y, "dtype", None), np.dtype):  # also for a pandas series, to keep its type of integers
         y = np.asanyarray(y)
     series = nw.from_native(y, series_only=True, pass_through=True)
@@ -275,7 +275,7 @@ def _cells(y: Any, what: str) -> tuple[Coded, Any]:
         array = array[:, 0]
     if array.ndim != 1:
         raise LabelTypeError(
-            f"y must be one column of labels, but it has shape {array.shape}.",
+            f"{what} must be one column of labels, but it has shape {array.shape}.",
             hint=hint(python="Give one label per row; for one-hot columns, y.argmax(axis=1)."),
         )
     if array.dtype.kind in "mM":  # in nanoseconds, tolist() would turn them into integers
@@ -302,14 +302,15 @@ def _dtype_of(labelled: list[Any]) -> Any:
     return np.asarray(labelled).dtype
 
 
-def _check_is_column(y: Any) -> None:
+def _check_is_column(y: Any, what: str) -> None:
     if not isinstance(y, _NO_COLUMN) and (hasattr(y, "__len__") or hasattr(y, "__array__")):
         return
     given = "None" if y is None else f"of type {type(y).__name__}"
     is_iterator = isinstance(y, Iterator)
     step = "Read it first: list(y)." if is_iterator else "Give one label per row, None where there is none."
     raise LabelTypeError(
-        f"y must be one column of labels (a list, an array or a series), but it is {given}.", hint=hint(python=step)
+        f"{what} must be one column of labels (a list, an array or a series), but it is {given}.",
+        hint=hint(python=step),
     )
 
 

@@ -36,6 +36,7 @@ def write_model_report(
     y: Any,
     path: str | Path,
     *,
+    source: Any = None,
     target: str = "label",
     title: str | None = None,
     n_suggestions: int = 10,
@@ -54,6 +55,9 @@ def write_model_report(
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
     path : str or Path
         The file; an older one is replaced once the new one is complete.
+    source : array-like of shape (n,), default=None
+        How each labelled row was chosen, ``"suggested"`` or ``"random"``, as in
+        :func:`~mixkern.estimated_accuracy`; ``None`` where it is not recorded, which counts as random.
     target : str, default="label"
         Name of the column that is predicted.
     title : str, default=None
@@ -88,7 +92,7 @@ def write_model_report(
     'iris.html'
     """
     at_least(0).check(n_suggestions, "n_suggestions")
-    found = ModelFacts.of(model, X, y, target)
+    found = ModelFacts.of(model, X, y, target, source)
     chapters = sections(found, n_suggestions=n_suggestions, figures=figures, more=facts or {})
     return write_whole(Path(path), page(chapters, title=title or f"Predicting {target}"))
 

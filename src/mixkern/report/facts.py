@@ -16,6 +16,7 @@ from mixkern.advice.advice import Verdict, verdict
 from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import Gain, cross_validated_gain
 from mixkern.advice.purity import Purity, purity
+from mixkern.advice.source import label_sources
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import Rows, one_hot_rows
 from mixkern.encoding import UNLABELLED
@@ -24,7 +25,7 @@ from mixkern.errors import MixkernWarning, OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.columns import GAP, Feature, features
 from mixkern.sampling import check_random_state
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, Objects
 from mixkern.wording import shortened, shown
 
 CONFIDENCE = 0.95
@@ -55,6 +56,8 @@ class ModelFacts:
         The cells of each column of texts, ``None`` for gaps.
     target : str
         Name of the column that is predicted.
+    source : ndarray of shape (n,)
+        How each row was chosen, ``None`` where it is not recorded; see :class:`mixkern.advice.LabelSource`.
     """
 
     model: MixtureSVC
@@ -66,9 +69,10 @@ class ModelFacts:
     features: tuple[Feature, ...]
     texts: dict[str, list[str | None]]
     target: str
+    source: Objects
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, target: str) -> Self:
+    def of(cls, model: Any, X: Any, y: Any, target: str, source: Any = None) -> Self:
         """Encode a table and its labels."""
         if not isinstance(model, MixtureSVC):
             raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {shown(model)}.")
@@ -88,6 +92,7 @@ class ModelFacts:
             features=tuple(features(model)),
             texts=_texts(features(model), X),
             target=target,
+            source=label_sources(source, len(labels.codes)),
         )
 
     @property
@@ -186,7 +191,7 @@ class ModelFacts:
             return AccuracyEstimate(
                 None, None, CONFIDENCE, self.n_labels, labels=labels, per_class=dict.fromkeys(labels)
             )
-        return estimated_accuracy(self.model, self.rows, self.y, confidence=CONFIDENCE)
+        return estimated_accuracy(self.model, self.rows, self.y, source=self.source, confidence=CONFIDENCE)
 
     @cached_property
     def gain(self) -> Gain | None:
