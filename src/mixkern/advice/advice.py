@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.advice.accuracy import AccuracyEstimate
 from mixkern.advice.gain import Gain
 from mixkern.advice.purity import Purity
 from mixkern.wording import counted, percent
@@ -53,6 +54,8 @@ class Advice:
         for an estimate, ``"nothing is unlabelled"`` where every row has one.
     gain : Gain or None
         Accuracies and their difference by cross-validation; ``None`` where there are too few labels.
+    accuracy : AccuracyEstimate
+        Estimated accuracy of the estimator on the rows without a label.
     purity : Purity
         How well the components separate the classes: ``purity.overall`` against ``purity.chance``.
     components : frame
@@ -71,6 +74,7 @@ class Advice:
 
     verdict: Verdict
     gain: Gain | None
+    accuracy: AccuracyEstimate = field(repr=False)
     purity: Purity = field(repr=False)
     components: Any = field(repr=False)
     reasons: tuple[str, ...] = field(repr=False)
@@ -91,12 +95,13 @@ class Advice:
 
     @property
     def accuracies(self) -> dict[str, float]:
-        """Estimated accuracies, ``"all_rows"`` and ``"labels_only"``; empty where there are too few labels."""
+        """Shares of left-out labels, ``"all_rows"`` and ``"labels_only"``; empty where there are too few labels."""
         return {} if self.gain is None else {"all_rows": self.gain.all_rows, "labels_only": self.gain.labels_only}
 
     def __str__(self) -> str:
         lines = [f"Do unlabelled rows help here? {ANSWERS[self.verdict].capitalize()}", self._rows()]
         if self.gain is not None:
+            lines += [fill(str(self.accuracy), WIDTH)] if self.accuracy.is_known else []
             lines += _accuracy_lines(self.gain, self.estimator, sum(self.labels.values()))
         lines += ["Why (more in .components):", *map(_item, self.reasons)]
         return "\n".join([*lines, "What next:", *map(_item, self.next_steps)])
@@ -123,7 +128,7 @@ def _accuracy_lines(gain: Gain, estimator: str, n_labels: int) -> list[str]:
         how += f", {gain.n_tested} labels"
     points = [f"{100 * value:+z.{digits}f}" for value in (gain.estimate, low, high)]
     return [
-        f"Accuracy on labels left out ({how}):",
+        f"Labels left out that are predicted correctly ({how}):",
         f"  {f'{estimator}, all rows':<26} {100 * gain.all_rows:5.{digits}f} %",
         f"  {'SVC, labelled rows only':<26} {100 * gain.labels_only:5.{digits}f} %",
         f"  {'gain':<26} {points[0]:>5} points; {100 * gain.confidence:g} % interval {points[1]} to {points[2]}",

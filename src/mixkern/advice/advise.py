@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mixkern.advice.accuracy import AccuracyEstimate, accuracy_of
 from mixkern.advice.advice import Advice, next_steps, reasons, verdict
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
+from mixkern.advice.source import suggested_labels
 from mixkern.density import one_hot_rows
 from mixkern.density.describe import described_components
 from mixkern.encoding import UNLABELLED
@@ -25,6 +27,7 @@ def advise(
     y: Any,
     *,
     X_unlabelled: Any = None,
+    source: Any = None,
     estimator: MixtureSVC | None = None,
     confidence: float = 0.95,
     random_state: Any = 0,
@@ -43,6 +46,8 @@ def advise(
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
     X_unlabelled : frame or array-like of shape (m, n_columns), default=None
         Further rows without labels.
+    source : array-like of shape (n,), default=None
+        How each labelled row was chosen, ``"suggested"`` or ``"random"``, as in :func:`estimated_accuracy`.
     estimator : MixtureSVC, default=None
         The estimator to evaluate; ``None`` is ``MixtureSVC()``.
     confidence : float, default=0.95
@@ -53,8 +58,8 @@ def advise(
     Returns
     -------
     Advice
-        With ``verdict``, ``estimate``, ``interval``, ``accuracies``, ``components``, ``reasons``, ``next_steps`` and
-        other attributes; ``print`` shows them as a text.
+        With ``verdict``, ``estimate``, ``interval``, ``accuracy``, ``accuracies``, ``components``, ``reasons``,
+        ``next_steps`` and other attributes; ``print`` shows them as a text.
 
     Notes
     -----
@@ -62,8 +67,9 @@ def advise(
     of labels allows (Agresti and Min, 2005). Few labels give wide intervals, and "no clear difference" then means that
     the labels are too few to show one.
 
-    Accuracies hold for rows like the labelled ones: a class counts by its share of the labels, not of all rows. Both
-    classifiers are trained on four fifths of the labels; with all labels they are somewhat better. ``SVC`` has C = 10,
+    ``accuracy`` is the estimate of :func:`estimated_accuracy`. The two ``accuracies`` are shares of left-out labels:
+    both classifiers are trained on four fifths of the labels, and a class counts by its share of the labels. They are
+    to be compared with each other. ``SVC`` has C = 10,
     on z-scored and one-hot columns with gaps filled by the density.
 
     Examples
@@ -83,20 +89,24 @@ def advise(
     CONFIDENCE.check(confidence, "confidence")
     codes, _ = model.read_labels(X, y, None)
     rows = model.learn_structure(X, X_unlabelled, codes)
-    codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELLED))
+    n_further = len(rows) - len(codes)
+    is_suggested = np.append(suggested_labels(source, codes), np.zeros(n_further, dtype=bool))
+    codes = np.append(codes, np.full(n_further, UNLABELLED))
     labelled = np.flatnonzero(codes != UNLABELLED)
-    gain = None
+    labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
+    gain, accuracy = None, AccuracyEstimate.unknown(labels, confidence)
     if is_testable(codes[labelled]):
         model.train(rows, codes)
+        accuracy = accuracy_of(model, rows, codes, is_suggested, confidence, check_random_state(random_state))
         numbers = one_hot_rows(model.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
         gain = cross_validated_gain(model, rows, numbers, codes, random, confidence)
     component_purity = purity(rows.responsibilities, codes)
-    labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
     outcome = verdict(gain, is_complete=len(labelled) == len(rows))
     return Advice(
         verdict=outcome,
         gain=gain,
+        accuracy=accuracy,
         purity=component_purity,
         components=_components(frame_kind(X), model, component_purity, list(labels)),
         reasons=reasons(gain, component_purity, labels),

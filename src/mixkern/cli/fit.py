@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mixkern.advice import estimated_accuracy
+from mixkern.advice import estimated_accuracy, mistaken_labels
 from mixkern.cli.option import (
     check_output,
     column_options,
@@ -24,7 +24,7 @@ from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.io import TableFile, save
-from mixkern.wording import counted
+from mixkern.wording import counted, joined
 
 SUFFIX = ".mixkern"
 
@@ -84,7 +84,8 @@ def fit_command(
         if estimate:
             with spinner("Estimating the accuracy"):
                 accuracy = estimated_accuracy(model, data.X, data.y, source=data.source, random_state=seed)
-            result["accuracy"] = {**asdict(accuracy), "in_words": str(accuracy)}
+            result["accuracy"] = {**asdict(accuracy), "in_words": list(accuracy.sentences)}
+            result["doubtful"] = _doubtful(model, data)
     save(model, path, notes=jsonable({key: value for key, value in result.items() if key != "model"}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
@@ -119,6 +120,19 @@ def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:
     }
 
 
+def _doubtful(model: MixtureSVC, data: TrainingTable) -> list[dict[str, Any]]:
+    """Return the labels that stand out as mistaken; rows are counted from 1."""
+    found = mistaken_labels(data.X, data.y, model=model)
+    table = found.table.slice(0, found.n_standing_out).drop_columns(["reason"])
+    return [{"row": line.pop("position") + 1, **line} for line in table.to_pylist()]
+
+
+def _doubts(doubtful: list[dict[str, Any]]) -> list[str]:
+    """Write which labels stand out as mistaken."""
+    rows = [f"row {each['row']} ({each['label']!r}, rather {each['likely']!r})" for each in doubtful]
+    return [f"Labels that may be mistaken: {joined(rows)}."] if rows else []
+
+
 def _dialect(file: TableFile) -> dict[str, Any] | None:
     """Return how the table is written, for other tables of the model; ``None`` for files with types."""
     found = file.dialect
@@ -136,6 +150,7 @@ def _show(result: dict[str, Any], table: str) -> None:
         f"{counted(result['components'], 'component')}."
     )
     if "accuracy" in result:
-        click.echo(result["accuracy"]["in_words"])
+        for sentence in (*result["accuracy"]["in_words"], *_doubts(result["doubtful"])):
+            click.echo(sentence)
     words = [shlex.join([result["model"], table]), repeat_options(("sheet",)), "-o labelled.csv"]
     click.echo(f"Model: {result['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")

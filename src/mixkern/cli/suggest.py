@@ -1,11 +1,12 @@
 """``mixkern suggest``: suggest the rows to label next."""
 
 import shlex
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from mixkern.advice import LabelSource, suggestion_table
+from mixkern.advice import LabelSource, estimated_accuracy, suggestion_table
 from mixkern.advice.source import AUDIT
 from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.option import (
@@ -83,6 +84,11 @@ def suggest_command(
         if n > n_left:
             notes.append(f"{counted(n_left, 'row')} have no label: all of them are suggested, not {n}.")
         model = MixtureSVC(encoder=data.encoder, random_state=seed)
+        expected = None
+        if len(data.counts) > 1:
+            with spinner(f"Learning from {counted(len(data.X), 'row')}"):
+                model.fit(data.X, data.y)
+                expected = estimated_accuracy(model, data.X, data.y, source=data.source, random_state=seed)
         with spinner(f"Comparing {counted(len(data.X), 'row')}"):
             found = suggestion_table(data.X, min(n, n_left), data.y, model=model, audit=audit, random_state=seed)
     column = data.source_column or free_name(SOURCE, data.file.names)
@@ -91,6 +97,7 @@ def suggest_command(
         "target": target,
         "source_column": column,
         "suggestions": _suggestions(data, found),
+        "accuracy": None if expected is None else {**asdict(expected), "in_words": list(expected.sentences)},
     }
     if output is not None:
         notes += _write(data, found, column, output, output_encoding, guard_formulas)
@@ -143,6 +150,8 @@ def _show(result: dict[str, Any], step: str) -> None:
     title = f"Rows to label next in {result['table']}, the most important first"
     print_wide(title, text_table(["row", "reason", "first columns"], rows, right=["row"]))
     _show_random(result["suggestions"])
+    if result["accuracy"] is not None:
+        click.echo("\n" + " ".join(result["accuracy"]["in_words"]))
     if "output" in result:
         click.echo(f"\nThese rows, to be labelled: {result['output']}")
     click.echo(

@@ -104,6 +104,7 @@ def sections(facts: ModelFacts, *, n_suggestions: int, figures: bool, more: Mapp
         Section("map", "Map of the table", (map_picture(facts),) if figures else (NO_FIGURES,)),
         Section("accuracy", "Accuracy", _accuracy(facts)),
         Section("confidence", "Confidence", _confidence(facts, figures)),
+        Section("mistaken", "Labels that may be mistaken", _mistaken(facts)),
         Section("next", "Rows to label next", _suggestions(facts, n_suggestions)),
         Section("components", "Components", component_blocks(facts)),
         Section("unusual", "Most unusual rows", _unusual(facts)),
@@ -134,28 +135,53 @@ def _estimate(facts: ModelFacts) -> list[Block]:
         return [Paragraph(str(estimate))]
     how = (
         f"Labels were left out and predicted from the others, in {estimate.n_folds} parts, "
-        f"{counted(estimate.n_repeats, 'time')} over. The width of the interval follows from "
-        f"{counted(estimate.n_labels, 'label')}. The estimate holds for rows like the labelled ones: where easy rows "
-        "or rare classes were labelled more often, the accuracy on all rows differs."
+        f"{counted(estimate.n_repeats, 'time')} over. They show how far the probabilities of predictions are off; the "
+        "estimate is the mean of the corrected probabilities over the rows without a label."
     )
     gauge = Gauge(estimate.value, *estimate.interval, text=str(estimate))
-    return [Paragraph(str(estimate)), gauge, Paragraph(how), _class_table(facts)]
+    first, *others = estimate.sentences
+    return [Paragraph(first), gauge, *map(Paragraph, (*others, how)), _class_table(facts)]
 
 
 def _class_table(facts: ModelFacts) -> TextTable:
     assert facts.estimate is not None  # checked by the caller
-    right = {str(label): share for label, share in facts.estimate.per_class.items()}
+    estimate = facts.estimate
+    ranges = {str(label): _range(share, estimate.class_intervals[label]) for label, share in estimate.per_class.items()}
     rows = tuple(
-        (name, f"{n_labels:,}", f"{n_rows:,}", _share(right.get(name)))
+        (name, f"{n_labels:,}", f"{n_rows:,}", ranges.get(name, GAP))
         for name, n_labels, n_rows in zip(facts.classes, facts.label_counts, facts.predicted_counts, strict=True)
     )
-    columns = (facts.target, "Labels", "Rows predicted", "Correct when left out")
-    caption = "A dash stands for a class whose only label cannot be left out."
+    columns = (facts.target, "Labels", "Rows predicted", "Its rows that are predicted correctly")
+    balanced = _range(estimate.balanced, estimate.balanced_interval)
+    caption = (
+        f"The mean over the classes, the balanced accuracy, is {balanced}. "
+        "A dash stands for a class whose only label cannot be left out."
+    )
     return TextTable("classes", "Class by class", caption, columns, rows, classes=tuple(range(len(rows))))
 
 
-def _share(share: float | None) -> str:
-    return GAP if share is None else percent(share)
+def _range(share: float | None, interval: tuple[float, float] | None) -> str:
+    """Write a share and its interval."""
+    if share is None or interval is None:
+        return GAP
+    return f"{100 * share:.0f} % ({100 * interval[0]:.0f} to {100 * interval[1]:.0f} %)"
+
+
+def _mistaken(facts: ModelFacts) -> tuple[Block, ...]:
+    found = facts.mistaken
+    if found is None or not found.n_examined:
+        return (Paragraph("There are too few labels to compare them with each other."),)
+    first = str(found).partition("\n")[0].rstrip(":").rstrip(".") + "."
+    if not found.n_standing_out:
+        return (Paragraph(first),)
+    rows = tuple(
+        (f"{line['position'] + 1:,}", str(line["label"]), str(line["likely"]), percent(line["probability"]))
+        for line in found.table.to_dict("records")[: found.n_standing_out]
+    )
+    columns = ("Row", "Label", "Predicted by the others", "Probability of a mistake")
+    caption = f"The most doubtful first. {NUMBERED}"
+    table = TextTable("mistaken", "Labels to check", caption, columns, rows, numbers=frozenset({0, 3}))
+    return (Paragraph(first), table)
 
 
 def _confidence(facts: ModelFacts, figures: bool) -> tuple[Block, ...]:

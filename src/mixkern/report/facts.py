@@ -1,6 +1,5 @@
 """The facts of a model's report: counts, predictions, components and advice, each computed once."""
 
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -15,13 +14,14 @@ from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.advice import Verdict, verdict
 from mixkern.advice.cross_validation import is_testable
 from mixkern.advice.gain import Gain, cross_validated_gain
+from mixkern.advice.mistaken import MistakenLabels, mistaken_labels
 from mixkern.advice.purity import Purity, purity
 from mixkern.advice.source import label_sources
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import Rows, one_hot_rows
 from mixkern.encoding import UNLABELLED
 from mixkern.encoding.raw_column import raw_columns
-from mixkern.errors import MixkernWarning, OptionError
+from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
 from mixkern.report.columns import GAP, Feature, features
 from mixkern.sampling import check_random_state
@@ -30,6 +30,7 @@ from mixkern.wording import shortened, shown
 
 CONFIDENCE = 0.95
 LONGEST_TEXT = 120  # characters
+N_MISTAKEN = 10  # labels that are listed at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +189,7 @@ class ModelFacts:
         if not self._is_unsupervised:
             return None
         if (self.label_counts > 0).sum() < 2:
-            return AccuracyEstimate(
-                None, None, CONFIDENCE, self.n_labels, labels=labels, per_class=dict.fromkeys(labels)
-            )
+            return AccuracyEstimate.unknown(labels, CONFIDENCE)
         return estimated_accuracy(self.model, self.rows, self.y, source=self.source, confidence=CONFIDENCE)
 
     @cached_property
@@ -223,9 +222,14 @@ class ModelFacts:
         n = min(n, self.n_rows - self.n_labels)
         if n < 1:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixkernWarning)  # repeats warnings of the fit
-            return suggestion_table(self.rows, n, self.y, model=self.model, random_state=0)
+        return suggestion_table(self.rows, n, self.y, model=self.model, random_state=0)
+
+    @cached_property
+    def mistaken(self) -> MistakenLabels | None:
+        """Labels that others contradict; None where there are labels of fewer than two classes."""
+        if (self.label_counts > 0).sum() < 2:
+            return None
+        return mistaken_labels(self.rows, self.y, N_MISTAKEN, model=self.model)
 
 
 def _texts(columns: Sequence[Feature], X: Any) -> dict[str, list[str | None]]:

@@ -9,7 +9,7 @@ from mixkern.report.facts import ModelFacts
 from mixkern.wording import counted, joined, percent, shortened
 
 SURE = 0.9  # probability from which a prediction counts as sure
-WEAK = 0.5  # share of a class's labels that are predicted correctly when left out, below which it needs more labels
+WEAK = 0.5  # share of a class's rows that are predicted correctly, below which it needs more labels
 LARGE = 0.05  # share of all rows in components without a label from which this is the first step
 UNUSUAL = 0.99  # novelty
 
@@ -64,7 +64,7 @@ def _model(facts: ModelFacts) -> str:
 
 
 def _certainty(facts: ModelFacts) -> str:
-    found = [str(facts.estimate)] if facts.estimate is not None else []
+    found = list(facts.estimate.sentences) if facts.estimate is not None else []
     if facts.probabilities is not None:
         share = float((facts.probabilities.max(axis=1) >= SURE).mean())
         rows = percent(share) if share else "none"
@@ -85,20 +85,22 @@ def steps(facts: ModelFacts, n_suggestions: int) -> list[str]:
         found.append("Label the rows suggested below, and fit again: their labels help most with all other rows.")
     if facts.verdict in (Verdict.HINDERS, Verdict.UNKNOWN) and facts.purity is not None:
         found += next_steps(facts.verdict, facts.gain, facts.purity, facts.n_rows, type(facts.settings).__name__)
+    if facts.mistaken is not None and facts.mistaken.n_standing_out:
+        found.append("Check the labels that may be mistaken, which are listed below.")
     if (facts.novelty > UNUSUAL).any():
         found.append("Look at the most unusual rows: they may be errors, or belong to a class that has no label yet.")
     return found
 
 
 def _weak(facts: ModelFacts) -> list[str]:
-    """Return a step that names the classes whose labels are mostly predicted wrongly when left out."""
+    """Return a step that names the classes whose rows are mostly predicted wrongly."""
     if facts.estimate is None or facts.n_labels == facts.n_rows:
         return []
     found = facts.estimate.per_class
     weak = [_quoted(str(label)) for label, share in found.items() if share is not None and share < WEAK]
     if not weak:
         return []
-    return [f"Label more rows of {joined(weak)}: most of these labels are predicted wrongly when they are left out."]
+    return [f"Label more rows of {joined(weak)}: most rows of such a class are predicted wrongly."]
 
 
 def help_of_unlabelled(facts: ModelFacts) -> list[str]:
