@@ -1,14 +1,19 @@
 """The estimated accuracy and its interval."""
 
+from copy import copy
+
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import norm
 
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.advice import accuracy
-from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy, wilson
+from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
+from mixkern.advice.reliability import Reliability
 from mixkern.density import VBMixture
 from mixkern.errors import LabelError, OneClassError, OptionError
+from mixkern.estimators.left_out import left_out
+from mixkern.sampling import class_subsample
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
 
@@ -26,20 +31,54 @@ def model(y):
     return MixtureSVC(random_state=0).fit(HEART.X, y)
 
 
-@pytest.mark.parametrize(("right", "n"), [(0, 5), (3, 8), (20, 20), (70, 100)])
-def test_wilson_is_that_of_the_textbook(right, n):
-    expected = binomtest(right, n).proportion_ci(0.95, method="wilson")
-    assert wilson(right / n, n, 0.95) == pytest.approx((expected.low, expected.high))
-
-
-def test_the_interval_is_never_narrower_than_the_number_of_labels_allows(model, y):
+def test_the_estimate_of_twenty_labels(model, y):
     estimate = estimated_accuracy(model, HEART.X, y)
-    low, high = wilson(estimate.value, 20 - 2, 0.95)  # one label of each class is always needed for training
-    assert estimate.interval[0] <= low < estimate.value < high <= estimate.interval[1]
-    assert (estimate.n_labels, estimate.n_tested, estimate.n_folds, estimate.n_repeats) == (20, 20, 5, 5)
+    assert estimate.interval[0] < estimate.value < estimate.interval[1]
+    assert (estimate.n_labels, estimate.n_tested, estimate.n_folds, estimate.n_repeats) == (20, 20, 5, 20)
     assert 0.5 < estimate.value < 1
     assert list(estimate.labels.values()) == [10, 10]
-    assert np.mean(list(estimate.per_class.values())) == pytest.approx(estimate.value)
+    assert np.mean(list(estimate.per_class.values())) == pytest.approx(estimate.balanced)
+    assert all(low < estimate.per_class[label] < high for label, (low, high) in estimate.class_intervals.items())
+    assert estimate.balanced_interval[0] < estimate.balanced < estimate.balanced_interval[1]
+    assert estimate.gain_interval[0] < estimate.gain < estimate.gain_interval[1]
+
+
+def test_it_is_the_mean_over_rows_without_a_label(model, y):
+    """By the parts: left-out decisions, their posterior, and the decisions of the model."""
+    estimate = estimated_accuracy(model, HEART.X, y)
+    own = copy(model).set_params(probability=False)
+    codes, _ = own.read_labels(HEART.X, y, None)
+    rows = own.rows_of(HEART.X)
+    own.train(rows, codes)
+    others, random = np.flatnonzero(codes < 0), np.random.RandomState(0)
+    class_subsample(codes[codes >= 0], 1_000, random)
+    found = left_out(own, rows, codes, others, 20, random)
+    reliability = Reliability.of(found.values, codes[codes >= 0], np.zeros(20, dtype=bool), 2)
+    shares = reliability.shares(own.decide(rows[others]))
+    assert estimate.value == pytest.approx(reliability.mean(shares.overall))
+    assert estimate.interval == pytest.approx(reliability.interval(shares.overall, 0.95))
+    final = own.decide(rows[others])[:, 0] < 0
+    changed = np.mean([(fold[:, 0] < 0) != final for fold in found.others])
+    assert estimate.gain == pytest.approx(0.17 * changed)
+    half = norm.ppf(0.975) * 2.5 * np.sqrt(changed + 0.01) / 20
+    assert estimate.gain_interval == pytest.approx((estimate.gain - half, estimate.gain + half))
+
+
+def test_suggested_labels_count_in_their_own_way(model, y):
+    plain = estimated_accuracy(model, HEART.X, y)
+    source = np.where(np.asarray(y, dtype=object) == -1, None, "suggested")
+    suggested = estimated_accuracy(model, HEART.X, y, source=source)
+    assert (plain.n_suggested, suggested.n_suggested) == (0, 20)
+    assert suggested.value > plain.value
+    assert np.diff(suggested.interval) > np.diff(plain.interval)
+    assert estimated_accuracy(model, HEART.X, y, source=["random"] * len(HEART.y)) == plain
+
+
+def test_all_rows_labelled(model):
+    estimate = estimated_accuracy(model, HEART.X, HEART.y)
+    assert 0.75 < estimate.value < 0.95
+    assert estimate.gain is None
+    assert len(estimate.sentences) == 2
 
 
 def test_the_density_of_a_fitted_model_is_used_as_it_is(model, y, monkeypatch):
@@ -68,18 +107,12 @@ def test_labels_that_mean_nothing_are_predicted_by_chance(model):
 
 
 @pytest.mark.slow
-def test_a_label_that_cannot_be_left_out_widens_the_interval(model, y):
+def test_a_label_that_cannot_be_left_out_is_not_tested(model, y):
     codes = np.array([{HEART.classes[0]: 0, HEART.classes[1]: 1}.get(each, -1) for each in y])
-    plain = estimated_accuracy(model, HEART.X, codes)
-    more = codes.copy()
-    more[np.flatnonzero(codes == -1)[:1]] = 2
-    single = estimated_accuracy(model, HEART.X, more)
-    assert single.per_class[2] is None
-    assert single.n_tested == 20
-    right = single.value * 20
-    assert single.interval[0] <= wilson(right / 21, 18, 0.95)[0]
-    assert single.interval[1] >= wilson((right + 1) / 21, 18, 0.95)[1]
-    assert plain.n_labels == 20
+    codes[np.flatnonzero(codes == -1)[:1]] = 2
+    single = estimated_accuracy(model, HEART.X, codes)
+    assert single.per_class[2] is single.class_intervals[2] is None
+    assert (single.n_labels, single.n_tested) == (21, 20)
 
 
 def test_a_higher_confidence_is_wider(model, y):
@@ -100,15 +133,42 @@ def test_too_few_labels_are_no_error(model):
     assert not estimate.is_known
     assert estimate.value is estimate.interval is None
     assert str(estimate) == (
-        "The accuracy cannot be estimated from 2 labels: two labels or more in at least two classes are needed."
+        "The accuracy cannot be estimated from 2 labels: two labels or more in at least two classes are needed. Label "
+        "about 8 rows drawn at random."
     )
+    assert estimate.n_helpful == 8
 
 
 def test_the_text():
-    text = str(AccuracyEstimate(0.84, (0.66, 0.93), 0.95, 25))
-    assert text == (
-        "About 84 % of rows like the labelled ones are predicted correctly (95 % interval 66 to 93 %, from 25 labels)."
+    estimate = AccuracyEstimate(0.84, (0.76, 0.93), 0.95, 25, gain=0.012, gain_interval=(-0.03, 0.051))
+    assert estimate.sentences == (
+        "About 84 % of the rows without a label are predicted correctly (95 % interval 76 to 93 %).",
+        "This is based on 25 labels, taken as drawn at random.",
+        "10 more labels are expected to change this by +1 point (95 % interval -3 to +5).",
     )
+    assert str(estimate) == " ".join(estimate.sentences[:2])
+
+
+@pytest.mark.parametrize(
+    ("n_suggested", "words"),
+    [
+        (0, "This is based on 25 labels, taken as drawn at random; about "),
+        (25, "This is based on 25 labels of suggested rows, none drawn at random; about "),
+        (20, "This is based on 25 labels, 20 of suggested rows and 5 at random; about "),
+    ],
+)
+def test_the_text_names_the_sources_and_what_would_help(n_suggested, words):
+    estimate = AccuracyEstimate(0.75, (0.55, 0.9), 0.95, 25, n_suggested=n_suggested)
+    basis = estimate.sentences[1]
+    assert basis.startswith(words)
+    assert basis.endswith(f" {estimate.n_helpful} more at random would narrow the interval to 10 points to each side.")
+    assert 40 < estimate.n_helpful < 120
+
+
+def test_so_many_labels_help_as_the_width_says():
+    wide, narrow = (AccuracyEstimate(0.75, interval, 0.95, 25) for interval in ((0.5, 0.95), (0.62, 0.86)))
+    assert wide.n_helpful > narrow.n_helpful > 0
+    assert AccuracyEstimate(0.75, (0.66, 0.84), 0.95, 25).n_helpful == 0
 
 
 def test_laplacian_kernels(y):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mixkern import LaplacianSVC, MixtureSVC, VBMixture, datasets
-from mixkern.advice import Advice, Verdict, advise
+from mixkern.advice import Advice, Verdict, advise, estimated_accuracy
 from mixkern.advice import gain as gain_module
 from mixkern.errors import LabelError, NoLabelsError, OneClassError, OptionError
 
@@ -156,7 +156,7 @@ def test_the_text_is_short_and_fits_a_terminal(name):
     data = datasets.load(name)
     lines = str(advise(data.X, data.few_labels(per_class=6, random_state=0))).splitlines()
     assert lines[0].startswith("Do unlabelled rows help here? ")
-    assert 10 <= len(lines) <= 20
+    assert 10 <= len(lines) <= 24
     assert max(map(len, lines)) <= 80
 
 
@@ -188,3 +188,14 @@ def test_the_short_form_names_the_verdict():
     found = advise(MOONS, few(SIDES, [1, 1]))
     assert isinstance(found, Advice)
     assert repr(found).startswith("Advice(verdict=<Verdict.UNKNOWN: 'cannot be told'>, gain=None, n_rows=300")
+
+
+@pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
+@pytest.mark.slow
+def test_the_accuracy_is_that_of_estimated_accuracy():
+    heart = datasets.load("heart")
+    y = heart.few_labels(per_class=6, random_state=0)
+    source = np.where(np.arange(len(y)) % 2, "suggested", "random")
+    found = advise(heart.X, y, source=source)
+    assert found.accuracy == estimated_accuracy(None, heart.X, y, source=source)
+    assert str(found.accuracy) in " ".join(str(found).split("\n"))

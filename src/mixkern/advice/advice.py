@@ -128,7 +128,7 @@ def _accuracy_lines(gain: Gain, estimator: str, n_labels: int) -> list[str]:
         how += f", {gain.n_tested} labels"
     points = [f"{100 * value:+z.{digits}f}" for value in (gain.estimate, low, high)]
     return [
-        f"Labels left out that are predicted correctly ({how}):",
+        f"Correct on labels left out ({how}):",
         f"  {f'{estimator}, all rows':<26} {100 * gain.all_rows:5.{digits}f} %",
         f"  {'SVC, labelled rows only':<26} {100 * gain.labels_only:5.{digits}f} %",
         f"  {'gain':<26} {points[0]:>5} points; {100 * gain.confidence:g} % interval {points[1]} to {points[2]}",
