@@ -6,6 +6,8 @@ import pytest
 from mixkern.advice.reliability import (
     CHOICE,
     CHOICE_SPREAD,
+    CLASS_POWER,
+    CLASS_SPREAD,
     LIMIT,
     LOG_SLOPE_SPREAD,
     POWER,
@@ -113,6 +115,36 @@ def test_the_interval_has_the_probability_that_is_asked_for():
         inside = found.weights[(share >= low) & (share <= high)].sum()
         assert inside == pytest.approx(confidence, abs=0.02)
         assert low < found.mean(share) < high
+
+
+def test_the_interval_of_a_class_is_that_of_a_plain_loop():
+    found = Reliability.of(VALUES, CODES, NOT, C)
+    share = found.shares(ROWS).per_class[:, :, 0]
+    rights, mask = np.array([1.0, 0.5]), np.array([False, True])
+    order = np.argsort(share, axis=None)
+    levels = np.interp((np.arange(41) + 0.5) / 41, np.cumsum(found.weights.ravel()[order]), share.ravel()[order])
+    points = []
+    for value in levels:
+        for shift in np.linspace(-5, 5, 81):
+            odds = log_odds(value) + shift
+            weight = np.exp(-0.5 * (shift / CLASS_SPREAD) ** 2)
+            for right, is_suggested in zip(rights, mask, strict=True):
+                p = 1 / (1 + np.exp(-odds - CHOICE * is_suggested))
+                weight *= (p**right * (1 - p) ** (1 - right)) ** CLASS_POWER
+            points.append((1 / (1 + np.exp(-odds)), weight))
+    points.sort()
+    shares, weights = np.array(points).T
+    expected = np.interp([0.05, 0.95], np.cumsum(weights) / weights.sum(), shares)
+    assert found.class_interval(share, rights, mask, 0.9) == pytest.approx(tuple(expected))
+
+
+def test_the_interval_of_a_class_is_wider_than_the_uncertainty_of_the_table():
+    found = Reliability.of(VALUES, CODES, NOT, C)
+    share = found.shares(ROWS).per_class[:, :, 1]
+    wide, narrow = found.class_interval(share, np.ones(2), NOT[:2], 0.9), found.interval(share, 0.9)
+    assert wide[1] - wide[0] > narrow[1] - narrow[0]
+    many = found.class_interval(share, np.ones(200), np.zeros(200, dtype=bool), 0.9)
+    assert many[0] > wide[0]
 
 
 def test_many_labels_outweigh_the_prior():

@@ -29,6 +29,7 @@ KEYS = [
     "C",
     "model",
     "accuracy",
+    "doubtful",
     "notes",
 ]
 
@@ -42,7 +43,7 @@ def test_the_model_is_that_of_the_library(run, table, people, tmp_path):
     assert load(tmp_path / "a.mixkern").predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
 
 
-def test_facts_in_text_json_and_notes(run, table, tmp_path):
+def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     place = tmp_path / "a.mixkern"
     found = json.loads(run("fit", table, "--target", "churn", "-o", place, "--json").stdout)
     assert list(found) == KEYS
@@ -55,10 +56,24 @@ def test_facts_in_text_json_and_notes(run, table, tmp_path):
     model = load(place)
     assert (found["components"], found["support_vectors"]) == (model.mixture_.n_components, len(model.support_))
     text = run("fit", table, "--target", "churn", "-o", place).stdout
+    sentences = "\n".join(found["accuracy"]["in_words"])
+    y = people["churn"].astype(object).where(people.churn.notna(), None)
+    assert found["accuracy"]["in_words"] == list(estimated_accuracy(model, people[["age", "town"]], y).sentences)
     assert text == (
         f"Learned 'churn' from 30 labels and 90 rows in {found['components']} components.\n"
-        f"{found['accuracy']['in_words']}\nModel: {place}\nNext: mixkern predict {place} {table} -o labelled.csv\n"
+        f"{sentences}\nModel: {place}\nNext: mixkern predict {place} {table} -o labelled.csv\n"
     )
+
+
+def test_labels_that_may_be_mistaken_are_named(run, people, written):
+    more = people.assign(churn=np.where(np.arange(90) < 60, np.array(["no", "yes"])[np.arange(90) % 2], None))
+    more.loc[[12, 24, 36, 48], "churn"] = "yes"  # these rows are of the other class
+    path = written(more.assign(age=30 + 9 * (np.arange(90) % 2) + np.sin(np.arange(90))))
+    found = json.loads(run("fit", path, "--target", "churn", "--json").stdout)
+    assert {each["row"] for each in found["doubtful"]} == {13, 25, 37, 49}
+    assert {(each["label"], each["likely"]) for each in found["doubtful"]} == {("yes", "no")}
+    text = run("fit", path, "--target", "churn").stdout
+    assert f"Labels that may be mistaken: row {found['doubtful'][0]['row']} ('yes', rather 'no'), row " in text
 
 
 def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):

@@ -84,3 +84,12 @@ def test_sources_of_labels_are_used(run, people, written, tmp_path, monkeypatch)
     run("report", tmp_path / "mine.mixkern", written(people), "--no-figures")
     assert given[0].tolist() == ["suggested", "random"] * 45
     assert given[1] is None
+
+
+def test_the_estimate_is_that_of_fit(run, table, tmp_path):
+    model = tmp_path / "a.mixkern"
+    fitted = json.loads(run("fit", table, "--target", "churn", "-o", model, "--json").stdout)
+    run("report", model, table, "-o", tmp_path / "a.html", "--no-figures")
+    page = (tmp_path / "a.html").read_text("utf-8")
+    for sentence in fitted["accuracy"]["in_words"]:
+        assert page.count(sentence) >= 2  # in the summary and in its chapter

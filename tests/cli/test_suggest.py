@@ -14,7 +14,7 @@ def suggested(run, *arguments):
 
 def test_rows_without_a_label_with_a_reason_each(run, table, people):
     found = suggested(run, table, "--target", "churn", "-n", 7)
-    assert list(found) == ["table", "target", "source_column", "suggestions", "notes"]
+    assert list(found) == ["table", "target", "source_column", "suggestions", "accuracy", "notes"]
     rows = [each["row"] for each in found["suggestions"]]
     assert len(set(rows)) == 7
     assert people["churn"].iloc[np.array(rows) - 1].isna().all()
@@ -37,10 +37,20 @@ def test_the_text_has_the_rows_of_the_json(run, table):
     )
 
 
+def test_the_accuracy_so_far_and_the_gain_of_more_labels(run, table):
+    """The same sentences as fit prints."""
+    done = run("suggest", table, "--target", "churn", "-n", 4)
+    fitted = json.loads(run("fit", table, "--target", "churn", "--json").stdout)
+    assert "\n" + " ".join(fitted["accuracy"]["in_words"]) + "\n" in done.stdout
+    assert "10 more labels are expected to change this by" in done.stdout
+
+
 @pytest.mark.parametrize("kept", [[], ["no"]], ids=["no labels", "one class"])
 def test_few_labels_are_enough(run, people, written, kept):
     path = written(people.assign(churn=people["churn"].where(people["churn"].isin(kept))))
-    assert len(suggested(run, path, "--target", "churn")["suggestions"]) == 10
+    found = suggested(run, path, "--target", "churn")
+    assert len(found["suggestions"]) == 10
+    assert found["accuracy"] is None
 
 
 def test_nothing_is_left_to_label(run, people, written):

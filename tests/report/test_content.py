@@ -86,6 +86,23 @@ def test_settings_come_with_versions_and_what_was_added(chapters):
     assert "MixtureSVC(random_state=0)" in settings["Model"]
 
 
+def test_labels_that_may_be_mistaken_have_a_line_each(tmp_path, outline_of):
+    random = np.random.RandomState(0)
+    side = np.arange(80) % 2
+    X, y = random.standard_normal((80, 2)) + 8 * side[:, None], np.where(np.arange(80) < 60, side, -1)
+    y[[6, 16, 26, 36]] = 1
+    model = MixtureSVC(random_state=0).fit(X, y)
+    write_model_report(model, X, y, tmp_path / "a.html", figures=False)
+    text = outline_of(tmp_path / "a.html").text
+    assert "4 of 60 labels stand out as mistaken." in text
+    assert "Check the labels that may be mistaken, which are listed below." in text
+    y[[6, 16, 26, 36]] = 0
+    write_model_report(model.fit(X, y), X, y, tmp_path / "a.html", figures=False)
+    text = outline_of(tmp_path / "a.html").text
+    assert "None of 60 labels stands out as mistaken." in text
+    assert "Check the labels" not in text
+
+
 @pytest.fixture(scope="module")
 def page(nasty_page, outline_of):
     return outline_of(nasty_page)
@@ -100,6 +117,7 @@ def test_it_is_well_formed_and_links_lead_somewhere(page):
         "map",
         "accuracy",
         "confidence",
+        "mistaken",
         "next",
         "components",
         "unusual",

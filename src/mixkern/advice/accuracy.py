@@ -249,14 +249,20 @@ def accuracy_of(
     found = left_out(estimator, rows, known, others, n_repeats, random)
     is_tested = ~np.isnan(found.values).any(axis=(0, 2))
     tested = found.values[:, is_tested]
-    reliability = Reliability.of(tested, codes[some][is_tested], is_suggested[some][is_tested], len(labels))
+    own, chosen_ones = codes[some][is_tested], is_suggested[some][is_tested]
+    reliability = Reliability.of(tested, own, chosen_ones, len(labels))
+    rights = np.mean([chosen(class_scores(repeat, len(labels))) == own for repeat in tested], axis=0)
     values = estimator.decide(rows[others]) if len(others) else tested.reshape(-1, tested.shape[2])
     shares = reliability.shares(values)
     per_class, class_intervals = dict[Any, Any](), dict[Any, Any]()
     for at, (label, n) in enumerate(labels.items()):
-        share = shares.per_class[:, :, at]
-        per_class[label] = reliability.mean(share) if n > 1 else None
-        class_intervals[label] = reliability.interval(share, confidence) if n > 1 else None
+        share, of_class = shares.per_class[:, :, at], own == at
+        per_class[label] = class_intervals[label] = None
+        if n > 1:
+            per_class[label] = reliability.mean(share)
+            class_intervals[label] = reliability.class_interval(
+                share, rights[of_class], chosen_ones[of_class], confidence
+            )
     gain = _expected_gain(found, values, len(labelled), confidence) if len(others) else (None, None)
     return AccuracyEstimate(
         value=reliability.mean(shares.overall),

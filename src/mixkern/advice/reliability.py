@@ -33,6 +33,10 @@ SLOPE, LOG_SLOPE_SPREAD = 1.0, 1.0  # median of t, and standard deviation of its
 SHIFT, SHIFT_SPREAD = -0.1, 0.4  # mean and standard deviation of delta
 CHOICE, CHOICE_SPREAD = -0.5, 0.7  # and of beta
 POWER = 0.7  # of the likelihood
+CLASS_SPREAD = 1.5  # standard deviation of the shift of a class beside that of the table
+CLASS_POWER = 0.2  # of the likelihood of its labels, which have a part in the shift of the table already
+CLASS_SHIFTS = np.linspace(-5, 5, 81)
+LEVELS = (np.arange(41) + 0.5) / 41  # quantiles that a distribution is represented by
 LIMIT = 1e-4  # smallest distance of a probability to 0 and 1
 
 
@@ -126,6 +130,35 @@ class Reliability:
         order = np.argsort(share, axis=None)
         total = np.cumsum(self._flat[order])
         low, high = np.interp([(1 - confidence) / 2, (1 + confidence) / 2], total, share.ravel()[order])
+        return float(low), float(high)
+
+    def class_interval(
+        self, share: Floats, rights: Floats, is_suggested: Bools, confidence: float
+    ) -> tuple[float, float]:
+        """Compute the interval of the share of a class: it may have a shift beside that of the table.
+
+        Parameters
+        ----------
+        share : ndarray of shape (t, s)
+            Its share of right predictions, as by :meth:`shares`.
+        rights : ndarray of shape (n,)
+            Share of repeats in which each of its labels was predicted right.
+        is_suggested : ndarray of bool, shape (n,)
+            Whether the row was suggested.
+        confidence : float
+            Level of the interval.
+        """
+        order = np.argsort(share, axis=None)
+        values = np.interp(LEVELS, np.cumsum(self._flat[order]), share.ravel()[order])
+        odds = _log_odds(values)[:, None] + CLASS_SHIFTS  # (levels, shifts)
+        of_labels = odds[..., None] + np.where(is_suggested, CHOICE, 0.0)
+        log_likelihood = -(rights * np.logaddexp(0, -of_labels) + (1 - rights) * np.logaddexp(0, of_labels)).sum(axis=2)
+        log_posterior = CLASS_POWER * log_likelihood - 0.5 * (CLASS_SHIFTS / CLASS_SPREAD) ** 2
+        weights = np.exp(log_posterior - logsumexp(log_posterior))
+        shifted = expit(odds)
+        order = np.argsort(shifted, axis=None)
+        ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+        low, high = np.interp(ends, np.cumsum(weights.ravel()[order]), shifted.ravel()[order])
         return float(low), float(high)
 
     @cached_property
