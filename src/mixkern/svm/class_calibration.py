@@ -7,16 +7,15 @@ left out of the training, and from a log-normal prior:
 .. math:: \ln p(t) = P \, \frac{1}{r} \sum_{repeats, i} w_i \ln p_{y_i}(f_i; t) - \frac{1}{2} \ln^2 t + const
 
 Few labels determine the slope only roughly. Probabilities are therefore averaged over slopes at quantiles of the
-posterior, which makes them less extreme than those of the most probable slope.
+posterior (:func:`~mixkern.svm.one_vs_one.averaged_probabilities`), which makes them less extreme than
+those of the most probable slope.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import softmax
 
 from mixkern.svm.libsvm import n_classes_of
-from mixkern.svm.one_vs_one import class_probabilities, with_largest
+from mixkern.svm.one_vs_one import class_probabilities
 from mixkern.typing import Floats, Ints
 
 SLOPES = np.geomspace(0.1, 60, 40)  # t
@@ -26,8 +25,6 @@ POWER = 0.7  # of the likelihood: left-out labels are predicted by classifiers t
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 SMALLEST = 1e-6  # probability of a label: a single one cannot decide alone
 MAX_VALUES = 2**21  # decision values that are used; of more, every k-th row
-
-Conversion = Callable[[Floats, float, int], Floats]
 
 
 def slopes(values: Floats, codes: Ints, weights: Floats | None = None) -> Floats:  # (5,)
@@ -67,32 +64,3 @@ def slopes(values: Floats, codes: Ints, weights: Floats | None = None) -> Floats
         shares = class_probabilities(tested, slope, n_classes_of(n_pairs))[np.arange(len(own)), own]
         log_posterior[i] += POWER * (counts @ np.log(np.maximum(shares, SMALLEST)))
     return SLOPES[np.searchsorted(np.cumsum(softmax(log_posterior)), QUANTILES)]
-
-
-def averaged_probabilities(
-    values: Floats, slopes: Floats, n_classes: int, convert: Conversion = class_probabilities
-) -> Floats:  # (n, c)
-    """Return the mean of the class probabilities by several slopes; the predicted class has the largest one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, q)
-        Decision values.
-    slopes : ndarray of shape (s,)
-        One slope or more.
-    n_classes : int
-        c.
-    convert : callable, default=one_vs_one.class_probabilities
-        Returns class probabilities by ``(values, slope, n_classes)``, the largest for the predicted class.
-
-    Examples
-    --------
-    >>> averaged_probabilities(np.array([[0.0], [-np.log(3)]]), np.array([1.0, 2.0]), 2).round(3)
-    array([[0.5  , 0.5  ],
-           [0.175, 0.825]])
-    """
-    total = convert(values, slopes[0], n_classes)
-    winner = total.argmax(axis=1)  # by every slope: only the last bits of the mean may favour another class
-    for slope in slopes[1:]:
-        total = total + convert(values, slope, n_classes)
-    return with_largest(total / len(slopes), winner)
