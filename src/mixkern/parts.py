@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from mixkern.errors import ModelFileError
-from mixkern.validation import NONE, Rule, is_number
+from mixkern.validation import Rule, is_number
 from mixkern.wording import shortened
 
 Parts = dict[str, Any]
@@ -184,7 +184,6 @@ NAMES = Rule("an array of texts", _is_names)
 CLASSES = Rule("an array of classes", is_classes)
 COUNTS = array(1, "i")
 ROWS = array(2, gaps=True)
-NUMBER_OR_NONE = NUMBER | NONE
 
 
 # ---------------------------------------------------------------- estimators

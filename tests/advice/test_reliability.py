@@ -9,15 +9,12 @@ from mixkern.advice.reliability import (
     CLASS_POWER,
     CLASS_SPREAD,
     LIMIT,
-    LOG_SLOPE_SPREAD,
-    POWER,
     SHIFT,
     SHIFT_SPREAD,
     SHIFTS,
-    SLOPE,
-    SLOPES,
     Reliability,
 )
+from mixkern.svm.class_calibration import LOG_SLOPE_SPREAD, POWER, SLOPE, SLOPES
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
 
 RANDOM = np.random.RandomState(0)

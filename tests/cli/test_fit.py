@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from mixkern import MixtureSVC, estimated_accuracy, load
+from mixkern import MixtureSVC, datasets, estimated_accuracy, load
 from mixkern.errors import MixkernWarning
 from mixkern.io import read_model
 
@@ -65,15 +65,18 @@ def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     )
 
 
-def test_labels_that_may_be_mistaken_are_named(run, people, written):
-    more = people.assign(churn=np.where(np.arange(90) < 60, np.array(["no", "yes"])[np.arange(90) % 2], None))
-    more.loc[[12, 24, 36, 48], "churn"] = "yes"  # these rows are of the other class
-    path = written(more.assign(age=30 + 9 * (np.arange(90) % 2) + np.sin(np.arange(90))))
-    found = json.loads(run("fit", path, "--target", "churn", "--json").stdout)
-    assert {each["row"] for each in found["doubtful"]} == {13, 25, 37, 49}
-    assert {(each["label"], each["likely"]) for each in found["doubtful"]} == {("yes", "no")}
-    text = run("fit", path, "--target", "churn").stdout
-    assert f"Labels that may be mistaken: row {found['doubtful'][0]['row']} ('yes', rather 'no'), row " in text
+@pytest.mark.slow
+def test_labels_that_may_be_mistaken_are_named(run, written):
+    iris = datasets.load("iris")
+    y = np.array(iris.few_labels(per_class=30, random_state=0), dtype=object)
+    slips = np.flatnonzero(np.isin(y, iris.classes))[::10]
+    y[slips] = np.array(iris.classes, dtype=object)[(np.arange(len(slips)) + 1) % 3]
+    path = written(iris.X.assign(species=[label if label in iris.classes else None for label in y]))
+    found = json.loads(run("fit", path, "--target", "species", "--json").stdout)["doubtful"]
+    assert found
+    assert {each["row"] - 1 for each in found} <= set(slips)
+    first = f"row {found[0]['row']} ({found[0]['label']!r}, rather {found[0]['likely']!r})"
+    assert f"Labels that may be mistaken: {first}" in run("fit", path, "--target", "species").stdout
 
 
 def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):

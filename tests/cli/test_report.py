@@ -92,4 +92,4 @@ def test_the_estimate_is_that_of_fit(run, table, tmp_path):
     run("report", model, table, "-o", tmp_path / "a.html", "--no-figures")
     page = (tmp_path / "a.html").read_text("utf-8")
     for sentence in fitted["accuracy"]["in_words"]:
-        assert page.count(sentence) >= 2  # in the summary and in its chapter
+        assert sentence in page

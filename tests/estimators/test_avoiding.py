@@ -11,7 +11,10 @@ from mixkern.estimators.avoiding import Avoiding
 from mixkern.estimators.avoiding_problem import MAX_CLASSES, MAX_LABELS, TOL, AvoidingProblem, prior_weight
 from mixkern.estimators.kernel_factory import Scale, gamma_of
 from mixkern.kernels import RWMKernel
-from mixkern.svm import DecisionFunction
+from mixkern.svm import DecisionFunction, label_folds
+from mixkern.svm.class_calibration import slopes
+from mixkern.svm.decision import kernel_matrix
+from mixkern.svm.folds import left_out_values
 from mixkern.svm.gaussian_process import class_shares
 from mixkern.svm.s3vm import quasi_newton
 
@@ -175,6 +178,18 @@ def test_one_label_of_each_class_is_enough():
     assert model.avoiding_share_ == pytest.approx(0.8)
     assert model.score(IRIS.X, IRIS.y) > 0.7
     assert model.predict_proba(IRIS.X).sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("data", [IRIS, MOONS], ids=lambda data: data.name)
+def test_slopes_are_those_of_the_mean_of_both(data):
+    model, y = fitted(data)
+    codes, rows = codes_of(model, y), model.rows_of(data.X)
+    labelled = np.flatnonzero(codes >= 0)
+    K, known = kernel_matrix(model.kernel_, rows[labelled]), codes[labelled]
+    folds, share = label_folds(known, 4, 0), model.avoiding_share_
+    own = left_out_values(K, known, folds, lambda K, codes, kept: model.solve(K, codes, C=model.C_))
+    other = model.avoiding_problem(rows, codes, K).left_out_values(folds)
+    np.testing.assert_array_equal(model.slope_, slopes(((1 - share) * own + share * other)[None], known))
 
 
 def test_weights_of_labels_and_classes_count():

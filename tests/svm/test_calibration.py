@@ -5,20 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixkern.kernels import RBFKernel
-from mixkern.svm import classifier, label_folds, pairs
-from mixkern.svm.calibration import (
-    FEW,
-    FOLDS,
-    LOG_SPREAD,
-    REPEATS,
-    TYPICAL,
-    OwnValues,
-    cross_fitted,
-    own_values,
-    slope,
-)
-from mixkern.svm.folds import fewer_folds
+from mixkern.svm import pairs
+from mixkern.svm.calibration import LOG_SPREAD, TYPICAL, OwnValues, own_values, slope
 
 values_of_rows = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 weighted_rows = st.lists(st.tuples(st.floats(-5, 5), st.floats(1e-3, 4)), min_size=1, max_size=30).map(
@@ -43,16 +31,6 @@ def literal_loss(log_slope, draws):
             row = target * np.log(1 + np.exp(-f)) + (1 - target) * np.log(1 + np.exp(f))
             surprise += weight / most * row
     return surprise / len(draws) + 0.5 * ((log_slope - np.log(TYPICAL)) / LOG_SPREAD) ** 2
-
-
-def table(counts, seed=0):
-    random = np.random.RandomState(seed)
-    codes = np.repeat(np.arange(len(counts)), counts)
-    return random.standard_normal((len(codes), 2)) + 2 * codes[:, None], codes
-
-
-def train(K, codes, kept):
-    return classifier(K, codes)
 
 
 # ---------------------------------------------------------------- the slope
@@ -134,68 +112,3 @@ def test_own_values_are_those_of_a_plain_loop(c, n, seed):
     np.testing.assert_array_equal(alike.values, found.values)
     assert (alike.weights == 1).all()
     assert len(alike.weights) == len(alike.values)
-
-
-def test_cross_fitted_values_are_those_of_a_plain_loop():
-    X, codes = table([6, 5, 3])
-    K = RBFKernel(0.5)(X)
-    weights = np.random.RandomState(1).uniform(0.5, 2, size=len(X))
-    random = np.random.RandomState(3)
-    n_folds = fewer_folds(codes, FOLDS)
-    expected = []
-    for _ in range(REPEATS):
-        folds = label_folds(codes, n_folds, random)
-        draw = []
-        for fold in range(n_folds):
-            kept = [i for i in range(len(X)) if folds[i] != fold]
-            dual = classifier(K[np.ix_(kept, kept)], codes[kept])
-            for i in np.flatnonzero(folds == fold):
-                values = dual.decision(K[[i]][:, kept])[0]
-                for value, (a, b) in zip(values, pairs(3), strict=True):
-                    if codes[i] in (a, b):
-                        draw.append((value if codes[i] == a else -value, weights[i]))
-        expected.append(sorted(draw))
-    found = cross_fitted(K, codes, train, 3, weights)
-    assert len(found) == REPEATS
-    for draw, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(sorted(zip(draw.values, draw.weights, strict=True)), other, atol=1e-12)
-    for draw, alike in zip(found, cross_fitted(K, codes, train, 3), strict=True):
-        np.testing.assert_array_equal(alike.values, draw.values)
-        assert (alike.weights == 1).all()
-
-
-def test_the_rows_that_were_kept_come_with_the_matrix():
-    X, codes = table([4, 4])
-    seen = []
-
-    def remember(K, kept_codes, kept):
-        assert K.shape == (len(kept), len(kept))
-        np.testing.assert_array_equal(kept_codes, codes[kept])
-        seen.append(kept)
-        return classifier(K, kept_codes)
-
-    cross_fitted(RBFKernel(0.5)(X), codes, remember, 0)
-    assert len(seen) == REPEATS * fewer_folds(codes, FOLDS)
-
-
-@pytest.mark.parametrize("counts", [[1, 1], [2, 1], [2, 2], [1, 1, 1], [5, 1, 2]])
-def test_as_few_labels_as_there_can_be(counts):
-    X, codes = table(counts)
-    draws = cross_fitted(RBFKernel(0.5)(X), codes, train, 0)
-    tested = sum(count for count in counts if count > 1) * (len(counts) - 1)
-    assert [len(draw.values) for draw in draws] == [tested] * REPEATS
-    assert np.isfinite(slope(draws))
-
-
-def test_folds_of_many_labels_are_drawn_once():
-    X, codes = table([FEW // 2, FEW // 2])
-    assert len(cross_fitted(RBFKernel(0.5)(X), codes, train, 0)) == 1
-    X, codes = table([FEW // 2, FEW // 2 - 1])
-    assert len(cross_fitted(RBFKernel(0.5)(X), codes, train, 0)) == REPEATS
-
-
-def test_the_same_seed_gives_the_same_values():
-    X, codes = table([5, 6])
-    K = RBFKernel(0.5)(X)
-    for a, b in zip(cross_fitted(K, codes, train, 7), cross_fitted(K, codes, train, 7), strict=True):
-        np.testing.assert_array_equal(a.values, b.values)

@@ -1,12 +1,23 @@
 """Laws of folds of labelled rows, whatever the labels."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from mixkern.kernels import RBFKernel
 from mixkern.svm import classifier, label_folds
-from mixkern.svm.folds import NEVER, trained_folds
+from mixkern.svm.folds import (
+    FEW,
+    FOLDS,
+    NEVER,
+    REPEATS,
+    fewer_folds,
+    left_out_values,
+    repeated_left_out_values,
+    trained_folds,
+)
 
 labels = st.lists(st.integers(-2, 4), max_size=40).map(lambda codes: np.array(codes, dtype=np.intp))
 numbers_of_folds = st.integers(2, 7)
@@ -112,3 +123,74 @@ def test_trained_folds_are_a_plain_loop():
 
 def test_nothing_to_leave_out_is_no_fold():
     assert list(trained_folds(np.eye(2), np.arange(2), np.full(2, -1), None)) == []
+
+
+# ---------------------------------------------------------------- decision values of left-out rows
+
+
+def table(counts, seed=0):
+    random = np.random.RandomState(seed)
+    codes = np.repeat(np.arange(len(counts)), counts)
+    return RBFKernel(0.5)(random.standard_normal((len(codes), 2)) + 2 * codes[:, None]), codes
+
+
+def train(K, codes, kept):
+    return classifier(K, codes)
+
+
+def test_values_are_those_of_a_classifier_without_the_fold():
+    K, codes = table([6, 6, 6])
+    folds = np.tile([0, 1, NEVER], 6)
+    found = left_out_values(K, codes, folds, lambda K, codes, kept: classifier(K, codes, C=2.0))
+    assert np.isnan(found[folds == NEVER]).all()
+    for fold in (0, 1):
+        out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        dual = classifier(K[np.ix_(kept, kept)], codes[kept], C=2.0)
+        np.testing.assert_allclose(found[out], dual.decision(K[np.ix_(out, kept)]))
+
+
+def test_repeated_values_are_those_of_a_plain_loop():
+    K, codes = table([6, 5, 3])
+    random, n_folds = np.random.RandomState(3), fewer_folds(codes, FOLDS)
+    found = repeated_left_out_values(K, codes, train, 3)
+    assert found.shape == (REPEATS, 14, 3)
+    for draw in found:
+        folds = label_folds(codes, n_folds, random)
+        for i, fold in enumerate(folds):
+            kept = np.flatnonzero(folds != fold)
+            dual = classifier(K[np.ix_(kept, kept)], codes[kept])
+            np.testing.assert_allclose(draw[i], dual.decision(K[[i]][:, kept])[0], atol=1e-12)
+
+
+def test_the_kept_rows_come_with_the_matrix():
+    K, codes = table([4, 4])
+    seen = []
+
+    def remember(K, kept_codes, kept):
+        assert K.shape == (len(kept), len(kept))
+        np.testing.assert_array_equal(kept_codes, codes[kept])
+        seen.append(kept)
+        return classifier(K, kept_codes)
+
+    repeated_left_out_values(K, codes, remember, 0)
+    assert len(seen) == REPEATS * fewer_folds(codes, FOLDS)
+
+
+@pytest.mark.parametrize("counts", [[1, 1], [2, 1], [2, 2], [1, 1, 1], [5, 1, 2]], ids=str)
+def test_values_of_the_only_row_of_a_class_are_nan(counts):
+    K, codes = table(counts)
+    found = repeated_left_out_values(K, codes, train, 0)
+    assert found.shape == (REPEATS, len(codes), len(counts) * (len(counts) - 1) // 2)
+    is_single = np.array(counts)[codes] == 1
+    assert np.isnan(found[:, is_single]).all()
+    assert np.isfinite(found[:, ~is_single]).all()
+
+
+def test_folds_of_many_labels_are_drawn_once():
+    assert len(repeated_left_out_values(*table([FEW // 2, FEW // 2]), train, 0)) == 1
+    assert len(repeated_left_out_values(*table([FEW // 2, FEW // 2 - 1]), train, 0)) == REPEATS
+
+
+def test_the_same_seed_gives_the_same_values():
+    a, b = (repeated_left_out_values(*table([5, 6]), train, 7) for _ in range(2))
+    np.testing.assert_array_equal(a, b)

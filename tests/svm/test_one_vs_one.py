@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 from sklearn.svm import SVC
 
-from mixkern.svm import pairs
-from mixkern.svm.one_vs_one import SMALLEST, chosen, class_probabilities, class_scores
+from mixkern.svm import one_vs_rest, pairs
+from mixkern.svm.one_vs_one import SMALLEST, averaged_probabilities, chosen, class_probabilities, class_scores
 
 
 def n_pairs(c):
@@ -180,3 +180,44 @@ def test_no_rows():
     assert class_probabilities(np.empty((0, 3)), 1.0, 3).shape == (0, 3)
     assert class_probabilities(np.empty((0, 1)), 1.0, 2).shape == (0, 2)
     assert class_scores(np.empty((0, 3)), 3).shape == (0, 3)
+
+
+# ---------------------------------------------------------------- the mean of probabilities
+
+some_slopes = st.lists(st.floats(0.01, 100), min_size=1, max_size=6).map(np.array)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.integers(2, 6), st.integers(0, 10), some_slopes, st.integers(0, 10**6))
+def test_probabilities_are_means_over_slopes(c, n, given_slopes, seed):
+    values = 2 * np.random.RandomState(seed).standard_normal((n, len(pairs(c))))
+    found = averaged_probabilities(values, given_slopes, c)
+    expected = sum(class_probabilities(values, t, c) for t in given_slopes) / len(given_slopes)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_array_equal(found.argmax(axis=1), chosen(class_scores(values, c)))
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.integers(2, 6), some_slopes, st.integers(0, 10**6))
+def test_of_equal_classes_the_predicted_one_has_the_largest_probability(c, given_slopes, seed):
+    values = np.random.RandomState(seed).randint(-1, 2, (20, len(pairs(c)))).astype(float)
+    values[0] = 0.0
+    found = averaged_probabilities(values, given_slopes, c)
+    np.testing.assert_array_equal(found.argmax(axis=1), chosen(class_scores(values, c)))
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_one_slope_gives_its_probabilities_bit_for_bit(c):
+    values = np.random.RandomState(c).standard_normal((50, len(pairs(c))))
+    values[0] = 0.0
+    found = averaged_probabilities(values, np.atleast_1d(1.234), c)
+    assert found.tobytes() == class_probabilities(values, 1.234, c).tobytes()
+
+
+@pytest.mark.parametrize("c", [2, 4])
+def test_means_of_one_vs_rest(c):
+    values = np.random.RandomState(c).standard_normal((50, one_vs_rest.n_functions(c)))
+    found = averaged_probabilities(values, np.array([0.5, 3.0]), c, one_vs_rest.class_probabilities)
+    expected = np.mean([one_vs_rest.class_probabilities(values, t, c) for t in (0.5, 3.0)], axis=0)
+    np.testing.assert_allclose(found, expected)

@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from mixkern.kernels import RBFKernel
-from mixkern.svm import classifier
 from mixkern.svm.calibration import own_values, slope
-from mixkern.svm.folds import NEVER
 from mixkern.svm.gaussian_process import TEMPER
 from mixkern.svm.one_vs_one import class_probabilities, pair_values
-from mixkern.svm.stacking import left_out_values, stacked_share
+from mixkern.svm.stacking import stacked_share
 
 RANDOM = np.random.RandomState(0)
 CODES = np.repeat([0, 1, 2], 6)
@@ -48,18 +45,6 @@ def test_rows_that_were_never_left_out_do_not_count():
 def test_without_any_left_out_label_it_is_the_prior():
     nothing = np.full((3, 3), np.nan)
     assert stacked_share(0.3, nothing, nothing, np.array([0, 1, 2])) == pytest.approx(0.3)
-
-
-def test_values_are_those_of_a_classifier_without_the_fold():
-    X = RANDOM.standard_normal((18, 2)) + CODES[:, None]
-    K = RBFKernel(0.5)(X)
-    folds = np.tile([0, 1, NEVER], 6)
-    found = left_out_values(K, CODES, folds, lambda K, codes, kept: classifier(K, codes, C=2.0))
-    assert np.isnan(found[folds == NEVER]).all()
-    for fold in (0, 1):
-        out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        dual = classifier(K[np.ix_(kept, kept)], CODES[kept], C=2.0)
-        np.testing.assert_allclose(found[out], dual.decision(K[np.ix_(out, kept)]))
 
 
 @pytest.mark.parametrize("n_classes", [3, 5])

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable, n_repeats_of
-from mixkern.advice.reliability import POWER, Reliability
+from mixkern.advice.reliability import Reliability
 from mixkern.advice.source import suggested_labels
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
@@ -21,6 +21,7 @@ from mixkern.estimators.left_out import LeftOut, left_out
 from mixkern.fitting import NotConvergedWarning
 from mixkern.sampling import check_random_state, class_subsample, subsample
 from mixkern.search.split import check_density
+from mixkern.svm.class_calibration import POWER
 from mixkern.svm.libsvm import n_classes_of
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Bools, Floats, Ints, RandomState

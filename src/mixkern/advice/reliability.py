@@ -23,16 +23,14 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, logit, logsumexp
 
+from mixkern.svm.class_calibration import LOG_SLOPE_SPREAD, POWER, SLOPE, SLOPES
 from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
 from mixkern.typing import Bools, Floats, Ints
 
-SLOPES = np.geomspace(0.1, 60, 40)  # t
 SHIFTS = np.linspace(-4.5, 4.5, 61)  # delta, and delta + beta
 # Priors, chosen on 26 tables that docs/accuracy.md lists; the paper's twenty were not among them.
-SLOPE, LOG_SLOPE_SPREAD = 1.0, 1.0  # median of t, and standard deviation of its logarithm
 SHIFT, SHIFT_SPREAD = -0.1, 0.4  # mean and standard deviation of delta
 CHOICE, CHOICE_SPREAD = -0.5, 0.7  # and of beta
-POWER = 0.7  # of the likelihood
 CLASS_SPREAD = 1.5  # standard deviation of the shift of a class beside that of the table
 CLASS_POWER = 0.2  # of the likelihood of its labels, which have a part in the shift of the table already
 CLASS_SHIFTS = np.linspace(-5, 5, 81)

@@ -1,6 +1,6 @@
 """An S3VM beside an SVM: decision functions that avoid dense regions, and their weight in the mean of both.
 
-The weight, and the slope of probabilities, follow from labels that are left out of both.
+The weight, and the slopes of probabilities, follow from labels that are left out of both.
 """
 
 from copy import copy
@@ -22,11 +22,11 @@ from mixkern.kernels import RWMKernel
 from mixkern.parts import Parts, agree, instance, model_part, require
 from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import DecisionFunction, label_folds
-from mixkern.svm.calibration import FOLDS, own_values, slope
-from mixkern.svm.folds import Train, fewer_folds
+from mixkern.svm.class_calibration import slopes
+from mixkern.svm.folds import FOLDS, Train, fewer_folds, left_out_values
 from mixkern.svm.one_vs_one import pair_values
 from mixkern.svm.one_vs_rest import n_functions
-from mixkern.svm.stacking import left_out_values, stacked_share
+from mixkern.svm.stacking import stacked_share
 from mixkern.typing import Floats, Ints
 from mixkern.validation import FRACTION, NONE, Rule, one_of
 from mixkern.wording import percent
@@ -162,7 +162,7 @@ class AvoidingClassifier(MixtureClassifier):
         weights: Floats | None,
         share: float | None,
     ) -> None:
-        """Train the S3VM; find its weight, and the slope of the mean of both, by labels that are left out of both."""
+        """Train the S3VM; find its weight, and the slopes of the mean of both, by labels that are left out of both."""
         if share is None or self.probability:
             folds = label_folds(codes, fewer_folds(codes, FOLDS), self.random_state)
             with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
@@ -170,13 +170,15 @@ class AvoidingClassifier(MixtureClassifier):
             other = problem.left_out_values(folds)
             share = stacked_share(prior_weight(codes), own, other, codes, weights) if share is None else share
         if self.probability:
-            tested = np.flatnonzero(~np.isnan(own).any(axis=1))
-            values = (1 - share) * own[tested] + share * other[tested]
-            self.slope_ = slope([own_values(values, codes[tested], None if weights is None else weights[tested])])
-            self._note(f"calibration: slope {self.slope_:.4g}")
+            self._calibrate(((1 - share) * own + share * other)[None], codes, weights)
         if share >= LEAST_WEIGHT:
             self._avoiding = Avoiding(problem.decision(), share)
             self._note(f"training: unlabelled rows avoided, with a weight of {percent(share)}")
+
+    def _calibrate(self, left_out: Floats, codes: Ints, weights: Floats | None) -> None:
+        """Set the slopes of probabilities, by decision values of labels that were left out, (r, n, q)."""
+        self.slope_ = slopes(left_out, codes, weights)
+        self._note(f"calibration: slope {self.slope_[len(self.slope_) // 2]:.4g}")
 
     @property
     def avoiding_share_(self) -> float:

@@ -9,9 +9,8 @@ from mixkern.errors import ignored_warnings
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.fitting import NotConvergedWarning
 from mixkern.svm import label_folds
-from mixkern.svm.calibration import FOLDS
 from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.folds import fewer_folds
+from mixkern.svm.folds import FOLDS, fewer_folds
 from mixkern.svm.one_vs_one import n_functions, pair_values
 from mixkern.typing import Floats, Ints, Positions, RandomState
 

@@ -16,9 +16,8 @@ from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.parts import COUNTS, NUMBER, model_part
 from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
-from mixkern.svm.calibration import cross_fitted, slope
 from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.folds import Train
+from mixkern.svm.folds import repeated_left_out_values
 from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule
@@ -119,8 +118,9 @@ class MixtureSVC(AvoidingClassifier):
         ..., positive for the first of the pair. ``SVC`` packs these into c - 1 rows, because a support vector has no
         part in pairs without its class; after a repair of the kernel matrix every support vector has a part in every
         pair, so they are not packed here.
-    slope_ : float or None
-        Slope of the sigmoid that turns decisions into probabilities; ``None`` with ``probability=False``.
+    slope_ : ndarray of shape (5,) or None
+        Slopes of the sigmoid that turns decisions into probabilities, which are averaged; ``None`` with
+        ``probability=False``. A float in models of files of earlier versions.
     repair_change_ : float
         Relative change of the kernel matrix by ``repair``; 0 if it was not repaired.
 
@@ -276,7 +276,9 @@ class MixtureSVC(AvoidingClassifier):
             if problem is not None:
                 self._avoid(problem, K, codes, solved, weights, avoiding_share)
             elif self.probability:
-                self.slope_ = self._slope(K, codes, solved, weights)
+                with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
+                    left_out = repeated_left_out_values(K, codes, solved, self.random_state)
+                self._calibrate(left_out, codes, weights)
         return self
 
     def _evidence_kernel(self, rows: Rows, codes: Ints, weights: Floats | None) -> Any:
@@ -295,12 +297,6 @@ class MixtureSVC(AvoidingClassifier):
             return float(self.C)
         some = evidence_rows(codes)
         return evidence_C(K[np.ix_(some, some)], codes[some], None if weights is None else weights[some])
-
-    def _slope(self, K: Floats, codes: Ints, train: Train, weights: Floats | None) -> float:
-        with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
-            learned = slope(cross_fitted(K, codes, train, self.random_state, weights))
-        self._note(f"calibration: slope {learned:.4g}")
-        return learned
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None, *, C: float | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, with another C if one is given; nothing is changed."""

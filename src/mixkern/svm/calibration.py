@@ -16,15 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from mixkern.sampling import check_random_state
-from mixkern.svm.folds import Train, fewer_folds, label_folds, trained_folds
 from mixkern.svm.libsvm import n_classes_of, pair_positions
 from mixkern.typing import Floats, Ints
 
 TYPICAL = 1.5  # median of the prior of the slope: a row on the margin has a probability of 82 %
 LOG_SPREAD = 1.0  # standard deviation of its logarithm
 LOG_RANGE = (-7.0, 7.0)
-FOLDS, REPEATS, FEW = 5, 3, 200  # below FEW rows, the folds are drawn several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,42 +30,6 @@ class OwnValues:
 
     values: Floats  # (m,)
     weights: Floats  # (m,)
-
-
-def cross_fitted(
-    K: Floats, codes: Ints, train: Train, random_state: object = None, weights: Floats | None = None
-) -> list[OwnValues]:
-    """Compute decision values in favour of each row's own class, by classifiers trained without the row.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel among the labelled rows.
-    codes : ndarray of int, shape (n,)
-        Their classes.
-    train : callable
-        Solves ``(K, codes, rows)``, where rows are the positions that were kept.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds.
-    weights : ndarray of shape (n,), default=None
-        Weight of each row.
-
-    Returns
-    -------
-    list of OwnValues
-        For each time that the folds were drawn: one value per row that was left out and pair that its class is in.
-    """
-    random = check_random_state(random_state)
-    counts = np.ones(len(codes)) if weights is None else weights
-    return [_left_out(K, codes, train, random, counts) for _ in range(REPEATS if len(codes) < FEW else 1)]
-
-
-def _left_out(K: Floats, codes: Ints, train: Train, random: np.random.RandomState, weights: Floats) -> OwnValues:
-    folds = label_folds(codes, fewer_folds(codes, FOLDS), random)
-    found = [OwnValues(np.empty(0), np.empty(0))]
-    for out, values, _ in trained_folds(K, codes, folds, train):
-        found.append(own_values(values, codes[out], weights[out]))
-    return OwnValues(*(np.concatenate([getattr(each, part) for each in found]) for part in ("values", "weights")))
 
 
 def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> OwnValues:
@@ -93,7 +54,8 @@ def slope(draws: Sequence[OwnValues]) -> float:
     Parameters
     ----------
     draws : sequence of OwnValues
-        As from :func:`cross_fitted`. Several draws of the same rows count as one; the largest weight is one.
+        Of left-out rows, for each draw of the folds. Several draws of the same rows count as one; the largest weight
+        is one.
 
     Examples
     --------

@@ -7,11 +7,13 @@ import numpy as np
 from mixkern.errors import LabelError
 from mixkern.sampling import check_random_state
 from mixkern.svm.decision import Dual
+from mixkern.svm.one_vs_one import n_functions
 from mixkern.typing import Floats, Ints
 
 Train = Callable[[Floats, Ints, Ints], Dual]
 
 NEVER = -1  # the fold of a row that is always trained on
+FOLDS, REPEATS, FEW = 5, 3, 200  # below FEW rows, the folds are drawn several times
 
 
 def label_folds(codes: Ints, n_folds: int, random_state: object = None) -> Ints:
@@ -68,6 +70,45 @@ def trained_folds(K: Floats, codes: Ints, folds: Ints, train: Train) -> Iterator
         out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         dual = train(K[np.ix_(kept, kept)], codes[kept], kept)
         yield out, dual.decision(K[np.ix_(out, kept)]), dual
+
+
+def left_out_values(K: Floats, codes: Ints, folds: Ints, train: Train) -> Floats:  # (n, c (c - 1) / 2)
+    """Compute the decision values of each row by a classifier that was trained without its fold.
+
+    Parameters
+    ----------
+    K, codes, folds, train
+        As in :func:`trained_folds`.
+
+    Returns
+    -------
+    ndarray of shape (n, c (c - 1) / 2)
+        NaN for rows that are in no fold.
+    """
+    values = np.full((len(codes), n_functions(len(np.unique(codes)))), np.nan)
+    for out, found, _ in trained_folds(K, codes, folds, train):
+        values[out] = found
+    return values
+
+
+def repeated_left_out_values(K: Floats, codes: Ints, train: Train, random_state: object = None) -> Floats:
+    """Compute the decision values of left-out rows, for several draws of the folds where rows are few.
+
+    Parameters
+    ----------
+    K, codes, train
+        As in :func:`trained_folds`.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds.
+
+    Returns
+    -------
+    ndarray of shape (r, n, c (c - 1) / 2)
+        One draw of the folds after the other. NaN for rows that are in no fold.
+    """
+    random, n_folds = check_random_state(random_state), fewer_folds(codes, FOLDS)
+    draws = [label_folds(codes, n_folds, random) for _ in range(REPEATS if len(codes) < FEW else 1)]
+    return np.array([left_out_values(K, codes, folds, train) for folds in draws])
 
 
 def fewer_folds(codes: Ints, n_folds: int) -> int:

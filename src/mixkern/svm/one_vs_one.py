@@ -3,7 +3,7 @@
 Columns of pair values follow :func:`~mixkern.svm.pairs`; positive is for the first class of the pair.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.special import expit
@@ -12,6 +12,8 @@ from mixkern.svm.libsvm import pair_positions
 from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
+
+Conversion = Callable[[Floats, float, int], Floats]
 
 
 def class_scores(values: Floats, n_classes: int) -> Floats:
@@ -92,6 +94,35 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     ndarray of shape (n, c)
     """
     return with_largest(_coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
+
+
+def averaged_probabilities(
+    values: Floats, slopes: Floats, n_classes: int, convert: Conversion = class_probabilities
+) -> Floats:  # (n, c)
+    """Return the mean of the class probabilities by several slopes; the predicted class has the largest one.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, q)
+        Decision values.
+    slopes : ndarray of shape (s,)
+        One slope or more.
+    n_classes : int
+        c.
+    convert : callable, default=class_probabilities
+        Returns class probabilities by ``(values, slope, n_classes)``, the largest for the predicted class.
+
+    Examples
+    --------
+    >>> averaged_probabilities(np.array([[0.0], [-np.log(3)]]), np.array([1.0, 2.0]), 2).round(3)
+    array([[0.5  , 0.5  ],
+           [0.175, 0.825]])
+    """
+    total = convert(values, slopes[0], n_classes)
+    winner = total.argmax(axis=1)  # by every slope: only the last bits of the mean may favour another class
+    for slope in slopes[1:]:
+        total = total + convert(values, slope, n_classes)
+    return with_largest(total / len(slopes), winner)
 
 
 def with_largest(shares: Floats, winner: Ints) -> Floats:  # (n, c)

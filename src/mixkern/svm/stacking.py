@@ -3,32 +3,12 @@
 import numpy as np
 
 from mixkern.svm.calibration import own_values, slope
-from mixkern.svm.folds import Train, trained_folds
 from mixkern.svm.gaussian_process import TEMPER, posterior_probability
 from mixkern.svm.libsvm import n_classes_of
-from mixkern.svm.one_vs_one import class_probabilities, n_functions
+from mixkern.svm.one_vs_one import class_probabilities
 from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-6  # probability of a label: a single one cannot decide alone
-
-
-def left_out_values(K: Floats, codes: Ints, folds: Ints, train: Train) -> Floats:  # (n, q)
-    """Compute the decision values of each row by a classifier that was trained without its fold.
-
-    Parameters
-    ----------
-    K, codes, folds, train
-        As in :func:`~mixkern.svm.folds.trained_folds`.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        NaN for rows that are in no fold.
-    """
-    values = np.full((len(codes), n_functions(len(np.unique(codes)))), np.nan)
-    for out, found, _ in trained_folds(K, codes, folds, train):
-        values[out] = found
-    return values
 
 
 def stacked_share(prior: float, first: Floats, second: Floats, codes: Ints, weights: Floats | None = None) -> float:

@@ -123,6 +123,7 @@ KINDS = {
         table(),
         np.where(np.arange(N) % 9 < 3, labels(), None),  # so few that the S3VM has a weight
     ),
+    "mixture_svc_slopes": (MixtureSVC("rbf", density=density(), random_state=0), numbers(), labels()),
     "laplacian_svc": (LaplacianSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "transductive_svc": (TransductiveSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "quasi_newton_s3vc": (QuasiNewtonS3VC(density=density(), n_landmarks=20, random_state=0), table(), labels()),

@@ -35,6 +35,16 @@ def test_a_golden_file_predicts_what_it_did(name):
             np.testing.assert_allclose(np.array(found[method], dtype=float), values, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_with_one_slope_has_the_same_probabilities_as_before(name):
+    file = read_model(FOLDER / f"{name}.mixkern")
+    model = file.model
+    if isinstance(getattr(model, "slope_", None), float):
+        rows = rows_of(file.notes)
+        expected = model._scheme.class_probabilities(model.decide(rows), model.slope_, len(model.classes_))
+        assert model.predict_proba(rows).tobytes() == expected.tobytes()
+
+
 def test_the_files_have_all_classes():
     """A new class of model files needs a golden file: add a kind to golden.py, and write it."""
     held = set()
