@@ -193,7 +193,10 @@ def estimated_accuracy(
     a shift, whose posterior distribution follows from a prior and from the left-out labels. Labels of suggested rows
     have a shift of their own. The estimate is the posterior mean, and the ends of the interval are quantiles.
 
-    COVERAGE
+    On the paper's twenty tables, which the priors were not fitted to, the 95 % interval contained the accuracy in 96 % of
+    221 random draws of 8 to 60 labels, and the estimate was 1.2 points too low on average from 20 labels on. In loops of
+    five rounds of ten suggested rows on ten tables, it contained the accuracy in 47 of 49 rounds with one random row in
+    five, and in 48 of 49 without. docs/estimate.md has all figures.
 
     The estimate is for rows like those of the table. If labels were chosen in another way, for example the same number
     of each of several classes with unequal frequencies, it may be off: record such labels as ``"suggested"``. The only
