@@ -144,7 +144,7 @@ def test_the_text():
     assert estimate.sentences == (
         "About 84 % of the rows without a label are predicted correctly (95 % interval 76 to 93 %).",
         "This is based on 25 labels, taken as drawn at random.",
-        "10 more labels are expected to change this by +1 point (95 % interval -3 to +5).",
+        "Ten more labels are expected to change this by +1 point (95 % interval -3 to +5).",
     )
     assert str(estimate) == " ".join(estimate.sentences[:2])
 

@@ -8,8 +8,7 @@ import pytest
 from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.estimators.left_out import left_out
 from mixkern.svm import label_folds
-from mixkern.svm.calibration import FOLDS
-from mixkern.svm.folds import fewer_folds
+from mixkern.svm.folds import FOLDS, fewer_folds
 
 IRIS = datasets.load("iris")
 Y = IRIS.few_labels(per_class=4, random_state=0)

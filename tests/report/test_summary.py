@@ -19,7 +19,7 @@ def test_the_words_say_what_there_is_and_how_sure_it_is(facts):
     )
     assert "The classifier predicts" in learned
     assert "of the rows without a label are predicted correctly" in sure
-    assert "10 more labels are expected to change this by" in sure
+    assert "Ten more labels are expected to change this by" in sure
     assert "has a probability of 90 % or more for" in sure
 
 

@@ -31,7 +31,6 @@ N_REPEATS = 20  # of the folds: fewer leave the estimate to chance
 MAX_LABELS = 1_000  # labels that are used; their interval is some five points wide
 MAX_PREDICTIONS = 800  # labels times repeats: with many labels, folds are repeated less often
 MAX_ROWS = 1_000  # rows without a label that the mean is taken over
-NEXT = 10  # labels whose gain is expected
 # Gain of the next ten labels, measured on 26 tables: its mean is a share of the predictions that change between folds.
 GAIN_OF_CHANGED = 0.17
 GAIN_SPREAD, LEAST_CHANGED = 2.5, 0.01
@@ -149,7 +148,7 @@ class AccuracyEstimate:
         low, high = (f"{100 * end:+z.0f}" for end in self.gain_interval)
         points = "point" if round(100 * self.gain) == 1 else "points"
         change = f"{100 * self.gain:+z.0f} {points} ({100 * self.confidence:g} % interval {low} to {high})"
-        return [f"{NEXT} more labels are expected to change this by {change}."]
+        return [f"Ten more labels are expected to change this by {change}."]
 
 
 def _span(interval: tuple[float, float]) -> str:

@@ -165,8 +165,8 @@ def _map(facts: ModelFacts, theme: Theme) -> Any:
 def confidence_picture(facts: ModelFacts) -> Picture:
     """Return the histogram of the probabilities of the predicted labels."""
     caption = (
-        "The number of rows by the probability of their predicted label, stacked by label. With few labels, use the "
-        "probabilities to rank rows: they are not yet frequencies."
+        "The number of rows by the probability of their predicted label, stacked by label. With few labels, "
+        "probabilities may be off by several points."
     )
     own, others = coloured_classes(facts.predicted, len(facts.settings.classes_))
     key = tuple(Mark(int(code), facts.classes[code]) for code in own)
