@@ -9,6 +9,7 @@ from mixkern import LaplacianSVC, MixtureSVC, datasets
 from mixkern.estimators.left_out import left_out
 from mixkern.svm import label_folds
 from mixkern.svm.folds import FOLDS, fewer_folds
+from mixkern.svm.one_vs_one import chosen, class_scores
 
 IRIS = datasets.load("iris")
 Y = IRIS.few_labels(per_class=4, random_state=0)
@@ -34,7 +35,7 @@ def test_decisions_are_those_of_a_training_with_the_same_settings(cls, settings)
     labelled = np.flatnonzero(codes >= 0)
     random, n_folds = np.random.RandomState(5), fewer_folds(codes[labelled], FOLDS)
     assert found.n_folds == n_folds
-    assert found.others.shape == (2 * n_folds, len(others), 3)
+    assert found.predicted.shape == (2 * n_folds, len(others))
     at = 0
     for repeat in found.values:
         folds = label_folds(codes[labelled], n_folds, random)
@@ -45,7 +46,7 @@ def test_decisions_are_those_of_a_training_with_the_same_settings(cls, settings)
             again._evidence_kernel = lambda *_: model.kernel_
             again.train(rows, kept)
             np.testing.assert_allclose(repeat[folds == fold], again.decide(rows[out]), atol=1e-6)
-            np.testing.assert_allclose(found.others[at], again.decide(rows[others]), atol=1e-6)
+            np.testing.assert_array_equal(found.predicted[at], chosen(class_scores(again.decide(rows[others]), 3)))
             at += 1
     assert not np.isnan(found.values).any()
 
@@ -63,7 +64,7 @@ def test_with_an_s3vm_decisions_are_the_mean_of_both():
     expected = problem.left_out_values(folds)
     share = model.avoiding_share_
     np.testing.assert_allclose(both.values[0], (1 - share) * svm.values[0] + share * expected, atol=1e-6)
-    assert not np.allclose(both.others, svm.others)
+    assert both.predicted.shape == svm.predicted.shape == (both.n_folds, len(OTHERS))
 
 
 def test_the_only_label_of_a_class_is_never_left_out():

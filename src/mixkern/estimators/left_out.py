@@ -1,4 +1,4 @@
-"""Decision values by classifiers that were trained without some labels: of those rows, and of rows without a label."""
+"""Decision values of labelled rows by classifiers that were trained without them, and what those predict elsewhere."""
 
 from dataclasses import dataclass
 
@@ -11,30 +11,30 @@ from mixkern.fitting import NotConvergedWarning
 from mixkern.svm import label_folds
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import FOLDS, fewer_folds
-from mixkern.svm.one_vs_one import n_functions, pair_values
+from mixkern.svm.one_vs_one import chosen, class_scores, n_functions, pair_values
 from mixkern.typing import Floats, Ints, Positions, RandomState
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Decision values of pairs of classes, q = c (c - 1) / 2 of them.
+    """Decisions of classifiers that were trained without some labels.
 
     Attributes
     ----------
     values : ndarray of shape (r, l, q)
-        Those of the labelled rows in each repeat, each by a classifier without its label; NaN for the only label of a
-        class, which is never left out.
-    others : ndarray of shape (f, u, q)
-        Those of rows without a label, by the classifier of each fold of each repeat.
+        Decision values of pairs of classes for the labelled rows in each repeat, each by a classifier without its
+        label; NaN for the only label of a class, which is never left out.
+    predicted : ndarray of int, shape (f, u)
+        Classes that the classifier of each fold of each repeat predicts for rows without a label.
     """
 
     values: Floats
-    others: Floats
+    predicted: Ints
 
     @property
     def n_folds(self) -> int:
         """Number of folds in a repeat."""
-        return len(self.others) // len(self.values)
+        return len(self.predicted) // len(self.values)
 
 
 def left_out(
@@ -63,15 +63,15 @@ def left_out(
     labelled = np.flatnonzero(codes >= 0)
     known, near = codes[labelled], rows[labelled]
     trainer = _Trainer(model, rows, codes, others, kernel_matrix(model.kernel_, near))
-    n_folds, q = fewer_folds(known, FOLDS), n_functions(len(np.unique(known)))
-    values, of_others = np.full((n_repeats, len(known), q), np.nan), []
+    n_folds, n_classes = fewer_folds(known, FOLDS), len(np.unique(known))
+    values, predicted = np.full((n_repeats, len(known), n_functions(n_classes)), np.nan), []
     for repeat in values:
         folds = label_folds(known, n_folds, random)
         for fold in range(n_folds):
             out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            repeat[out], found = trainer.decisions(kept, out)
-            of_others.append(found)
-    return LeftOut(values, np.array(of_others))
+            repeat[out], of_others = trainer.decisions(kept, out)
+            predicted.append(chosen(class_scores(of_others, n_classes)))
+    return LeftOut(values, np.array(predicted))
 
 
 class _Trainer:
