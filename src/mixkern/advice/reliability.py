@@ -28,7 +28,7 @@ from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
 from mixkern.typing import Bools, Floats, Ints
 
 SHIFTS = np.linspace(-4.5, 4.5, 61)  # delta, and delta + beta
-# Priors, chosen on 26 tables that docs/accuracy.md lists; the paper's twenty were not among them.
+# Priors, chosen on 26 tables that docs/estimate.md lists; the paper's twenty were not among them.
 SHIFT, SHIFT_SPREAD = -0.1, 0.4  # mean and standard deviation of delta
 CHOICE, CHOICE_SPREAD = -0.5, 0.7  # and of beta
 CLASS_SPREAD = 1.5  # standard deviation of the shift of a class beside that of the table
