@@ -43,6 +43,7 @@ def test_the_estimate_of_twenty_labels(model, y):
     assert estimate.gain_interval[0] < estimate.gain < estimate.gain_interval[1]
 
 
+@pytest.mark.slow
 def test_it_is_the_mean_over_rows_without_a_label(model, y):
     """By the parts: left-out decisions, their posterior, and the decisions of the model."""
     estimate = estimated_accuracy(model, HEART.X, y)
@@ -64,6 +65,7 @@ def test_it_is_the_mean_over_rows_without_a_label(model, y):
     assert estimate.gain_interval == pytest.approx((estimate.gain - half, estimate.gain + half))
 
 
+@pytest.mark.slow
 def test_suggested_labels_count_in_their_own_way(model, y):
     plain = estimated_accuracy(model, HEART.X, y)
     source = np.where(np.asarray(y, dtype=object) == -1, None, "suggested")
@@ -81,6 +83,7 @@ def test_all_rows_labelled(model):
     assert len(estimate.sentences) == 2
 
 
+@pytest.mark.slow
 def test_the_density_of_a_fitted_model_is_used_as_it_is(model, y, monkeypatch):
     before = model.predict_proba(HEART.X)
 

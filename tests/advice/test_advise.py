@@ -110,6 +110,7 @@ def test_four_labels_are_called_few():
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.slow
 def test_the_only_label_of_a_class_is_mentioned():
     y = few(SIDES, [5, 5])
     y[np.flatnonzero(y < 0)[0]] = 7
@@ -135,6 +136,7 @@ def test_nothing_is_unlabelled_unless_there_are_further_rows():
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.filterwarnings("ignore::mixkern.errors.ColumnChoiceWarning")
+@pytest.mark.slow
 def test_frames_with_gaps_categories_and_texts():
     random = np.random.RandomState(0)
     X = pd.DataFrame(MOONS, columns=["east", "north"]).mask(random.uniform(size=MOONS.shape) < 0.1)

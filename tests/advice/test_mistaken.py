@@ -98,6 +98,7 @@ def test_a_slip_is_found_and_explained():
     assert list(found.table["probability"]) == sorted(found.table["probability"], reverse=True)
 
 
+@pytest.mark.slow
 def test_most_of_the_top_are_slips_and_without_slips_none_stands_out():
     hits, calm = [], []
     for seed in range(3):

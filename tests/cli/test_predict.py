@@ -350,6 +350,7 @@ def test_the_model_remembers_how_its_table_is_written(run, people, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+@pytest.mark.slow
 def test_a_column_without_a_name_is_not_lost(run, people, tmp_path, name):
     keys = [f"{i:07}" for i in range(90)]
     for cells in (keys, list(range(90))):

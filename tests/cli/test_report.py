@@ -70,6 +70,7 @@ def test_a_page_ends_like_one(run, table, model, tmp_path):
     assert "does not end like a page" in run("report", model, table, "-o", tmp_path / "a.pdf", code=2).stderr
 
 
+@pytest.mark.slow
 def test_sources_of_labels_are_used(run, people, written, tmp_path, monkeypatch):
     given = []
 

@@ -37,6 +37,7 @@ def test_the_text_has_the_rows_of_the_json(run, table):
     )
 
 
+@pytest.mark.slow
 def test_the_accuracy_so_far_and_the_gain_of_more_labels(run, table):
     """The same sentences as fit prints."""
     done = run("suggest", table, "--target", "churn", "-n", 4)
@@ -112,6 +113,7 @@ def test_more_rows_than_there_are_is_noted(run, people, written):
     )
 
 
+@pytest.mark.slow
 def test_one_row_in_five_is_random(run, table):
     found = suggested(run, table, "--target", "churn", "-n", 10)
     assert [each["source"] for each in found["suggestions"]] == ["suggested"] * 8 + ["random"] * 2
@@ -123,6 +125,7 @@ def test_one_row_in_five_is_random(run, table):
     assert "\n1 of 5 rows is drawn at random: with its label the accuracy can be" in one
 
 
+@pytest.mark.slow
 def test_the_share_of_random_rows(run, table):
     pure = suggested(run, table, "--target", "churn", "-n", 8, "--audit", 0)["suggestions"]
     assert {each["source"] for each in pure} == {"suggested"}
@@ -136,6 +139,7 @@ def test_the_share_of_random_rows(run, table):
 
 
 @pytest.mark.parametrize("name", ["label_source", "how"])
+@pytest.mark.slow
 def test_sources_are_written_into_their_column_and_not_learned_from(run, people, written, tmp_path, name):
     how = np.where(people["churn"].isna(), None, np.where(np.arange(90) % 4, "suggested", "random"))
     options = ("--target", "churn", "-n", 5, *(["--source", "how"] if name == "how" else []))
