@@ -118,6 +118,7 @@ def test_a_label_that_cannot_be_left_out_is_not_tested(model, y):
     assert (single.n_labels, single.n_tested) == (21, 20)
 
 
+@pytest.mark.slow
 def test_a_higher_confidence_is_wider(model, y):
     sure, less = (estimated_accuracy(model, HEART.X, y, confidence=each).interval for each in (0.99, 0.8))
     assert sure[0] < less[0] < less[1] <= sure[1]

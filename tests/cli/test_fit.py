@@ -79,6 +79,7 @@ def test_labels_that_may_be_mistaken_are_named(run, written):
     assert f"Labels that may be mistaken: {first}" in run("fit", path, "--target", "species").stdout
 
 
+@pytest.mark.slow
 def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):
     given = []
 

@@ -87,6 +87,7 @@ def test_sources_of_labels_are_used(run, people, written, tmp_path, monkeypatch)
     assert given[1] is None
 
 
+@pytest.mark.slow
 def test_the_estimate_is_that_of_fit(run, table, tmp_path):
     model = tmp_path / "a.mixkern"
     fitted = json.loads(run("fit", table, "--target", "churn", "-o", model, "--json").stdout)

@@ -156,6 +156,7 @@ def test_sources_are_written_into_their_column_and_not_learned_from(run, people,
     assert step == f"mixkern fit {path} --target churn" + (" --source how" if name == "how" else "")
 
 
+@pytest.mark.slow
 def test_a_column_of_the_same_name_that_has_another_meaning(run, people, written, tmp_path):
     path = written(people.assign(label_source=np.array(["Ann", "Bob"])[np.arange(90) % 2]))
     done = run("suggest", path, "--target", "churn", code=1)
