@@ -22,7 +22,6 @@ from mixkern.svm.gaussian_process import evidence_rows
 from mixkern.typing import Floats, Ints
 from mixkern.validation import AUTO, POSITIVE, Rule
 
-MAX_DENSITY_ROWS = 10_000  # that a density is continued with
 MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
 

@@ -8,6 +8,9 @@ and have no offset:
 
 t is the most probable one given decision values of labelled rows that were left out of the training, Platt's smoothed
 targets, and a prior that counts as about one observation.
+
+It compares classifiers and settings, and it gives the probabilities of classifiers of each class against the others.
+Those of pairs of classes are averaged over several slopes (:mod:`~mixkern.svm.class_calibration`).
 """
 
 from collections.abc import Sequence
