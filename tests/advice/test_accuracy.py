@@ -81,6 +81,8 @@ def test_all_rows_labelled(model):
     assert 0.75 < estimate.value < 0.95
     assert estimate.gain is None
     assert len(estimate.sentences) == 2
+    assert estimate.is_complete
+    assert "% of further rows like these are predicted correctly" in str(estimate)
 
 
 @pytest.mark.slow

@@ -54,6 +54,8 @@ class AccuracyEstimate:
         Number of labels, and of those that were left out: about 1,000 at most, and none that is alone in its class.
     n_suggested : int
         Number of labels whose rows were suggested.
+    is_complete : bool
+        Whether every row has a label; the estimate is then for further rows like these.
     n_folds, n_repeats : int
         Number of folds and of their repetitions; 0 without an estimate.
     labels : dict
@@ -73,6 +75,7 @@ class AccuracyEstimate:
     n_labels: int
     n_tested: int = 0
     n_suggested: int = 0
+    is_complete: bool = False
     n_folds: int = 0
     n_repeats: int = 0
     labels: dict[Any, int] = field(default_factory=dict)
@@ -119,8 +122,9 @@ class AccuracyEstimate:
                 f"least two classes are needed. Label about {FEWEST} rows drawn at random."
             )
             return (few,)
+        rows = "further rows like these" if self.is_complete else "the rows without a label"
         accuracy = (
-            f"About {100 * self.value:.0f} % of the rows without a label are predicted correctly "
+            f"About {100 * self.value:.0f} % of {rows} are predicted correctly "
             f"({100 * self.confidence:g} % interval {_span(self.interval)} %)."
         )
         return (accuracy, self._basis(), *self._gain())
@@ -274,6 +278,7 @@ def accuracy_of(
         n_labels=len(labelled),
         n_tested=int(is_tested.sum()),
         n_suggested=int(is_suggested.sum()),
+        is_complete=not len(others),
         n_folds=found.n_folds,
         n_repeats=n_repeats,
         labels=labels,
