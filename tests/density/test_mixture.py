@@ -10,6 +10,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.stats import multivariate_normal
 from sklearn.cluster import KMeans
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 
@@ -326,58 +327,6 @@ def test_from_something_else(model):
 # ---------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (
-            {"weights": [0.4, 0.5]},
-            r"weights must be non-negative and add up to one, but they are \[0.4 0.5\] \(sum 0.9\)",
-        ),
-        ({"weights": [-0.5, 1.5]}, "weights must be non-negative and add up to one"),
-        ({"weights": [[0.4, 0.6]]}, "weights must be non-negative and add up to one"),
-        ({"weights": [], "means": np.empty((0, 1)), "covariances": np.empty((0, 1))}, "weights must be non-negative"),
-        ({"weights": [0.4, NAN]}, "weights must be finite numbers"),
-        ({"means": [[0.0]]}, r"means must have shape \(2, d\), one row per weight, but it is \(1, 1\)"),
-        ({"means": [0.0, 1.0]}, r"means must have shape \(2, d\), one row per weight, but it is \(2,\)"),
-        ({"means": [[0.0], [np.inf]]}, "means must be finite numbers"),
-        (
-            {"covariances": [1.0, 2.0]},
-            r"covariances must have shape \(2, 1\) for covariance_type='diag', but it is \(2,\)",
-        ),
-        ({"covariances": [[1.0], [0.0]]}, "covariances must be positive: a component has collapsed in some column"),
-        ({"covariances": [[1.0], [-1.0]]}, "covariances must be positive"),
-        ({"covariances": [[1.0], [NAN]]}, "covariances must be finite numbers"),
-        (
-            {"covariances": [[[1.0]], [[0.0]]], "covariance_type": "full"},
-            "A covariance matrix is not positive definite: a component has collapsed in some direction. Add a small",
-        ),
-        (
-            {
-                "means": np.zeros((2, 2)),
-                "covariances": [[[1.0, 0.5], [0.0, 1.0]], np.eye(2)],
-                "covariance_type": "full",
-            },
-            "covariances must be symmetric matrices",
-        ),
-        (
-            {"means": np.zeros((2, 2)), "covariances": [[1.0, 0.5], [0.0, 1.0]], "covariance_type": "tied"},
-            "covariances must be symmetric matrices",
-        ),
-        (
-            {"categories": [[[0.5, 0.4], [1, 0]]]},
-            "categories must be tables of 2 rows of probabilities, each row adding",
-        ),
-        ({"categories": [[[1.5, -0.5], [1, 0]]]}, "categories must be tables of 2 rows of probabilities"),
-        ({"categories": [[[1.0, 0.0]]]}, "categories must be tables of 2 rows of probabilities"),
-        ({"categories": [[0.5, 0.5]]}, "categories must be tables of 2 rows of probabilities"),
-        ({"categories": [[[0.5, NAN], [1, 0]]]}, "categories must be finite numbers"),
-    ],
-)
-def test_what_makes_no_mixture(change, text):
-    with pytest.raises(MixtureError, match=text):
-        one(**change)
-
-
 def test_an_unknown_kind():
     with pytest.raises(
         OptionError,
@@ -435,3 +384,55 @@ def test_what_is_no_code_is_refused(code):
     text = f"must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, but they hold {code:g}."
     with pytest.raises(MixtureError, match=re.escape(text)):
         check_codes(np.array([[0.0], [code]]))
+
+
+# ---------------------------------------------------------------- common categories
+
+
+@pytest.mark.parametrize("kind", list(CovarianceType))
+def test_common_categories_leave_responsibilities_to_the_numbers(kind, make_mixture):
+    """rho_k(x) = pi_k N(x'|mu_k, Sigma_k) / sum_j pi_j N(x'|mu_j, Sigma_j), x' the continuous columns."""
+    mixture = make_mixture(kind, 3, 2, (2, 3))
+    rows, _ = mixture.sample(30, 0)
+    parts = zip(mixture.weights, mixture.means, mixture.full_covariances, strict=True)
+    joint = np.transpose([weight * multivariate_normal.pdf(rows[:, :2], mean, S) for weight, mean, S in parts])
+    rho = joint / joint.sum(axis=1, keepdims=True)
+    common = mixture.with_common_categories()
+    np.testing.assert_allclose(common.responsibilities(rows), rho, rtol=1e-10, atol=1e-14)
+    assert np.abs(mixture.responsibilities(rows) - rho).max() > 0.1
+
+
+def test_common_categories_with_gaps(mixture, rows):
+    common = mixture.with_common_categories()
+    numbers = np.where([True, True, False, False], rows, NAN)
+    np.testing.assert_allclose(common.responsibilities(rows), mixture.responsibilities(numbers), rtol=1e-10, atol=1e-14)
+    filled = mixture.conditional_mean(numbers)[:, :2]
+    np.testing.assert_allclose(common.conditional_mean(rows)[:, :2], filled, rtol=1e-10, atol=1e-14)
+
+
+def test_common_categories_keep_everything_else(mixture, kind):
+    common = mixture.with_common_categories()
+    for name in ("weights", "means", "covariances", "loadings"):
+        np.testing.assert_array_equal(getattr(common, name), getattr(mixture, name))
+    assert common.covariance_type == kind
+    assert [table.shape for table in common.categories] == [table.shape for table in mixture.categories]
+    codes = np.array([[NAN, NAN, 0, NAN], [NAN, NAN, NAN, 2]])  # the distribution of each category is unchanged
+    np.testing.assert_allclose(common.log_density(codes), mixture.log_density(codes), rtol=1e-12)
+    assert common.key != mixture.key
+    assert common.with_common_categories() == common
+    assert Mixture.from_dict(json.loads(json.dumps(common.to_dict()))) == common == pickle.loads(pickle.dumps(common))
+
+
+def test_common_categories_without_any_or_without_numbers(kind, make_mixture):
+    plain = make_mixture(kind, 3, 2)
+    assert plain.with_common_categories() == plain
+    covariances = np.ones(CovarianceType(kind).shape(2, 0))
+    loadings = np.empty((2, 0, 0)) if CovarianceType(kind).has_loadings else None
+    mixture = Mixture([0.3, 0.7], np.empty((2, 0)), covariances, kind, [[[0.9, 0.1], [0.2, 0.8]]], loadings)
+    found = mixture.with_common_categories().responsibilities([[0], [1], [NAN]])
+    np.testing.assert_allclose(found, [[0.3, 0.7]] * 3, rtol=1e-14)
+
+
+def test_a_common_probability_of_zero_leaves_the_weights():
+    mixture = one(weights=[1.0, 0.0], categories=[[[1.0, 0.0], [0.5, 0.5]]]).with_common_categories()
+    np.testing.assert_array_equal(mixture.responsibilities([[0.0, 1]]), [[1, 0]])

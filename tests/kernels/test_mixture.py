@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from mixkern import Mixture, datasets
 from mixkern.kernels import GMMKernel, RBFKernel, RWMKernel
@@ -37,3 +38,25 @@ def test_rwm_follows_who_is_responsible_where_gmm_does_not():
     assert RWMKernel(mixture).distance(near)[0, 1] == pytest.approx(1.0)
     assert RWMKernel(mixture).distance(far)[0, 1] == pytest.approx(0.2)
     assert GMMKernel(mixture).distance(near)[0, 1] == pytest.approx(GMMKernel(mixture).distance(far)[0, 1])
+
+
+def test_the_paper_s_distance_takes_responsibilities_from_numbers_alone():
+    """Delta_RWM(x', z') = sum_k (rho_k(x') + rho_k(z')) / 2 Delta_k(x', z'), x' and z' the continuous columns."""
+    weights, means = [0.4, 0.6], np.array([[0.0, 0.0], [1.0, 1.0]])
+    covariances = np.array([[[1.0, 0.3], [0.3, 2.0]], [[0.5, 0.0], [0.0, 3.0]]])
+    mixture = Mixture(weights, means, covariances, categories=[[[0.9, 0.1], [0.2, 0.8]]])
+    rows = np.hstack([X[:20], np.arange(20)[:, None] % 2])
+    joint = np.transpose(
+        [w * multivariate_normal.pdf(X[:20], m, S) for w, m, S in zip(weights, means, covariances, strict=True)]
+    )
+    rho = joint / joint.sum(axis=1, keepdims=True)
+    expected = np.zeros((20, 20))
+    for i, x in enumerate(X[:20]):
+        for j, z in enumerate(X[:20]):
+            lengths = [np.sqrt((x - z) @ np.linalg.inv(S) @ (x - z)) for S in covariances]
+            expected[i, j] = (rho[i] + rho[j]) / 2 @ lengths
+    kernel = RWMKernel(mixture.with_common_categories(), 0.5, alpha=0.7, beta=0.2)
+    np.testing.assert_allclose(kernel.distance(rows), expected, rtol=1e-10, atol=1e-12)
+    differs = rows[:, None, 2] != rows[None, :, 2]
+    np.testing.assert_allclose(kernel(rows), np.exp(-0.5 * (0.7 * expected**2 + 0.2 * differs)), rtol=1e-10)
+    assert np.abs(RWMKernel(mixture).distance(rows) - expected).max() > 0.05

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
+from mixkern.density.mixture_parameters import check_shapes, check_tables
 from mixkern.engine import Metric
 from mixkern.errors import MixtureError
 from mixkern.parts import model_part
@@ -82,7 +83,11 @@ class Mixture:
         object.__setattr__(self, "categories", tuple(_frozen(table, "categories") for table in self.categories))
         if self.loadings is not None:
             object.__setattr__(self, "loadings", _frozen(self.loadings, "loadings"))
-        self._check()
+        check_shapes(self.weights, self.means, self.covariances, kind, self.loadings)
+        check_tables(self.categories, len(self.weights))
+        if kind.has_vectors and not (self.covariances > 0).all():
+            raise MixtureError("covariances must be positive: a component has collapsed in some column.")
+        _ = self.whiteners  # raises an error if a matrix is not positive definite
 
     # ---------------------------------------------------------------- sizes
 
@@ -190,6 +195,25 @@ class Mixture:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
         covariances, loadings = self._gaussians.marginal(at)
         return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type, loadings=loadings)
+
+    def with_common_categories(self) -> "Mixture":
+        r"""Return the same mixture with one category distribution for all components: the marginal distribution.
+
+        Every table is replaced by its mean, weighted by the components' weights. Categories are then independent of
+        the component, and responsibilities are those of the continuous columns alone:
+        :math:`\rho_k(x) = \pi_k N(x' | \mu_k, \Sigma_k) / \sum_j \pi_j N(x' | \mu_j, \Sigma_j)`. This is how the paper
+        writes the RWM kernel of numbers and categories. A row with a category of probability zero in every component
+        has the weights as its responsibilities, as in any mixture.
+
+        Examples
+        --------
+        >>> mixture = Mixture([0.5, 0.5], [[-1.0], [1.0]], [[[1.0]], [[1.0]]], categories=[[[0.9, 0.1], [0.1, 0.9]]])
+        >>> mixture.responsibilities([[0.0, 0]])
+        array([[0.9, 0.1]])
+        >>> mixture.with_common_categories().responsibilities([[0.0, 0]])
+        array([[0.5, 0.5]])
+        """
+        return replace(self, categories=[_common_table(table, self.weights) for table in self.categories])
 
     def pooled(self, share: ArrayLike) -> "Mixture":
         """Return the same mixture with covariances shrunk towards their weighted mean.
@@ -374,42 +398,6 @@ class Mixture:
         check_codes(rows[:, self.n_continuous :])
         return rows
 
-    def _check(self) -> None:
-        k = len(self.weights)
-        if self.weights.ndim != 1 or k == 0 or (self.weights < 0).any() or not np.isclose(self.weights.sum(), 1):
-            raise MixtureError(
-                f"weights must be non-negative and add up to one, but they are {self.weights} "
-                f"(sum {self.weights.sum():.6g})."
-            )
-        if self.means.ndim != 2 or len(self.means) != k:
-            raise MixtureError(f"means must have shape ({k}, d), one row per weight, but it is {self.means.shape}.")
-        expected = self.covariance_type.shape(*self.means.shape)
-        if self.covariances.shape != expected:
-            raise MixtureError(
-                f"covariances must have shape {expected} for covariance_type={str(self.covariance_type)!r}, "
-                f"but it is {self.covariances.shape}."
-            )
-        self._check_loadings()
-        if not self.covariance_type.has_vectors and not _is_symmetric(self.covariances):
-            raise MixtureError("covariances must be symmetric matrices.")
-        if any(
-            t.ndim != 2 or len(t) != k or (t < 0).any() or not np.allclose(t.sum(axis=1), 1) for t in self.categories
-        ):
-            raise MixtureError(f"categories must be tables of {k} rows of probabilities, each row adding up to one.")
-        if self.covariance_type.has_vectors and not (self.covariances > 0).all():
-            raise MixtureError("covariances must be positive: a component has collapsed in some column.")
-        _ = self.whiteners  # raises an error if a matrix is not positive definite
-
-    def _check_loadings(self) -> None:
-        kind = str(self.covariance_type)
-        if not self.covariance_type.has_loadings:
-            if self.loadings is not None:
-                raise MixtureError(f"Only the covariance types 'factor' and 'common' have loadings, not {kind!r}.")
-        elif self.loadings is None or self.loadings.ndim != 3 or self.loadings.shape[:2] != self.means.shape:
-            k, d = self.means.shape
-            found = "missing" if self.loadings is None else self.loadings.shape
-            raise MixtureError(f"loadings must have shape ({k}, {d}, q) for covariance_type={kind!r}, but are {found}.")
-
 
 def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
     """Return responsibilities from the log joint density; the weights where the density of a row is zero.
@@ -447,6 +435,13 @@ def category_slots(codes: Floats, n_slots: int) -> NDArray[np.intp]:
     return np.clip(codes, 0, n_slots - 1).astype(np.intp)
 
 
+def _common_table(table: Floats, weights: Floats) -> Floats:  # (k, n_categories)
+    """Table with the weighted mean of its rows in every row."""
+    if (table == table[0]).all():  # without rounding, so that a second call changes nothing
+        return table
+    return np.tile(np.average(table, axis=0, weights=weights), (len(weights), 1))
+
+
 def _frozen(values: Any, name: str) -> Floats:
     """Copy values to a read-only array, and check that they are finite."""
     # -0.0 becomes 0.0, so that equal values have equal bytes for the key.
@@ -460,9 +455,3 @@ def _log(probabilities: Floats) -> Floats:
     """Logarithm, minus infinity at zero."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
-
-
-def _is_symmetric(matrices: Floats) -> bool:
-    """Return whether matrices are symmetric up to rounding."""
-    asymmetry = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
-    return bool(asymmetry <= 1e-6 * np.abs(matrices).max(initial=0.0))

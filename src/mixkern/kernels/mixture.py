@@ -34,7 +34,8 @@ class RWMKernel(MixtureKernel):
     Symmetric with unit diagonal. Not positive semi-definite for every mixture; see :func:`definiteness`. It is for one
     component, and for components of equal covariance, of numbers and at most one categorical column: then it is the
     RBF kernel in whitened coordinates. A missing number counts as its expectation under the mixture given the row's
-    other values; a missing category is a category of its own.
+    other values; a missing category is a category of its own. Responsibilities use all columns; the paper's use the
+    continuous ones alone, as those of :meth:`Mixture.with_common_categories` do.
 
     Examples
     --------
