@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixkern import DensitySearch, MixtureSVC, SVCSearch, datasets
+from mixkern import DensitySearch, MixtureSVC, SVCSearch, VBMixture, datasets
 from mixkern.search import Scoring
 from mixkern_study import Draw, Evaluation, Experiment, Protocol, study_fold
 from mixkern_study.fold import fitted_density, labelled_rows
@@ -22,7 +22,7 @@ def test_the_density_is_the_same():
     protocol = Protocol(density="representativity", priors=(0.1, 10.0))
     fold = study_fold(datasets.load("iris"), 0, protocol)
     seed = protocol.seed_of("iris", 0, "density")
-    density = DensitySearch.from_paper(precision_prior=protocol.priors)
+    density = DensitySearch.from_paper(density=VBMixture(), precision_prior=protocol.priors)
     model = MixtureSVC.from_paper(density=density, encoder="passthrough", random_state=seed)
     model.learn_structure(fold.train)
     assert fitted_density(fold, "representativity", protocol) == model.mixture_

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from mixkern import DensitySearch, Mixture, TableEncoder, VBMixture, datasets
 from mixkern.density import ParzenWindow, representativity
+from mixkern.density.search import PAPER_CONCENTRATIONS, PAPER_MEAN_PRECISIONS, PAPER_PRIORS
 from mixkern.errors import InterruptedWarning, MixtureError, OptionError
 from mixkern.fitting import NotConvergedWarning
 
@@ -242,8 +243,21 @@ def test_scores_of_folds():
 
 def test_the_search_of_the_paper():
     search = DensitySearch.from_paper(random_state=0, cv=2)
-    assert search.precision_prior == (0.001, 0.01, 0.1, 1.0, 10.0)
-    assert (search.scoring, search.cv) == ("representativity", 2)
+    assert search.weight_concentration_prior == PAPER_CONCENTRATIONS
+    assert search.mean_precision_prior == PAPER_MEAN_PRECISIONS
+    assert search.precision_prior == PAPER_PRIORS == (0.001, 0.01, 0.1, 1.0, 10.0)
+    assert (search.scoring, search.cv, search.density.merge) == ("representativity", 2, False)
+    search.fit(X[:100])
+    assert len(search.cv_results_["params"]) == 30
+    assert search.best_estimator_.merge is False
+
+
+def test_settings_replace_those_of_the_paper():
+    density = VBMixture(5, n_categorical=2)
+    search = DensitySearch.from_paper(density=density, mean_precision_prior=(2.0,), scoring="bound")
+    assert search.density is density
+    assert (search.mean_precision_prior, search.scoring) == ((2.0,), "bound")
+    assert search.precision_prior == PAPER_PRIORS
 
 
 @pytest.mark.parametrize(

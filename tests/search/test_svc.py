@@ -458,6 +458,7 @@ def test_the_search_of_the_paper():
     assert len(search.trials_) == 36
     assert type(search.best_estimator_.kernel_) is RWMKernel
     assert search.best_estimator_.density_.precision_prior in (0.001, 0.01, 0.1, 1.0, 10.0)
+    assert search.best_estimator_.density_.merge is False
 
 
 def test_settings_replace_those_of_the_paper():

@@ -31,7 +31,10 @@ from mixkern.wording import counted
 MOST_ROWS = 2_000  # that a Parzen window is built from, and samples that are compared
 LOWEST, LOWEST_PER_COLUMN = 200.0, 20.0  # nats below zero: limits the influence of a single outlier
 PRIORS = ("weight_concentration_prior", "mean_precision_prior", "precision_prior")
-PAPER_PRIORS = (0.001, 0.01, 0.1, 1.0, 10.0)  # precision priors; the paper does not list its values
+# What from_paper tries of alpha0, beta0 and w0; the paper lists no values.
+PAPER_CONCENTRATIONS = (0.001, 1.0)
+PAPER_MEAN_PRECISIONS = (0.1, 1.0, 10.0)
+PAPER_PRIORS = (0.001, 0.01, 0.1, 1.0, 10.0)
 RULES = {"cv": at_least(2), "n_jobs": N_JOBS, "verbose": VERBOSE}
 
 
@@ -148,16 +151,35 @@ class DensitySearch(EstimatorParts, ProgressMixin, NotebookMixin, BaseEstimator)
 
     @classmethod
     def from_paper(cls, **settings: Any) -> Self:
-        """Return the density search of the paper: all priors of a grid, scored by representativity.
+        """Return the density search of the paper: an exhaustive search over its priors, scored by representativity.
 
-        The paper does not list the values that it tried. According to it, only the precision prior matters for kernels:
-        five values from 0.001 to 10 are tried, and the other priors keep their defaults.
+        Parameters
+        ----------
+        **settings
+            Parameters of the search, which replace those of the paper.
 
-        >>> DensitySearch.from_paper(cv=5).cv
-        5
+        Notes
+        -----
+        The paper searches alpha0, beta0 and w0, the priors of its variational inference, and lists no values. Thirty
+        combinations are tried here, for columns with unit variance: alpha0 0.001 (components are removed) and 1 (more
+        of them remain), beta0 0.1, 1 and 10 rows, and w0 0.001, 0.01, 0.1, 1 and 10. The paper finds that alpha0 and
+        beta0 are not critical for its kernel, and that w0 is. The paper's inference has no mergers; where no
+        ``density`` is given, it is ``VBMixture(merge=False)``.
+
+        Examples
+        --------
+        >>> search = DensitySearch.from_paper(cv=5)
+        >>> search.cv, search.mean_precision_prior, search.density.merge
+        (5, (0.1, 1.0, 10.0), False)
         """
-        paper = {"precision_prior": PAPER_PRIORS, "scoring": DensityScoring.REPRESENTATIVITY.value}
-        return cls(**{**paper, **settings})
+        paper = {
+            "weight_concentration_prior": PAPER_CONCENTRATIONS,
+            "mean_precision_prior": PAPER_MEAN_PRECISIONS,
+            "precision_prior": PAPER_PRIORS,
+            "scoring": DensityScoring.REPRESENTATIVITY.value,
+        }
+        density = settings.pop("density", None)
+        return cls(VBMixture(merge=False) if density is None else density, **{**paper, **settings})
 
     @all_or_nothing
     @with_callbacks
