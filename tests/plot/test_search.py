@@ -104,6 +104,12 @@ def test_contours_stand_where_the_scores_are(grid, monkeypatch):
     monkeypatch.setattr(Axes, "contourf", lambda self, *a, **k: drawn.update(xyz=a) or original(self, *a, **k))
     plot.search_map(grid)
     x, y, Z = drawn["xyz"]
+    # half a step beyond the grid, with the scores at its edge
+    assert x[[0, -1]] == pytest.approx([-2.5, 1.5])
+    assert y[[0, -1]] == pytest.approx([-1.5, 1.5])
+    assert (Z[[0, -1]] == Z[[1, -2]]).all()
+    assert (Z[:, [0, -1]] == Z[:, [1, -2]]).all()
+    x, y, Z = x[1:-1], y[1:-1], Z[1:-1, 1:-1]
     assert Z.shape == (len(C), len(GAMMA))
     scores = {(t.C, t.gamma): t.score for t in grid.trials_}
     for i, j in np.ndindex(Z.shape):
@@ -131,6 +137,20 @@ def test_a_line_is_drawn_over_the_contours_of_a_grid(grid, line):
     assert np.diff(y) / np.diff(x) == pytest.approx(-1)  # slope minus one in the logarithms
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == ["visited", f"best of all, {grid.best_score_:.3f}", f"best visited, {line.best_score_:.3f}"]
+
+
+@pytest.mark.parametrize("decades", [-0.49, 0.49], ids=["right of it", "left of it"])
+def test_contours_fill_the_axes_where_the_line_passes_beyond_the_grid(line, decades):
+    on_line = [t.gamma for t in line.trials_ if not t.is_linear]
+    how = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": sorted(10**decades * gamma for gamma in on_line)}
+    grid, line = searched(**how), searched(strategy="line", **how)
+    visited = [t.gamma for t in line.trials_ if not t.is_linear]
+    assert min(visited) < min(how["gamma"]) or max(visited) > max(how["gamma"])
+    ax = plot.search_map(line, surface=grid)
+    (filled,) = contours(ax)
+    corners = np.vstack([path.vertices for path in filled.get_paths()])
+    assert ax.get_xlim() == pytest.approx((corners[:, 0].min(), corners[:, 0].max()))
+    assert ax.get_ylim() == pytest.approx((corners[:, 1].min(), corners[:, 1].max()))
 
 
 @pytest.mark.parametrize(("C", "gamma"), [([1.0], GAMMA), (C, [0.1])], ids=["one C", "one gamma"])
@@ -208,7 +228,7 @@ def test_slices_of_a_bent_kernel(monkeypatch):
     for ratio in (None, 0.0, 1000.0):
         ax = plot.search_map(search, ratio=ratio)
         wanted = search.best_.ratio if ratio is None else ratio
-        assert drawn["xyz"][2].tolist() == surfaces[wanted]
+        assert drawn["xyz"][2][1:-1, 1:-1].tolist() == surfaces[wanted]
         assert points(ax, "visited") == places([t for t in search.trials_ if t.ratio == wanted])
     with pytest.raises(OptionError, match=r"^No trial has ratio 5\.0; there are \[0\.0, 1000\.0\]\.$"):
         plot.search_map(search, ratio=5.0)

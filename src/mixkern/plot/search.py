@@ -6,8 +6,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import OptionError
+from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new
-from mixkern.plot.style import BEST, COLOURS, GREY, marker_style
+from mixkern.plot.style import BEST, COLOURS, GREY, halo, marker_style
+from mixkern.typing import Floats
+
+# ColorBrewer's YlGn without its lightest colour, which is nearly white: the lowest scores differ from the background.
+SCORES = ("#f7fcb9", "#d9f0a3", "#addd8e", "#78c679", "#41ab5d", "#238443", "#006837", "#004529")
 
 
 def density_trials(search: Any, *, ax: Any = None) -> Any:
@@ -64,7 +69,8 @@ def search_map(
     """Draw the settings of C and gamma that a search has visited, over contours of the score.
 
     Visited settings are grey, the best is red. Contours need trials on a grid; the trials of a line search are joined
-    by a line, over the contours of another search given as ``surface``.
+    by a line, over the contours of another search given as ``surface``. A line may pass half a step beyond the grid:
+    there the contours continue with the scores at the edge of the grid.
 
     Parameters
     ----------
@@ -104,7 +110,7 @@ def search_map(
         order = np.argsort(gamma)
         ax.plot(gamma[order], C[order], "-", lw=1, color=GREY, zorder=1.5)
         best = surface.best_
-        ring = {"mfc": "none", "mec": COLOURS[0], "mew": 2}
+        ring = {"mfc": "none", "mec": COLOURS[0], "mew": 2, "path_effects": halo(4)}
         ax.plot(
             np.log10(best.gamma),
             np.log10(best.C),
@@ -141,5 +147,17 @@ def _contours(ax: Any, trials: list[Any], scoring: str) -> None:
     if len(scores) < len(gamma) * len(C) or min(len(gamma), len(C)) < 2:
         return
     Z = np.array([[scores[c, g] for g in gamma] for c in C])
-    drawn = ax.contourf(np.log10(gamma), np.log10(C), Z, levels=12, cmap="YlGn")
+    x, y = _half_a_step_wider(np.log10(gamma)), _half_a_step_wider(np.log10(C))
+    colours = optional("matplotlib.colors", purpose="mixkern.plot").LinearSegmentedColormap.from_list("score", SCORES)
+    drawn = ax.contourf(x, y, np.pad(Z, 1, mode="edge"), levels=12, cmap=colours)
     ax.figure.colorbar(drawn, ax=ax, label=scoring.replace("_", " "))
+
+
+def _half_a_step_wider(values: Floats) -> Floats:
+    """Add a value half a step below and above: Keerthi and Lin's line is followed so far beyond a grid.
+
+    >>> _half_a_step_wider(np.array([-1.0, 0.0, 1.0])).tolist()
+    [-1.5, -1.0, 0.0, 1.0, 1.5]
+    """
+    below, above = values[0] - (values[1] - values[0]) / 2, values[-1] + (values[-1] - values[-2]) / 2
+    return np.concatenate([[below], values, [above]])
