@@ -121,6 +121,15 @@ def test_every_point_of_the_line_is_the_same_linear_svm(log_best, logs, n):
     assert [c for c, _ in points] == [c for c in C if c in dict(points)]
 
 
+@pytest.mark.parametrize("best", [0.1, 3.0])
+def test_the_line_has_a_slope_of_minus_one(best):
+    """As the paper's text and Keerthi and Lin have it: log C = log C_linear - log(2 gamma)."""
+    log_C, log_gamma = np.log(line(best, DECADES, DECADES)).T
+    slope, intercept = np.polyfit(log_gamma, log_C, 1)
+    assert slope == pytest.approx(-1.0)
+    assert intercept == pytest.approx(np.log(best) - np.log(2))
+
+
 def test_a_line_that_misses_the_grid_gives_its_nearest_point():
     assert line(1e9, [1.0, 100.0], [0.01, 0.1]) == [(100.0, 5e6)]
     assert line(1e-9, [1.0, 100.0], [0.01, 0.1]) == [(1.0, 5e-10)]

@@ -61,7 +61,9 @@ def line(best_C: float, C: Sequence[float], gamma: Sequence[float]) -> list[tupl
 
     For small gamma, exp(-gamma D^2) is 1 - gamma D^2, and an SVM with that kernel and C is a linear one with 2 gamma C
     (Keerthi and Lin, 2003). So the line ends at the best linear SVM, and better kernels lie along it. Pairs within the
-    range of ``gamma`` are kept, half a step beyond its ends included.
+    range of ``gamma`` are kept, half a step beyond its ends included. The paper's printed formula, log gamma = log C -
+    log C_linear, has a slope of plus one, its text says minus one; the text, which agrees with
+    Keerthi and Lin, is followed: log C = log C_linear - log(2 gamma).
 
     >>> line(1.0, [0.1, 1.0, 10.0], [0.01, 0.1, 1.0])
     [(1.0, 0.5), (10.0, 0.05)]
