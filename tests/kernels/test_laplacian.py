@@ -8,9 +8,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.svm import SVC
 
 from mixkern import VBMixture, datasets
-from mixkern.errors import KernelError, NotBoundError
+from mixkern.errors import KernelError, NotBoundError, OptionError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
-from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot, graph_laplacian
+from mixkern.kernels.graph import graph_laplacian
+from mixkern.kernels.laplacian import Deformation, SpectralRoot, TriangularRoot
 from mixkern.search.gram_cache import LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint
 
@@ -22,19 +23,12 @@ BASES = [RBFKernel(2.0), GMMKernel(MIXTURE, 0.5), RWMKernel(MIXTURE, 0.5)]
 each_ratio = pytest.mark.parametrize(
     "ratio", [1e-8, 1.0, 1e8, *(pytest.param(ratio, marks=pytest.mark.slow) for ratio in (1e-3, 1e3))]
 )
+each_graph = pytest.mark.parametrize(
+    "graph",
+    [{"weights": "heat"}, {"normalised": False}, {"weights": "heat", "normalised": False}],
+    ids=["heat", "unnormalised", "both"],
+)
 each_base = pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
-
-
-def literal_laplacian(D, k):
-    """The normalised Laplacian of the symmetrised graph of k nearest neighbours, literally."""
-    n = len(D)
-    W = np.zeros((n, n))
-    for i in range(n):
-        others = sorted((j for j in range(n) if j != i), key=lambda j: D[i, j])
-        for j in others[:k]:
-            W[i, j] = W[j, i] = 1
-    degree = W.sum(axis=1)
-    return np.eye(n) - W / np.sqrt(np.outer(degree, degree))
 
 
 def clipped(base, rows):
@@ -61,13 +55,19 @@ def solved(A, B):
     return B
 
 
-def literal_kernel(base, rows, A, B, ratio, degree=1, k=7):
-    """DESIGN's formula with a plain solve."""
-    plus = clipped(base, rows)
-    G = plus(rows, rows)
-    M = ratio * np.linalg.matrix_power(literal_laplacian(base.distance(rows), k), degree)
-    bend = solved(np.eye(len(rows)) + M @ G.astype(np.longdouble), M)
-    return plus(A, B) - plus(A, rows) @ bend @ plus(rows, B)
+@pytest.fixture(scope="session")
+def literal_kernel(literal_laplacian):
+    """DESIGN's formula with a plain solve: k - k_x' (I + M G)^-1 M k_z, M = ratio L^p."""
+
+    def kernel(base, rows, A, B, ratio, degree=1, weights="binary", normalised=True):
+        plus = clipped(base, rows)
+        G = plus(rows, rows)
+        L = literal_laplacian(base.distance(rows), 7, weights, normalised)
+        M = ratio * np.linalg.matrix_power(L, degree)
+        bend = solved(np.eye(len(rows)) + M @ G.astype(np.longdouble), M)
+        return plus(A, B) - plus(A, rows) @ bend @ plus(rows, B)
+
+    return kernel
 
 
 def precise_gaussian(gamma):
@@ -80,36 +80,37 @@ def precise_gaussian(gamma):
     return kernel
 
 
-def precise_kernel(gamma, rows, A, B, ratio, degree=1, k=7):
+def precise_kernel(gamma, rows, A, B, ratio, degree=1, k=7, **graph):
     """The same formula for a Gaussian, in long doubles from end to end."""
     base = precise_gaussian(gamma)
-    L = graph_laplacian(RBFKernel().distance(rows), k).toarray().astype(np.longdouble)  # equal rows: one of many graphs
+    laplacian = graph_laplacian(RBFKernel().distance(rows), k, **graph)  # equal rows: one of many graphs
+    L = laplacian.toarray().astype(np.longdouble)
     M = np.longdouble(ratio) * (L if degree == 1 else L @ L)
     n = len(rows)
     return base(A, B) - base(A, rows) @ solved(np.eye(n) + M @ base(rows, rows), M @ base(rows, B))
 
 
-def test_laplacian_against_the_literal_one():
-    D = RBFKernel().distance(X)
-    np.testing.assert_allclose(graph_laplacian(D, 5).toarray(), literal_laplacian(D, 5), atol=1e-12)
-
-
-def test_laplacian_of_few_rows_and_of_equal_rows():
-    assert graph_laplacian(np.zeros((1, 1))).toarray().tolist() == [[1.0]]
-    L = graph_laplacian(np.zeros((4, 4)), 7).toarray()
-    np.testing.assert_allclose(L.sum(axis=1), 0, atol=1e-12)
-
-
 @each_base
 @each_ratio
 @pytest.mark.parametrize("degree", [1, 2])
-def test_the_kernel_against_a_plain_solve(base, ratio, degree):
+def test_the_kernel_against_a_plain_solve(base, ratio, degree, literal_kernel):
     kernel = LaplacianKernel(base, X, ratio=ratio, degree=degree)
     is_triangular = isinstance(kernel.deformation.root, TriangularRoot)
     assert is_triangular == definiteness(base(X)).is_definite == isinstance(base, RBFKernel)
     np.testing.assert_allclose(kernel(X), literal_kernel(base, X, X, X, ratio, degree), atol=1e-9)
     np.testing.assert_allclose(kernel(NEW, X), literal_kernel(base, X, NEW, X, ratio, degree), atol=1e-7)
     np.testing.assert_allclose(kernel(NEW), literal_kernel(base, X, NEW, NEW, ratio, degree), atol=1e-7)
+
+
+@each_base
+@each_graph
+@pytest.mark.parametrize("degree", [1, 2])
+def test_other_graphs_against_a_plain_solve(base, degree, graph, literal_kernel):
+    kernel = LaplacianKernel(base, X, ratio=3.0, degree=degree, **graph)
+    expected = [literal_kernel(base, X, A, B, 3.0, degree, **graph) for A, B in ((X, X), (NEW, X), (NEW, NEW))]
+    for found, literal in zip((kernel(X), kernel(NEW, X), kernel(NEW)), expected, strict=True):
+        np.testing.assert_allclose(found, literal, atol=1e-9)
+    assert np.abs(kernel(X) - LaplacianKernel(base, X, ratio=3.0, degree=degree)(X)).max() > 1e-3
 
 
 TWINS = np.vstack([X[:45], X[:20], X[:5]])
@@ -130,6 +131,19 @@ def test_the_kernel_in_long_doubles(rows, gamma, degree, ratio):
     expected = precise_kernel(gamma, rows, NEW + 3.0, NEW + 3.0, ratio, degree)
     np.testing.assert_allclose(kernel(NEW + 3.0), expected, rtol=0, atol=1e-5 if ratio > 1e3 else 1e-7)
     np.testing.assert_allclose(kernel.diag(NEW), np.diag(kernel(NEW)), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("weights", ["binary", "heat"])
+@pytest.mark.parametrize("gamma", [20.0, 0.3])
+@pytest.mark.parametrize(("ratio", "most"), [(1e3, 1e-10), (1e6, 1e-7), (1e8, 1e-5)])
+def test_the_kernel_of_an_unnormalised_laplacian_in_long_doubles(gamma, ratio, most, weights):
+    """Larger eigenvalues, and constant functions without any penalty: fewer digits are left at large ratios."""
+    graph = {"weights": weights, "normalised": False}
+    for degree in (1, 2):
+        kernel = LaplacianKernel(RBFKernel(gamma), X, ratio=ratio, degree=degree, **graph)
+        for A, B in ((X, X), (NEW, NEW)):
+            expected = precise_kernel(gamma, X, A, B, ratio, degree, **graph)
+            np.testing.assert_allclose(kernel(A, B), expected, rtol=0, atol=most)
 
 
 @pytest.mark.parametrize("gamma", [2.0, 0.3])
@@ -237,6 +251,8 @@ def test_an_unbound_kernel_may_change_its_base():
         {"ratio": 50.0},
         {"n_neighbors": 3},
         {"degree": 2},
+        {"weights": "heat"},
+        {"normalised": False},
         {"rows": X[:40]},
         {"base": RBFKernel(0.5)},
         {"base__gamma": 9.0},
@@ -314,6 +330,10 @@ def test_what_cannot_be():
         LaplacianKernel(RBFKernel(), X, ratio=-1).diag(X)
     with pytest.raises(KernelError, match="n_neighbors and degree must be 1 or more, but are 0, 1"):
         LaplacianKernel(RBFKernel(), X, n_neighbors=0)(X)
+    with pytest.raises(OptionError, match="weights must be one of 'binary', 'heat', but it is 'warm'"):
+        LaplacianKernel(RBFKernel(), X, weights="warm")(X)
+    with pytest.raises(KernelError, match="normalised must be True or False, but it is 1"):
+        LaplacianKernel(RBFKernel(), X, normalised=1)(X)
     with pytest.raises(KernelError, match="no gradient"):
         LaplacianKernel(RBFKernel(), X)(X, eval_gradient=True)
 
@@ -336,7 +356,7 @@ def test_the_base_representation_has_the_same_sums(base, ratio):
         np.testing.assert_allclose(base(new, rows) @ coefficients, kernel(new, NEW[:6]) @ V, atol=1e-7)
 
 
-def test_the_base_representation_against_a_plain_solve():
+def test_the_base_representation_against_a_plain_solve(literal_laplacian):
     base, ratio = RBFKernel(2.0), 3.0
     M = ratio * literal_laplacian(base.distance(X), 7)
     V = np.random.RandomState(0).standard_normal((len(NEW), 2))
@@ -372,12 +392,12 @@ def test_the_base_representation_without_rows_or_coefficients():
 
 
 @pytest.mark.parametrize("base", OTHERS, ids=repr)
-def test_any_kernel_can_be_bent(base):
+def test_any_kernel_can_be_bent(base, literal_laplacian):
     """Without distances of its own, rows are apart as in the kernel's own space."""
     G = base(X)
     apart = np.array([[G[i, i] + G[j, j] - 2 * G[i, j] for j in range(len(X))] for i in range(len(X))])
     kernel = LaplacianKernel(base, X, ratio=2.0, n_neighbors=5)
-    np.testing.assert_allclose(kernel._distances(X), apart, atol=1e-12)
+    np.testing.assert_allclose(kernel._sq_distances(X), apart, atol=1e-12)
     plus = clipped(base, X)
     M = 2.0 * literal_laplacian(apart, 5)
     bend = np.linalg.solve(np.eye(len(X)) + M @ plus(X, X), M)
@@ -428,7 +448,7 @@ def test_searches_in_lockstep_share_one_kernel(name, monkeypatch):
     searches = [LaplacianGramCache(kernel, *draw, family).matrices(GRID) for draw in draws]
     graphs, roots, factors = (
         counted(monkeypatch, owner, which)
-        for owner, which in ((LaplacianKernel, "_distances"), (Deformation, "of"), (Deformation, "factor"))
+        for owner, which in ((LaplacianKernel, "_sq_distances"), (Deformation, "of"), (Deformation, "factor"))
     )
     for point in GRID:
         found = [(each.among, each.towards) for each in map(next, searches)]
@@ -465,3 +485,26 @@ def test_another_weight_of_categories_makes_another_graph():
     assert (other != first).nnz
     with pytest.raises(KernelError, match="a kernel with gamma, alpha and beta, but RBF has none"):
         LaplacianKernels(LaplacianKernel(RBF(), rows))
+
+
+@each_graph
+def test_other_graphs_are_shared_and_kept(graph):
+    """With another base, ratio or point of a search, and in copies, the kernel keeps its graph."""
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=3.0, **graph)
+    expected = LaplacianKernel(RBFKernel(0.5), X, ratio=5.0, **graph)(NEW, X)
+    moved = kernel.with_base(RBFKernel(0.5)).with_ratio(5.0)
+    assert moved.graph is kernel.graph
+    found = LaplacianKernels(kernel).kernel(KernelPoint(0.5, ratio=5.0))
+    assert found.graph is kernel.graph
+    for other in (moved, found, clone(moved), pickle.loads(pickle.dumps(moved)), moved.bind(X)):
+        np.testing.assert_array_equal(other(NEW, X), expected)
+
+
+@each_graph
+def test_other_graphs_are_parts_of_a_model_file(graph):
+    kernel = LaplacianKernel(RBFKernel(2.0), X, ratio=3.0, **graph)
+    parts = kernel.to_parts()
+    np.testing.assert_array_equal(LaplacianKernel.from_parts(parts)(NEW, X), kernel(NEW, X))
+    old = {name: part for name, part in parts.items() if name not in ("weights", "normalised")}
+    expected = LaplacianKernel(RBFKernel(2.0), X, ratio=3.0)(NEW, X)
+    np.testing.assert_array_equal(LaplacianKernel.from_parts(old)(NEW, X), expected)

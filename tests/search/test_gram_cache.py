@@ -290,7 +290,7 @@ def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
     base, rows, _ = bound("rbf", "numbers")
     calls = []
     original = laplacian.graph_laplacian
-    monkeypatch.setattr(laplacian, "graph_laplacian", lambda *how: calls.append(1) or original(*how))
+    monkeypatch.setattr(laplacian, "graph_laplacian", lambda *a, **k: calls.append(1) or original(*a, **k))
     matrices = gram_cache(LaplacianKernel(base, rows, ratio=3.0), rows[:20], rows[20:])
     assert len(list(matrices.matrices([KernelPoint(1.0, ratio=ratio) for ratio in (0.1, 1.0, 10.0)]))) == 3
     assert len(calls) == 1

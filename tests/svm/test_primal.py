@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from mixkern import VBMixture, datasets
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness
-from mixkern.kernels.laplacian import graph_laplacian
+from mixkern.kernels.graph import graph_laplacian
 from mixkern.svm import classifier
 
 HARD = 1e8  # far above every coefficient, and tested to be so

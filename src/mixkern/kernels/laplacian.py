@@ -34,55 +34,16 @@ from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
+from mixkern.kernels.graph import GraphWeights, graph_laplacian
 from mixkern.parts import ROWS, Parts, model_part, require
 from mixkern.threads import available_threads
 from mixkern.typing import Bounds, Floats, Ints
-from mixkern.validation import COUNT, as_floats
+from mixkern.validation import COUNT, FLAG, as_floats
 
 PIVOT = 1e-14  # where Cholesky stops, as a share of the largest diagonal: entries are rounded at 1e-16
 FAITHFUL = 1e-12  # largest difference between a definite matrix and its factor's square, as the same share
 BLOCK = 256  # rows or columns at a time
 MOST_ROWS, MOST_NEIGHBORS, MOST_DEGREE = 50_000, 1_000, 16  # of a graph in a model file: larger ones take hours
-
-
-def graph_laplacian(distances: ArrayLike, n_neighbors: int = 7) -> csr_array:
-    """Normalised Laplacian of the graph that joins each row with its nearest neighbours, in both directions.
-
-    Parameters
-    ----------
-    distances : array-like of shape (n, n)
-        Between all rows.
-    n_neighbors : int, default=7
-        Neighbours of each row; a row is also joined with those that it is a neighbour of.
-
-    Examples
-    --------
-    >>> D = abs(np.subtract.outer([0.0, 1.0, 5.0], [0.0, 1.0, 5.0]))
-    >>> graph_laplacian(D, n_neighbors=1).toarray().round(2)
-    array([[ 1.  , -0.71,  0.  ],
-           [-0.71,  1.  , -0.71],
-           [ 0.  , -0.71,  1.  ]])
-    """
-    D = np.asarray(distances, dtype=float)
-    n = len(D)
-    k = min(n_neighbors, n - 1)
-    with ThreadPoolExecutor(available_threads()) as pool:
-        blocks = pool.map(lambda i: _nearest(D, i, min(i + BLOCK, n), k), range(0, n, BLOCK))
-        chosen = np.concatenate([np.empty((0, k), dtype=int), *blocks])
-    ones = np.ones(n * k)
-    graph = csr_array((ones, (np.repeat(np.arange(n), k), chosen.ravel())), shape=(n, n))
-    graph = ((graph + graph.T) > 0).astype(float)
-    degree = np.maximum(graph.sum(axis=1), 1.0)
-    scale = csr_array((1 / np.sqrt(degree), (np.arange(n), np.arange(n))), shape=(n, n))
-    identity = csr_array((np.ones(n), (np.arange(n), np.arange(n))), shape=(n, n))
-    return csr_array(identity - scale @ graph @ scale)
-
-
-def _nearest(D: Floats, start: int, end: int, k: int) -> Ints:  # (end - start, k)
-    """Positions of the nearest neighbours of some rows; a row is never its own, even among equal rows."""
-    block = np.array(D[start:end])
-    block[np.arange(end - start), np.arange(start, end)] = np.inf
-    return np.argpartition(block, k - 1, axis=1)[:, :k] if k else np.empty((end - start, 0), dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +204,12 @@ class LaplacianKernel(Kernel):
         Neighbours in the graph: the nearest rows by the distance of the base kernel.
     degree : int, default=1
         Power p of the Laplacian.
+    weights : {"binary", "heat"}, default="binary"
+        Weight of an edge of the graph: 1, or exp(-d^2 / (2 t^2)) for neighbours at the distance d, where t is the mean
+        distance of neighbours; see ``mixkern.kernels.graph``.
+    normalised : bool, default=True
+        Whether the Laplacian is normalised by the degrees of the rows. Without, its eigenvalues are larger, and so is
+        the effect of a ratio.
     ratio : float, default=100.0
         gamma_I / gamma_A: weight of the graph against the base kernel; 0 is the base kernel alone.
     ratio_bounds : pair of float or "fixed", default="fixed"
@@ -255,7 +222,8 @@ class LaplacianKernel(Kernel):
     call factorises the base kernel among all rows, and keeps the factors: :meth:`with_ratio` shares all that does not
     depend on the ratio, :meth:`with_base` the graph. Among rows of the graph, values are accurate to 1e-10 for ratios
     of 1e-8 to 1e8. For new rows, eigenvalues of the base kernel below 1e-14 are left out: values are accurate to 1e-8
-    for ratios up to 1e3, and to 1e-5 at 1e8.
+    for ratios up to 1e3, and to 1e-5 at 1e8. Without normalisation, the Laplacian's eigenvalues reach twice the largest
+    degree: with p up to 2, values are accurate to 1e-10 for ratios up to 1e3, to 1e-7 at 1e6, and to 1e-5 at 1e8.
 
     Examples
     --------
@@ -277,6 +245,8 @@ class LaplacianKernel(Kernel):
         *,
         n_neighbors: int = 7,
         degree: int = 1,
+        weights: str = "binary",
+        normalised: bool = True,
         ratio: float = 100.0,
         ratio_bounds: Bounds = "fixed",
     ) -> None:
@@ -284,6 +254,8 @@ class LaplacianKernel(Kernel):
         self.rows = rows
         self.n_neighbors = n_neighbors
         self.degree = degree
+        self.weights = weights
+        self.normalised = normalised
         self.ratio = ratio
         self.ratio_bounds = ratio_bounds
 
@@ -316,11 +288,18 @@ class LaplacianKernel(Kernel):
         rows = self._graph_rows
         if self.n_neighbors < 1 or self.degree < 1:
             raise KernelError(f"n_neighbors and degree must be 1 or more, but are {self.n_neighbors}, {self.degree}.")
-        laplacian = graph_laplacian(self._distances(rows), self.n_neighbors)
+        laplacian = self._laplacian(rows)
         power = laplacian
         for _ in range(self.degree - 1):
             power = csr_array(power @ laplacian)
         return power
+
+    def _laplacian(self, rows: Any) -> csr_array:
+        """Laplacian of the graph; binary weights need the order of distances alone, and so no square roots."""
+        distances = self._sq_distances(rows)
+        if str(self.weights) != GraphWeights.BINARY:
+            distances = np.sqrt(np.maximum(distances, 0.0))
+        return graph_laplacian(distances, self.n_neighbors, weights=self.weights, normalised=self.normalised)
 
     @cached_property
     def deformation(self) -> Deformation:
@@ -338,7 +317,7 @@ class LaplacianKernel(Kernel):
             raise NotBoundError("LaplacianKernel has no rows for its graph. Bind them first: kernel.bind(X).")
         return self._read(self.rows)
 
-    def _distances(self, rows: Any) -> Floats:  # (n, n)
+    def _sq_distances(self, rows: Any) -> Floats:  # (n, n)
         """Squared distances between rows by the base kernel, categories included."""
         if isinstance(self.base, DistanceKernel):
             return self.base.pair_terms(rows).exponent(self.base.alpha, self.base.beta)
@@ -450,6 +429,8 @@ class LaplacianKernel(Kernel):
         require(rows is None or (ROWS.accepts(rows) and len(rows) <= MOST_ROWS), "graph")
         require(COUNT.accepts(kernel.n_neighbors) and kernel.n_neighbors <= MOST_NEIGHBORS, "number of neighbours")
         require(COUNT.accepts(kernel.degree) and kernel.degree <= MOST_DEGREE, "degree of the graph")
+        require(isinstance(kernel.weights, str) and kernel.weights in list(GraphWeights), "weights of the graph")
+        require(FLAG.accepts(kernel.normalised), "normalisation of the graph")
         return kernel
 
     def __repr__(self) -> str:

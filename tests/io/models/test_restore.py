@@ -85,6 +85,13 @@ def with_part(content, names, wrong):
         (("kernel_",), {"class": "LaplacianKernel", "parts": {"base": None, "degree": 10**9}}, "degree of the graph"),
         (("kernel_",), {"class": "LaplacianKernel", "parts": {"base": None, "n_neighbors": 10**6}}, "number of neigh"),
         (("kernel_",), {"class": "LaplacianKernel", "parts": {"base": None, "rows": [1.0]}}, "graph"),
+        (
+            ("kernel_",),
+            {"class": "LaplacianKernel", "parts": {"base": None, "weights": "warm"}},
+            "weights of the graph",
+        ),
+        (("kernel_",), {"class": "LaplacianKernel", "parts": {"base": None, "weights": [1]}}, "weights of the"),
+        (("kernel_",), {"class": "LaplacianKernel", "parts": {"base": None, "normalised": 1}}, "normalisation of the"),
         ((*COLUMN, "mean"), {"float": "inf"}, "mean"),
         ((*COLUMN, "origin"), "0", "origin"),
         ((*COLUMN, "n_values"), 0.5, "n_values"),
