@@ -17,10 +17,12 @@ NAMES = [
     "weights",
     "robustness_prior",
     "robustness_subsets",
+    "search_line",
     "search_maps",
     "components_many",
     "components_few",
     "comparison",
+    "protocol",
     "published_ranks",
 ]
 FIGURES = paper.paper_figures()
@@ -54,6 +56,11 @@ def test_all_figures_are_there_in_the_order_of_the_paper():
         assert figure.title
         assert figure.caption
         assert callable(figure.draw)
+
+
+def test_every_number_of_the_paper_occurs_once_and_in_order():
+    found = [int(number) for figure in FIGURES.values() for number in figure.number.split(" and ")]
+    assert found == list(range(1, 16))
 
 
 def test_figures_cannot_be_changed_and_the_registry_is_a_copy():

@@ -155,7 +155,7 @@ def figures(folder: Path, suffix: str, only: list[str] | None) -> None:
     for name in wanted:
         path = folder / f"{name}.{suffix}"
         write_picture(path, drawings[name].draw, dpi=130)
-        click.echo(f"{path}: {drawings[name].title}")
+        click.echo(f"{path}: Figure {drawings[name].number}: {drawings[name].title}")
 
 
 @paper_group.command(short_help="Write all tables and figures as one HTML page.")

@@ -110,7 +110,10 @@ def _titled(test: RankTest) -> RankTest:
 
 
 def _figures() -> tuple[Block, ...]:
-    return tuple(Picture(each.name, each.title, each.caption, each.draw) for each in paper_figures().values())
+    return tuple(
+        Picture(each.name, f"Figure {each.number}: {each.title}", each.caption, each.draw)
+        for each in paper_figures().values()
+    )
 
 
 # ---------------------------------------------------------------- sentences from numbers
