@@ -8,7 +8,15 @@ from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leade
 from mixkern_study.method import Method, Trained, TrainingData, all_rows, labels_only, own_estimator
 from mixkern_study.method_list import BASELINES, METHODS
 from mixkern_study.other_sets import CONFIRMATION, OUTSIDE, TUNING, WIDE
-from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, Reading, StudyError
+from mixkern_study.protocol import (
+    DensityStrategy,
+    Experiment,
+    LabelChoice,
+    Protocol,
+    Reading,
+    Responsibilities,
+    StudyError,
+)
 from mixkern_study.published import (
     KERNELS,
     Accuracy,
@@ -30,6 +38,7 @@ from mixkern_study.tables import (
     settings_table,
     statistics_table,
 )
+from mixkern_study.variant import Variant, run_variants, variants
 
 __all__ = [
     "BASELINES",
@@ -48,11 +57,13 @@ __all__ = [
     "Entry",
     "Evaluation",
     "Experiment",
+    "LabelChoice",
     "Leaderboard",
     "Method",
     "Protocol",
     "RankTest",
     "Reading",
+    "Responsibilities",
     "Result",
     "RunTimes",
     "Step",
@@ -63,6 +74,7 @@ __all__ = [
     "Trained",
     "TrainingData",
     "Trial",
+    "Variant",
     "accuracy_table",
     "all_rows",
     "compare_data_sets",
@@ -81,7 +93,9 @@ __all__ = [
     "run_leaderboard",
     "run_time_table",
     "run_times",
+    "run_variants",
     "settings_table",
     "statistics_table",
     "study_fold",
+    "variants",
 ]

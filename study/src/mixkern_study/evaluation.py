@@ -20,17 +20,18 @@ from mixkern.sampling import class_subsample, subsample
 from mixkern.search import Scoring, SearchTrial
 from mixkern.search.gram_cache import DistanceGramCache, GramCache, LaplacianGramCache, LaplacianKernels
 from mixkern.search.grid import KernelPoint, kernel_points
-from mixkern.search.trial import Settings, Trials, TrialScorer
+from mixkern.search.trial import Settings
 from mixkern.svm import DecisionFunction, Dual, classifier
 from mixkern.svm.decision import values_for
 from mixkern.svm.folds import Train, fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern_study.fold import StudyFold
-from mixkern_study.protocol import RATED, DensityStrategy, Protocol, Reading
+from mixkern_study.protocol import RATED, DensityStrategy, Protocol, Reading, Responsibilities
+from mixkern_study.rating import Rating, rated
 from mixkern_study.record import CellKey, Result, Trial
 
-SHAPES = ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0))  # alpha and beta of the first stage, where a table has categories
+LAP_SHAPES = ((1.0, 1.0), (1.0, 0.1), (0.1, 1.0), (0.0, 1.0))  # alpha and beta of LAP: each pair has its own graph
 MOST_EIGENVALUES = 2_000  # rows whose kernel matrix is examined
 
 
@@ -42,13 +43,14 @@ class Draw:
     repeat: int
     labelled: Ints
     seed: int
+    labels: str = "components"  # how they were chosen
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A trial, the density of its kernel, and the first reading that it was tried for.
+    """A trial, the density of its kernel, and the first reading that it was rated for.
 
-    A reading may not choose trials that were tried for a later one, which has read more labels.
+    A reading may not choose trials that were rated on more rows for a later one, which has read more labels.
     """
 
     density: str
@@ -75,83 +77,81 @@ class Evaluation:
         self.fold, self.protocol, self.name = fold, protocol, KernelName(kernel)
         self.plain = next(iter(densities))
         self.has_density = self.name in (KernelName.RWM, KernelName.GMM)
+        self.is_swept = fold.is_mixed and self.name is not KernelName.LAP
         self.densities = dict(densities) if self.has_density else {self.plain: densities[self.plain]}
-        if self.has_density and protocol.density == DensityStrategy.DEFAULT:  # the paper's own is taken as it is
-            self.densities = {name: mixture.steadied(len(fold.train)) for name, mixture in densities.items()}
+        if self.has_density:
+            self.densities = {name: self._of_kernel(mixture) for name, mixture in self.densities.items()}
         self._rows = {name: _KernelRows(self, mixture) for name, mixture in self.densities.items()}
 
-    def results(self, draws: Sequence[Draw]) -> tuple[list[Result], list[Trial]]:
-        """Search, choose and test; return the results by every reading, and all trials."""
+    def _of_kernel(self, mixture: Mixture) -> Mixture:
+        """Return a density as RWM and GMM use it."""
+        if self.protocol.density == DensityStrategy.DEFAULT:  # the paper's own is taken as it is
+            mixture = mixture.steadied(len(self.fold.train))
+        if self.name is KernelName.RWM and self.protocol.responsibilities == Responsibilities.NUMBERS:
+            mixture = mixture.with_common_categories()
+        return mixture
+
+    def results(self, draws: Sequence[Draw]) -> list[tuple[list[Result], list[Trial]]]:
+        """Search, choose and test; return for each draw the results by every reading, and the trials to store."""
         start = perf_counter()
-        searches = [
-            {name: rows.search(draw, self.protocol.scout_rows) for name, rows in self._rows.items()} for draw in draws
-        ]
         found: list[list[Candidate]] = [[] for _ in draws]
-        for name in self.densities:
-            trials = [search[name].of(self._first_stage()) for search in searches]
-            for of_draws in zip(*trials, strict=True):  # one kernel matrix for all draws at a time
-                for each, trial in zip(found, of_draws, strict=True):
-                    each.append(Candidate(name, trial))
-        for search, each in zip(searches, found, strict=True):
-            self._second_stage(search, each)
-        finals = [self._final(draw, each) for draw, each in zip(draws, found, strict=True)]
+        first = self.protocol.sweep_rows if self.is_swept else self.protocol.scout_rows
+        for name, rows in self._rows.items():
+            ratings = [rows.rating(draw, first) for draw in draws]
+            for each, trials in zip(found, rated(ratings, self._settings(name)), strict=True):
+                each += [Candidate(name, trial) for trial in trials]
+        finals = [self._final(draw, each, first) for draw, each in zip(draws, found, strict=True)]
         seconds = (perf_counter() - start) / len(draws)
-        results: list[Result] = []
-        records: list[Trial] = []
+        results = []
         for draw, each, final in zip(draws, found, finals, strict=True):
-            n_trials = len(each) + len(final)
-            tested = self._tested(draw, final or each)
-            results += [replace(result, search_s=seconds, n_trials=n_trials) for result in tested]
-            records += [Trial.of(self._key(draw), one.density, one.trial) for one in final or each]
-        return results, records
+            facts: dict[str, Any] = {"search_s": seconds, "n_trials": len(each) + len(final)}
+            tested = [replace(result, **facts) for result in self._tested(draw, final or each)]
+            kept = self._kept(final or each)
+            results.append((tested, [Trial.of(self._key(draw), one.density, one.trial) for one in kept]))
+        return results
+
+    def _kept(self, found: list[Candidate]) -> list[Candidate]:
+        """Return the trials that are stored: the best alpha, beta and ratio of each C and gamma, by each reading."""
+        best: dict[tuple[Any, ...], Candidate] = {}
+        for reading in RATED:
+            for one in self._ordered(found, reading):
+                best.setdefault((reading, one.density, one.trial.C, one.trial.gamma), one)
+        return list({id(one): one for one in best.values()}.values())
 
     def _key(self, draw: Draw) -> CellKey:
         return CellKey(draw.experiment, self.fold.data_set, self.fold.number, draw.repeat, str(self.name))
 
     # ---------------------------------------------------------------- settings
 
-    def _first_stage(self) -> list[Settings]:
-        """Return all kernels with every C, in an order in which neighbours share most work."""
-        shapes = SHAPES if self.fold.is_mixed else SHAPES[:1]
-        pairs: Sequence[tuple[float | None, tuple[float, ...]]] = [(None, self.protocol.C)]
+    def _settings(self, density: str) -> list[Settings]:
+        """Return all kernels of a density with every C, in an order in which neighbours share most work."""
+        protocol = self.protocol
         if self.name is KernelName.LAP:
-            pairs = ratios(self.protocol)
-        return [
-            (KernelPoint(gamma, alpha, beta, ratio), C)
-            for alpha, beta in shapes
-            for gamma in self.protocol.gamma
-            for ratio, C in pairs
-        ]
+            return [
+                (KernelPoint(gamma, alpha, beta, ratio), C)
+                for alpha, beta in (LAP_SHAPES if self.fold.is_mixed else LAP_SHAPES[:1])
+                for gamma in protocol.gamma
+                for ratio, C in ratios(protocol)
+            ]
+        weights = protocol.weights if density == self.plain else protocol.ceiling_weights
+        weights = weights if self.fold.is_mixed else (1.0,)
+        return [(point, protocol.C) for point in kernel_points(protocol.gamma, weights, weights, [None])]
 
-    def _second_stage(self, search: Mapping[str, Trials], found: list[Candidate]) -> None:
-        """For tables with categories, try all values of alpha and beta at the best of the first stage by each reading.
-
-        LAP is left out, because each pair would need a graph of its own.
-        """
-        if not self.fold.is_mixed or self.name is KernelName.LAP:
-            return
-        for reading in RATED:
-            best = self._best(found, reading)
-            seen = {(one.trial.point.key, one.trial.C) for one in found if one.density == best.density}
-            weights = self.protocol.weights
-            points = kernel_points([best.trial.gamma], weights, weights, [best.trial.point.ratio])
-            settings = [(point, (best.trial.C,)) for point in points if (point.key, best.trial.C) not in seen]
-            found += [Candidate(best.density, trial, reading) for trial in search[best.density].of(settings)]
-
-    def _final(self, draw: Draw, found: list[Candidate]) -> list[Candidate]:
+    def _final(self, draw: Draw, found: list[Candidate], first: int) -> list[Candidate]:
         """Rate the best settings by each reading again on more rows; empty where all rows were used already."""
-        if len(draw.labelled) <= self.protocol.scout_rows:
+        if len(draw.labelled) <= first:
             return []
+        n_finalists = self.protocol.n_sweep_finalists if self.is_swept else self.protocol.n_finalists
         finalists: dict[tuple[Any, ...], Candidate] = {}
         for reading in RATED:
-            for one in self._ordered(found, reading)[: self.protocol.n_finalists]:
+            for one in self._ordered(found, reading)[:n_finalists]:
                 finalists.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, reading=reading))
         final = []
         for name, rows in self._rows.items():
             mine = sorted((f for f in finalists.values() if f.density == name), key=lambda f: f.trial.point.order)
             if mine:
                 settings = [(f.trial.point, (f.trial.C,)) for f in mine]
-                trials = rows.search(draw, self.protocol.max_labelled).of(settings)
+                trials = rated([rows.rating(draw, self.protocol.max_labelled)], settings)[0]
                 final += [replace(one, trial=trial) for one, trial in zip(mine, trials, strict=True)]
         return final
 
@@ -239,7 +239,15 @@ class _KernelRows:
         if evaluation.name is KernelName.LAP:
             random = np.random.RandomState(evaluation.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = np.sort(subsample(np.arange(len(self.train)), evaluation.protocol.max_graph_rows, random))
-            self._laplacian = LaplacianKernels(LaplacianKernel(base, values_for(base, self.train[graph])))
+            self._laplacian = LaplacianKernels(
+                LaplacianKernel(
+                    base,
+                    values_for(base, self.train[graph]),
+                    degree=evaluation.protocol.degree,
+                    weights=evaluation.protocol.graph_weights,
+                    normalised=evaluation.protocol.normalised,
+                )
+            )
 
     def kernel(self, point: KernelPoint) -> Any:
         """Return the kernel with its settings."""
@@ -247,7 +255,7 @@ class _KernelRows:
             return self._laplacian.kernel(point)
         return replaced(self._base, gamma=point.gamma, alpha=point.alpha, beta=point.beta)
 
-    def search(self, draw: Draw, most: int) -> Trials:
+    def rating(self, draw: Draw, most: int) -> Rating:
         """Return what rates settings for one draw of labels, on at most ``most`` of its rows."""
         protocol, fold = self._evaluation.protocol, self._evaluation.fold
         random = np.random.RandomState(draw.seed)
@@ -263,8 +271,8 @@ class _KernelRows:
             position = np.full(fold.n_classes, -1)
             position[known] = np.arange(len(known))
             other_codes = position[fold.train_codes[others]]
-        scorer = TrialScorer(codes, np.ones(len(codes)), folds, self._trainer, other_codes)
-        return Trials(self._grams(self.train[rows], self.train[others] if len(others) else None), scorer)
+        grams = self._grams(self.train[rows], self.train[others] if len(others) else None)
+        return Rating(grams, codes, folds, self._trainer, other_codes, protocol.max_iter)
 
     def _grams(self, labelled: Rows, others: Rows | None) -> GramCache:
         if self._laplacian is not None:

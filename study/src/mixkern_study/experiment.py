@@ -1,7 +1,7 @@
 """The paper's experiments: which cells a store lacks, and how each is computed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -10,13 +10,14 @@ from mixkern import datasets
 from mixkern.datasets import Dataset
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED
+from mixkern.validation import one_of
 from mixkern.wording import listing, nearest
 from mixkern_study.data_sets import load_tables
 from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.fold import StudyFold, density_names, fitted_density, labelled_rows, study_fold
 from mixkern_study.method import Method, TrainingData, chosen_methods
 from mixkern_study.method_list import BASELINES
-from mixkern_study.protocol import Experiment, Protocol, Reading, StudyError
+from mixkern_study.protocol import DensityStrategy, Experiment, LabelChoice, Protocol, Reading, StudyError
 from mixkern_study.published import KERNELS
 from mixkern_study.record import CellKey, Result
 from mixkern_study.run_time import fold_timings
@@ -24,7 +25,7 @@ from mixkern_study.runner import OnStep, quiet, run_jobs
 from mixkern_study.store import Store
 
 EFFORT = {"lap": 12.0, "rwm": 6.0, "gmm": 6.0}  # against other methods
-WITH_DENSITY = {"rwm", "gmm"}
+WITH_DENSITY, WITHOUT_DENSITY = {"rwm", "gmm"}, {"rbf", "lap"}
 
 
 def run(
@@ -35,6 +36,7 @@ def run(
     kernels: Iterable[str] = KERNELS,
     baselines: Mapping[str, Method] | Iterable[str] = (),
     repeats: int | Mapping[int, int] = 1,
+    labels: Iterable[str] | None = None,
     folds: Iterable[int] | None = None,
     n_jobs: int = -1,
     on_step: OnStep | None = None,
@@ -55,6 +57,10 @@ def run(
         Other methods as extra columns: names of :data:`BASELINES`, or your own by a name.
     repeats : int or mapping of int to int, default=1
         Draws of labels in experiments 1 and 2, or in each experiment that is named: ``{1: 5}``.
+    labels : iterable of str, default=None
+        Several choices of labels in experiment 1, see :class:`LabelChoice`: their results are those of protocols that
+        differ in ``labels`` alone, and kernels are computed once for all of them. By default that of the protocol,
+        which is also the one of experiment 2.
     folds : iterable of int, default=None
         Some folds only, counted from 0; by default all.
     n_jobs : int, default=-1
@@ -78,8 +84,15 @@ def run(
         **chosen_methods(baselines, BASELINES, "baseline"),
     }
     places = _places(store, data_sets, folds)
-    wanted = [(int(e), r) for e in map(Experiment, dict.fromkeys(experiments)) for r in range(_n_draws(e, repeats))]
-    names, known, done = _needed_densities(store.protocol, methods), store.density_names(), store.done()
+    stores = _by_labels(store, labels)
+    wanted = [
+        (choice, int(e), r)
+        for e in map(Experiment, dict.fromkeys(experiments))
+        for choice in (stores if e is Experiment.FOUR_PER_CLASS else [store.protocol.labels])
+        for r in range(_n_draws(e, repeats))
+    ]
+    names, known = needed_densities(store.protocol, methods), store.density_names()
+    done = {choice: each.done() for choice, each in stores.items()}
     densities = [
         _DensityJob(data, fold, names)
         for data, fold in places
@@ -89,7 +102,7 @@ def run(
         _CellJob(data, fold, name, method, draws)
         for data, fold in places
         for name, method in methods.items()
-        if (draws := tuple(d for d in wanted if CellKey(d[0], data.name, fold, d[1], name) not in done))
+        if (draws := tuple(d for d in wanted if CellKey(d[1], data.name, fold, d[2], name) not in done[d[0]]))
     ]
     run_jobs(store, densities, cells, n_jobs=n_jobs, on_step=on_step)
 
@@ -109,7 +122,7 @@ def run_times(
         As in :func:`run`.
     """
     done = {(timing.data_set, timing.fold) for timing in store.timings()}
-    names = _needed_densities(store.protocol, ())
+    names = needed_densities(store.protocol, ["rwm"])[:2]
     places = [(data, fold) for data, fold in _places(store, data_sets, folds) if (data.name, fold) not in done]
     run_jobs(store, [_TimingJob(data, fold, names) for data, fold in places], n_jobs=1, on_step=on_step)
 
@@ -121,6 +134,13 @@ def _places(
     tables = load_tables(store, datasets.names() if data_sets is None else data_sets)
     numbers = range(store.protocol.n_folds) if folds is None else dict.fromkeys(map(int, folds))
     return [(table, number) for table in tables for number in numbers]
+
+
+def _by_labels(store: Store, labels: Iterable[str] | None) -> dict[str, Store]:
+    """Return the stores of protocols with several choices of labels, that of the protocol first."""
+    protocol = store.protocol
+    choices = dict.fromkeys([protocol.labels, *(one_of(LabelChoice, each, "labels") for each in labels or ())])
+    return {str(each): store.with_protocol(replace(protocol, labels=str(each))) for each in choices}
 
 
 def _kernel(name: str) -> str:
@@ -135,9 +155,19 @@ def _n_draws(experiment: Experiment, repeats: int | Mapping[int, int]) -> int:
     return repeats.get(experiment, 1) if isinstance(repeats, Mapping) else repeats
 
 
-def _needed_densities(protocol: Protocol, methods: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the densities that methods need: RWM and GMM those of the ceiling, others the first."""
-    return tuple(density_names(protocol)[: None if WITH_DENSITY & set(methods) else 1])
+def needed_densities(protocol: Protocol, methods: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the densities that are needed: the one that labels are drawn by, and those of methods.
+
+    RWM and GMM use those of the ceiling as well, RBF and LAP none.
+
+    >>> protocol = Protocol(density="paper", priors=(1.0,))
+    >>> needed_densities(protocol, ["rbf"]), needed_densities(protocol, ["rwm"])
+    (('default',), ('default', 'paper', 'paper w0=1.0'))
+    """
+    methods, names = set(methods), density_names(protocol)
+    if not methods & WITH_DENSITY:
+        names = names[: 0 if methods <= WITHOUT_DENSITY else 1]
+    return tuple(dict.fromkeys([str(DensityStrategy.DEFAULT), *names]))
 
 
 # ---------------------------------------------------------------- jobs
@@ -179,9 +209,9 @@ class _TimingJob(_DensityJob):
     def work(self, store: Store) -> None:
         super().work(store)
         fold = study_fold(self.data, self.fold, store.protocol)
-        mixture = _mixtures(store, fold, self.names)[store.protocol.density]
-        labelled = labelled_rows(fold, mixture, Experiment.A_TENTH, 0, store.protocol)
-        store.add(fold_timings(fold, mixture, labelled, store.protocol))
+        mixtures = _mixtures(store, fold, self.names)
+        labelled = labelled_rows(fold, mixtures[DensityStrategy.DEFAULT], Experiment.A_TENTH, 0, store.protocol)
+        store.add(fold_timings(fold, mixtures[store.protocol.density], labelled, store.protocol))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +222,7 @@ class _CellJob:
     fold: int
     name: str
     method: Method | None  # None for a kernel
-    draws: tuple[tuple[int, int], ...]  # experiment and repeat
+    draws: tuple[tuple[str, int, int], ...]  # choice of labels, experiment and repeat
     n_cells: int = 1
 
     @property
@@ -201,19 +231,25 @@ class _CellJob:
 
     @property
     def effort(self) -> float:
-        largest = max(experiment for experiment, _ in self.draws)
+        largest = max(experiment for _, experiment, _ in self.draws)
         return len(self.data.X) * EFFORT.get(self.name, 1.0) * (largest + 0.2 * len(self.draws))
 
     def work(self, store: Store) -> None:
         protocol = store.protocol
         fold = study_fold(self.data, self.fold, protocol)
-        mixtures = _mixtures(store, fold, _needed_densities(protocol, [self.name]))
-        mixture = mixtures[protocol.density]
-        draws = [_draw(fold, mixture, *each, protocol) for each in self.draws]
+        mixtures = _mixtures(store, fold, needed_densities(protocol, [self.name]))
+        draws = [_draw(fold, mixtures[DensityStrategy.DEFAULT], *each, protocol) for each in self.draws]
+        stores = _by_labels(store, [draw.labels for draw in draws])
         if self.method is not None:
-            store.add([baseline_result(fold, mixture, self.name, self.method, draw) for draw in draws])
-        else:
-            store.add(*Evaluation(fold, mixtures, self.name, protocol).results(draws))
+            mixture = mixtures[protocol.density]
+            for draw in draws:
+                stores[draw.labels].add([baseline_result(fold, mixture, self.name, self.method, draw)])
+            return
+        wanted = [name for name in density_names(protocol) if name in mixtures] or [DensityStrategy.DEFAULT]
+        densities = {name: mixtures[name] for name in wanted}
+        found = Evaluation(fold, densities, self.name, protocol).results(draws)
+        for draw, records in zip(draws, found, strict=True):
+            stores[draw.labels].add(*records)
 
 
 def _mixtures(store: Store, fold: StudyFold, names: Iterable[str]) -> dict[str, Mixture]:
@@ -221,9 +257,9 @@ def _mixtures(store: Store, fold: StudyFold, names: Iterable[str]) -> dict[str, 
     return {name: mixture for name, mixture in found.items() if mixture is not None}
 
 
-def _draw(fold: StudyFold, mixture: Mixture, experiment: int, repeat: int, protocol: Protocol) -> Draw:
-    rows = labelled_rows(fold, mixture, Experiment(experiment), repeat, protocol)
-    return Draw(experiment, repeat, rows, protocol.seed_of(fold.data_set, fold.number, repeat))
+def _draw(fold: StudyFold, mixture: Mixture, labels: str, experiment: int, repeat: int, protocol: Protocol) -> Draw:
+    rows = labelled_rows(fold, mixture, Experiment(experiment), repeat, replace(protocol, labels=labels))
+    return Draw(experiment, repeat, rows, protocol.seed_of(fold.data_set, fold.number, repeat), labels)
 
 
 def baseline_result(fold: StudyFold, mixture: Mixture, name: str, method: Method, draw: Draw) -> Result:

@@ -1,5 +1,6 @@
 """A fold of the outer cross-validation: training rows, test rows, densities, and the rows that are labelled."""
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder
 from mixkern.errors import hint
 from mixkern.typing import Floats, Ints
-from mixkern_study.protocol import DensityStrategy, Experiment, Protocol, StudyError
+from mixkern_study.protocol import DensityStrategy, Experiment, LabelChoice, Protocol, StudyError
 
 MOST_DRAWS = 100  # of labels, until two classes are among them
 
@@ -93,19 +94,25 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
 
 
 def density_names(protocol: Protocol) -> list[str]:
-    """Return the names of a fold's densities: the one found without labels first, then those of the ceiling."""
-    return [str(protocol.density), *(f"w0={prior!r}" for prior in protocol.priors)]
+    """Return the names of a fold's densities: the one found without labels first, then those of the ceiling.
+
+    >>> density_names(Protocol(priors=(0.1, 1.0))), density_names(Protocol(priors=(0.1,), density="paper"))
+    (['default', 'w0=0.1', 'w0=1.0'], ['paper', 'paper w0=0.1'])
+    """
+    prefix = "" if protocol.density == DensityStrategy.DEFAULT else f"{protocol.density} "
+    return [protocol.density, *(f"{prefix}w0={prior!r}" for prior in protocol.priors)]
 
 
 def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
     """Return one of the densities of a fold, learned from its training rows without labels."""
     seed = protocol.seed_of(fold.data_set, fold.number, "density")
     rows = jitter(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
-    density: Any = VBMixture(n_categorical=fold.n_categorical, random_state=seed)
-    if name == DensityStrategy.REPRESENTATIVITY:
+    is_paper = name.startswith(DensityStrategy.PAPER)
+    density: Any = VBMixture(n_categorical=fold.n_categorical, merge=not is_paper, random_state=seed)
+    if name == DensityStrategy.PAPER:
         density = DensitySearch.from_paper(density=density, precision_prior=protocol.priors, random_state=seed)
     elif name != DensityStrategy.DEFAULT:
-        density.set_params(precision_prior=float(name.removeprefix("w0=")))
+        density.set_params(precision_prior=float(name.partition("w0=")[2]))
     mixture: Mixture = density.fit(rows).mixture_
     return mixture
 
@@ -116,8 +123,18 @@ def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
 def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, repeat: int, protocol: Protocol) -> Ints:
     """Return the training rows that have a label.
 
-    In experiment 1 they are drawn from dense regions; experiment 2 adds random ones to the same rows; in experiment 3
-    all have one. Draws without at least two classes, one of them twice, are drawn again.
+    In experiment 1 they are drawn as ``protocol.labels`` says; experiment 2 adds random ones to the same rows, up to a
+    share of the rows that is rounded up; in experiment 3 all have one. Draws without at least two classes, one of them
+    twice, are drawn again.
+
+    Parameters
+    ----------
+    fold : StudyFold
+        Training rows.
+    mixture : Mixture
+        Their density, by which regions are dense.
+    experiment, repeat, protocol
+        Which labels.
 
     Returns
     -------
@@ -129,7 +146,7 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
     random = np.random.RandomState(protocol.seed_of(fold.data_set, fold.number, repeat, "labels"))
     n_first = min(protocol.labels_per_class * fold.n_classes, len(fold.train))
     for _ in range(MOST_DRAWS):
-        rows = dense_rows(fold.train, mixture, n_first, random)
+        rows = _first_rows(fold, mixture, n_first, random, protocol)
         counts = np.bincount(fold.train_codes[rows])
         if (counts > 0).sum() > 1 and counts.max() > 1:
             break
@@ -140,9 +157,49 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
         )
     if experiment is Experiment.A_TENTH:
         others = np.setdiff1d(np.arange(len(fold.train)), rows)
-        n_more = max(0, round(protocol.share * len(fold.train)) - len(rows))
+        n_more = max(0, math.ceil(round(protocol.share * len(fold.train), 6)) - len(rows))
         rows = np.append(rows, random.choice(others, n_more, replace=False))
     return np.sort(rows)
+
+
+def _first_rows(fold: StudyFold, mixture: Mixture, n: int, random: np.random.RandomState, protocol: Protocol) -> Ints:
+    """Draw the rows that are labelled in experiment 1."""
+    match LabelChoice(protocol.labels):
+        case LabelChoice.RANDOM:
+            return random.choice(len(fold.train), n, replace=False)
+        case LabelChoice.DENSE:
+            return random.choice(denser_half(mixture.log_density(fold.train), n), n, replace=False)
+        case LabelChoice.DENSE_PER_CLASS:
+            log_density = mixture.log_density(fold.train)
+            rows = dense_rows_per_class(log_density, fold.train_codes, protocol.labels_per_class, random)
+            # Two classes of Ecoli have two rows: with four of each class, there would be fewer labels than published.
+            others = np.setdiff1d(denser_half(log_density, n), rows)
+            return np.append(rows, random.permutation(others)[: n - len(rows)])
+        case _:
+            return dense_rows(fold.train, mixture, n, random)
+
+
+def denser_half(log_density: Floats, least: int = 0) -> Ints:
+    """Return the rows where the density is highest, half of them or ``least``, the densest first.
+
+    >>> denser_half(np.array([-3.0, -1.0, -2.0])), denser_half(np.array([-3.0, -1.0, -2.0]), least=3)
+    (array([1, 2]), array([1, 2, 0]))
+    """
+    return np.argsort(-log_density, kind="stable")[: max((len(log_density) + 1) // 2, least)]
+
+
+def dense_rows_per_class(log_density: Floats, codes: Ints, n: int, random: np.random.RandomState) -> Ints:
+    """Draw n rows of each class from the denser half of its rows; fewer where a class has fewer.
+
+    >>> codes, log_density = np.array([0, 0, 0, 0, 1]), np.array([-1.0, -2.0, -9.0, -9.0, -5.0])
+    >>> np.sort(dense_rows_per_class(log_density, codes, 2, np.random.RandomState(0)))
+    array([0, 1, 4])
+    """
+    chosen = []
+    for label in np.unique(codes):
+        rows = np.flatnonzero(codes == label)
+        chosen.append(random.permutation(rows[denser_half(log_density[rows], n)])[:n])
+    return np.concatenate(chosen)
 
 
 def dense_rows(rows: Floats, mixture: Mixture, n: int, random: np.random.RandomState) -> Ints:
@@ -166,7 +223,6 @@ def dense_rows(rows: Floats, mixture: Mixture, n: int, random: np.random.RandomS
     chosen = []
     for k in np.flatnonzero(counts):
         members = np.flatnonzero(component == k)
-        dense = members[np.argsort(-log_density[members], kind="stable")]
-        n_dense = max((len(members) + 1) // 2, counts[k])
-        chosen.append(random.choice(dense[:n_dense], counts[k], replace=False))
+        dense = members[denser_half(log_density[members], counts[k])]
+        chosen.append(random.choice(dense, counts[k], replace=False))
     return np.concatenate(chosen)

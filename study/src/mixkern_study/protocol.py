@@ -2,17 +2,19 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import IntEnum, StrEnum
 from zlib import crc32
 
 from mixkern.density.search import PAPER_PRIORS
 from mixkern.errors import MixkernError
+from mixkern.kernels.graph import GraphWeights
 from mixkern.search.svc import DECADES, PAPER_WEIGHTS
 from mixkern.validation import numbers_to_try, one_of
 
 KEY_LENGTH = 12
-REVISION = 2  # raised when the same settings give other results
+REVISION = 3  # raised when the same settings give other results
 
 
 class StudyError(MixkernError, ValueError):
@@ -37,21 +39,50 @@ class Reading(StrEnum):
 
     EXPECTED_ERROR = "expected_error"  # no label outside the training labels is read
     OPTIMISTIC = "optimistic"  # C and gamma are rated on labels of unlabelled rows, the density has seen none
-    CEILING = "ceiling"  # and so is the prior of the density: what the method could reach
+    CEILING = "ceiling"  # and so is the density of RWM and GMM, the best of six: what the method could reach
     DEFAULT = "default"  # nothing is chosen: default settings
 
 
 RATED = (Reading.EXPECTED_ERROR, Reading.OPTIMISTIC, Reading.CEILING)
 
 
+class LabelChoice(StrEnum):
+    """Rows that are labelled in experiment 1: readings of "samples lying in high density regions randomly"."""
+
+    COMPONENTS = "components"  # every component by its share, from the denser half of its rows
+    DENSE = "dense"  # from the denser half of all rows
+    DENSE_PER_CLASS = "dense_per_class"  # equally many of each class, from the denser half of its rows
+    RANDOM = "random"  # from all rows
+
+
 class DensityStrategy(StrEnum):
     """How the density is chosen without labels."""
 
     DEFAULT = "default"  # the project's own: default priors, and covariances shrunk towards their mean in kernels
-    REPRESENTATIVITY = "representativity"  # the paper's: a search over priors by the divergence from a Parzen window
+    PAPER = "paper"  # a search over all priors by the divergence from a Parzen window; no mergers, nothing shrunk
 
 
-GRIDS = ("C", "gamma", "intrinsic", "ambient", "weights")
+class Responsibilities(StrEnum):
+    """Columns that responsibilities of components are computed from."""
+
+    ALL = "all"
+    NUMBERS = "numbers"  # the paper writes the distance as a function of the continuous columns
+
+
+GRIDS = ("C", "gamma", "intrinsic", "ambient", "weights", "ceiling_weights")
+
+
+CHOICES: tuple[tuple[type[StrEnum], str], ...] = (
+    (LabelChoice, "labels"),
+    (DensityStrategy, "density"),
+    (Responsibilities, "responsibilities"),
+    (GraphWeights, "graph_weights"),
+)
+
+
+def digest(text: str) -> str:
+    """Return a short digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]
 
 
 def _tens(low: int, high: int) -> tuple[float, ...]:
@@ -77,16 +108,31 @@ class Protocol:
         Values to try of LAP's gamma_I and gamma_A. The kernel depends on their ratio, and one over gamma_A is its C.
     weights : tuple of float
         Values to try of alpha and beta, for tables with categories.
-    density : {"default", "representativity"}
-        How the density is chosen without labels.
+    ceiling_weights : tuple of float
+        The same for the densities that the ceiling alone chooses from.
+    labels : {"components", "dense", "dense_per_class", "random"}
+        Which rows are labelled in experiment 1, see :class:`LabelChoice`. Dense regions are those of the density of the
+        strategy ``"default"``, so that the same rows are labelled whichever density the kernels have.
+    density : {"default", "paper"}
+        How the density of the kernels is chosen without labels, see :class:`DensityStrategy`.
     priors : tuple of float
-        Precision priors that the search by representativity, and the ceiling, choose from.
+        Precision priors that the search of the strategy ``"paper"``, and the ceiling, choose from.
+    responsibilities : {"all", "numbers"}
+        Columns that the responsibilities in RWM are computed from.
+    graph_weights : {"binary", "heat"}
+        Weights of the edges of LAP's graph.
+    normalised : bool
+        Whether the Laplacian of the graph is the normalised one.
+    degree : int
+        Power p of the Laplacian.
     max_graph_rows : int
         Rows of LAP's graph at most, drawn at random.
     max_labelled, max_unlabelled : int
         Rows that settings are rated on at most; the chosen ones are trained on all labelled rows.
     scout_rows, n_finalists : int
         Where more rows than the first are labelled, settings are rated on so many first, and only the best on more.
+    sweep_rows, n_sweep_finalists : int
+        The same for tables with categories, where some 4,000 settings are rated.
     max_iter : int
         Iterations of libsvm while settings are rated.
     seed : int
@@ -102,20 +148,31 @@ class Protocol:
     intrinsic: tuple[float, ...] = _tens(-6, 2)
     ambient: tuple[float, ...] = _tens(-6, 2)
     weights: tuple[float, ...] = PAPER_WEIGHTS
+    ceiling_weights: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0)
+    labels: str = "components"
     density: str = "default"
     priors: tuple[float, ...] = PAPER_PRIORS
+    responsibilities: str = "all"
+    graph_weights: str = "binary"
+    normalised: bool = True
+    degree: int = 1
     max_graph_rows: int = 3_000
     scout_rows: int = 300
     n_finalists: int = 12
+    sweep_rows: int = 60
+    n_sweep_finalists: int = 24
     max_labelled: int = 3_000
     max_unlabelled: int = 2_000
     max_iter: int = 20_000
     seed: int = 2015
 
     def __post_init__(self) -> None:
-        one_of(DensityStrategy, self.density, "density")
+        for kind, name in CHOICES:
+            object.__setattr__(self, name, str(one_of(kind, getattr(self, name), name)))
         for name in GRIDS:
-            object.__setattr__(self, name, tuple(numbers_to_try(getattr(self, name), name, zero=name == "weights")))
+            object.__setattr__(self, name, tuple(numbers_to_try(getattr(self, name), name, zero="weights" in name)))
+        if self.degree < 1:
+            raise StudyError(f"degree must be 1 or more, but it is {self.degree}.")
         if self.n_folds < 2 or self.n_inner_folds < 2:
             raise StudyError(f"There must be two folds or more, but there are {self.n_folds} and {self.n_inner_folds}.")
 
@@ -125,8 +182,17 @@ class Protocol:
 
     @property
     def key(self) -> str:
-        """Short digest of these settings."""
-        return hashlib.sha256(f"{REVISION} {self.to_json()}".encode()).hexdigest()[:KEY_LENGTH]
+        """Short digest of all settings."""
+        return digest(f"{REVISION} {self.to_json()}")
+
+    def key_of(self, scope: str, names: Iterable[str]) -> str:
+        """Return a short digest of some settings: the key of results that depend on no others.
+
+        >>> Protocol().key_of("density", ["seed"]) == Protocol(C=(1.0,)).key_of("density", ["seed"])
+        True
+        """
+        values = asdict(self)
+        return digest(f"{REVISION} {scope} {json.dumps({name: values[name] for name in names}, sort_keys=True)}")
 
     def seed_of(self, *parts: object) -> int:
         """Return a seed for one part of the study, which does not depend on the order of computation."""

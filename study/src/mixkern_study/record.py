@@ -1,21 +1,50 @@
-"""Records that studies keep: one class for each table of a store."""
+"""Records that studies keep: one class for each table of a store, and the settings that each record depends on."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from mixkern.search import SearchTrial
 from mixkern_study.calibration import Bins, expected_calibration_error
+from mixkern_study.protocol import DensityStrategy, Experiment
+from mixkern_study.published import KERNELS
 
 NAN = float("nan")
 
+# Settings of a protocol that records depend on: those with other values of other settings are the same.
+FOLDS = ("n_folds", "seed")
+LABELS = {1: ("labels", "labels_per_class"), 2: ("labels", "labels_per_class", "share"), 3: ()}
+DENSITY = ("density", "priors")
+GRAPH = ("intrinsic", "ambient", "graph_weights", "normalised", "degree", "max_graph_rows")
+RATING = (
+    *("n_inner_folds", "C", "gamma", "weights", "scout_rows", "n_finalists", "sweep_rows", "n_sweep_finalists"),
+    *("max_labelled", "max_unlabelled", "max_iter"),
+)
+OF_METHOD: Mapping[str, tuple[str, ...]] = {
+    "rwm": (*RATING, *DENSITY, "ceiling_weights", "responsibilities"),
+    "gmm": (*RATING, *DENSITY, "ceiling_weights"),
+    "rbf": RATING,
+    "lap": (*RATING, *GRAPH),
+}
+OTHER = "other"  # methods that choose nothing, with the density of the kernels
+
 
 class Record:
-    """A frozen dataclass that a store keeps: its fields are the columns of a table."""
+    """A frozen dataclass that a store keeps: its fields are the columns of a table.
+
+    Records of one table may depend on different settings of a protocol: each is in a scope.
+    """
 
     table: ClassVar[str]
     key: ClassVar[tuple[str, ...]]  # columns; new records replace those with the same values
     is_unique: ClassVar[bool] = True  # whether a key belongs to one record
+    scopes: ClassVar[Mapping[str, tuple[str, ...]]]  # settings that records of each scope depend on
+
+    @property
+    def scope(self) -> str:
+        """Which of the scopes it is in."""
+        return next(iter(self.scopes))
 
 
 def columns(kind: Any) -> list[str]:
@@ -39,6 +68,22 @@ class CellKey:
 
 
 CELL = tuple(columns(CellKey))
+
+
+def cell_scope(experiment: int, method: str) -> str:
+    """Return the scope of the results of a method in an experiment.
+
+    >>> cell_scope(1, "rwm"), cell_scope(2, "forest")
+    ('1 rwm', '2 other')
+    """
+    return f"{experiment} {method if method in KERNELS else OTHER}"
+
+
+CELL_SCOPES: Mapping[str, tuple[str, ...]] = {
+    cell_scope(experiment, method): (*FOLDS, *LABELS[experiment], *OF_METHOD.get(method, DENSITY))
+    for experiment in Experiment
+    for method in (*KERNELS, OTHER)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +118,7 @@ class Result(Record):
 
     table = "result"
     key = (*CELL, "reading")
+    scopes = CELL_SCOPES
 
     experiment: int
     data_set: str
@@ -100,6 +146,11 @@ class Result(Record):
     testing_s: float = 0.0
     seed: int = 0
 
+    @property
+    def scope(self) -> str:
+        """By experiment and method."""
+        return cell_scope(self.experiment, self.method)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Record):
@@ -108,6 +159,7 @@ class Trial(Record):
     table = "trial"
     key = CELL
     is_unique = False
+    scopes = CELL_SCOPES
 
     experiment: int
     data_set: str
@@ -127,6 +179,11 @@ class Trial(Record):
     beta: float
     ratio: float
 
+    @property
+    def scope(self) -> str:
+        """By experiment and method."""
+        return cell_scope(self.experiment, self.method)
+
     @classmethod
     def of(cls, cell: CellKey, density: str, trial: SearchTrial) -> Self:
         """Make a record of a trial of a search."""
@@ -144,16 +201,17 @@ class Timing(Record):
         The key. Methods ``"density"`` (the estimation of the density) and ``"rbf_kernel"`` (scikit-learn's function on
         the same rows) have ``building_s`` only.
     n_rows, n_labelled, n_test : int
-        Rows of the kernel matrix, labels, and unlabelled rows that are predicted.
+        Rows of the kernel matrix, labels, and rows that are predicted.
     building_s, training_s, testing_s : float
         The kernel matrix among all training rows (of LAP: the graph and the base kernel of all rows, and the matrix
-        among labelled ones), training on a tenth of them, and predictions of the unlabelled others.
+        among labelled ones), training on a tenth of them, and predictions of the test fold.
     grid_s : float
         All ratios of LAP at one gamma; NaN for others.
     """
 
     table = "timing"
     key = ("data_set", "fold", "method")
+    scopes: ClassVar = {"timing": (*FOLDS, *LABELS[2], *DENSITY, *GRAPH)}
 
     data_set: str
     fold: int
@@ -173,12 +231,18 @@ class FoldDensity(Record):
 
     table = "density"
     key = ("data_set", "fold", "name")
+    scopes: ClassVar = {"fitted": FOLDS, "searched": (*FOLDS, "priors")}
 
     data_set: str
     fold: int
     name: str
     mixture: str
     seconds: float
+
+    @property
+    def scope(self) -> str:
+        """Whether its priors were searched; else they are part of the name."""
+        return "searched" if self.name == DensityStrategy.PAPER else "fitted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +276,7 @@ class Entry(Record):
 
     table = "entry"
     key = ("data_set", "budget", "choice", "draw", "method")
+    scopes: ClassVar = {"entry": FOLDS}
 
     data_set: str
     budget: int

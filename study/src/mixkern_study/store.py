@@ -9,7 +9,7 @@ import os
 import platform
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -19,9 +19,10 @@ from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 from mixkern.density import Mixture
-from mixkern_study.protocol import Protocol, StudyError
+from mixkern_study.protocol import Protocol, StudyError, digest
 from mixkern_study.record import (
     CELL,
+    FOLDS,
     RECORDS,
     CellKey,
     Entry,
@@ -33,10 +34,12 @@ from mixkern_study.record import (
     columns,
 )
 
-LAYOUT = 4
-# Files of the paper's experiments and of the leaderboard from before they shared a layout, and files with entries that
-# have no probabilities; columns that their tables lack are added.
-EARLIER_LAYOUTS = (160001149, 1150523984, 3)
+LAYOUT = 5
+# Files of the paper's experiments and of the leaderboard from before they shared a layout, files with entries that have
+# no probabilities, and files whose records have the key of the whole protocol. Columns that their tables lack are
+# added, and entries get their present key; results of the paper's experiments are computed again.
+EARLIER_LAYOUTS = (160001149, 1150523984, 3, 4)
+EARLIER_REVISION = 2  # in the keys of these files
 WAIT = 120.0  # seconds for another process to finish its writing
 LIBRARIES = ("mixkern", "numpy", "scipy", "scikit-learn", "pandas")
 
@@ -64,6 +67,7 @@ class Store:
     def __init__(self, path: str | Path, protocol: Protocol | None = None) -> None:
         self.path = Path(path)
         self.protocol = Protocol() if protocol is None else protocol
+        self._keys = {kind: _keys(kind, self.protocol) for kind in RECORDS}
         self._run: int | None = None
         self._prepare()
 
@@ -98,6 +102,8 @@ class Store:
                 for statement in _TABLES:
                     db.execute(statement)
                 _add_columns(db)
+                if layout in EARLIER_LAYOUTS:
+                    _renew_entry_keys(db)
                 db.execute(f"PRAGMA user_version={LAYOUT}")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
@@ -127,11 +133,21 @@ class Store:
                 self._run = int(db.execute(sql, row).lastrowid or 0)
         return self._run
 
+    def with_protocol(self, protocol: Protocol) -> "Store":
+        """Return the same file with another protocol."""
+        return Store(self.path, protocol)
+
     def runs(self) -> list[dict[str, Any]]:
-        """Return when, where and with which versions records of this protocol were computed."""
-        sql = "SELECT started, host, versions FROM run WHERE protocol = ? ORDER BY id"
+        """Return when, where and with which versions the records of this protocol were computed."""
+        found: set[int] = set()
         with self._open() as db:
-            rows = db.execute(sql, (self.protocol.to_json(),)).fetchall()
+            for kind in RECORDS:
+                if kind.is_unique:
+                    keys = list(self._keys[kind].values())
+                    sql = f"SELECT DISTINCT run FROM {kind.table} WHERE {_among('protocol', keys)}"  # noqa: S608
+                    found |= {row[0] for row in db.execute(sql, keys)}
+            sql = f"SELECT started, host, versions FROM run WHERE {_among('id', found)} ORDER BY id"  # noqa: S608
+            rows = db.execute(sql, list(found)).fetchall()
         return [{"started": row[0], "host": json.loads(row[1]), "versions": json.loads(row[2])} for row in rows]
 
     def add_data_set(self, name: str, key: str) -> None:
@@ -156,11 +172,12 @@ class Store:
                 for record in group:
                     by_kind[type(record)].append(record)
             for kind, records in by_kind.items():
-                keys = {(self.protocol.key, *_values(record, kind.key)) for record in records}
+                own = self._keys[kind]
+                keys = {(own[record.scope], *_values(record, kind.key)) for record in records}
                 db.executemany(f"DELETE FROM {kind.table} WHERE {_equal(['protocol', *kind.key])}", keys)  # noqa: S608
                 end = {"run": run} if kind.is_unique else {}
                 names = ["protocol", *columns(kind), *end]
-                rows = [(self.protocol.key, *_values(record, columns(kind)), *end.values()) for record in records]
+                rows = [(own[record.scope], *_values(record, columns(kind)), *end.values()) for record in records]
                 places = ", ".join("?" * len(names))
                 db.executemany(f"INSERT INTO {kind.table} ({', '.join(names)}) VALUES ({places})", rows)  # noqa: S608
 
@@ -178,15 +195,17 @@ class Store:
 
     def count(self, kind: type[Record]) -> int:
         """Return the number of records of one kind."""
-        sql = f"SELECT count(*) FROM {kind.table} WHERE protocol = ?"  # noqa: S608
+        keys = list(self._keys[kind].values())
+        sql = f"SELECT count(*) FROM {kind.table} WHERE {_among('protocol', keys)}"  # noqa: S608
         with self._open() as db:
-            return int(db.execute(sql, (self.protocol.key,)).fetchone()[0])
+            return int(db.execute(sql, keys).fetchone()[0])
 
     def _select(self, kind: type[Record], names: list[str], wanted: dict[str, Any]) -> list[tuple[Any, ...]]:
-        where = _equal(["protocol", *wanted])
+        keys = list(self._keys[kind].values())
+        where = " AND ".join([_among("protocol", keys), *(f"{name} = ?" for name in wanted)])
         sql = f"SELECT {', '.join(names)} FROM {kind.table} WHERE {where} ORDER BY rowid"  # noqa: S608
         with self._open() as db:
-            found = db.execute(sql, (self.protocol.key, *wanted.values())).fetchall()
+            found = db.execute(sql, (*keys, *wanted.values())).fetchall()
         nan = float("nan")  # SQLite keeps NaN as NULL
         return [tuple(nan if value is None else value for value in row) for row in found]
 
@@ -237,6 +256,16 @@ def host_facts() -> dict[str, Any]:
     }
 
 
+def _keys(kind: type[Record], protocol: Protocol) -> dict[str, str]:
+    """Return the key of the records of each scope: a digest of the settings that they depend on."""
+    return {scope: protocol.key_of(f"{kind.table} {scope}", names) for scope, names in kind.scopes.items()}
+
+
+def _among(name: str, values: Collection[object]) -> str:
+    """Return the SQL condition that a column has one of several values."""
+    return f"{name} IN ({', '.join('?' * len(values))})"
+
+
 def _equal(names: Iterable[str]) -> str:
     """Return the SQL condition that columns have given values."""
     return " AND ".join(f"{name} = ?" for name in names)
@@ -263,6 +292,15 @@ def _add_columns(db: sqlite3.Connection) -> None:
             if field.name not in found:
                 default = " DEFAULT ''" if field.default == "" else ""  # NULL is read as NaN
                 db.execute(f"ALTER TABLE {kind.table} ADD COLUMN {field.name}{default}")
+
+
+def _renew_entry_keys(db: sqlite3.Connection) -> None:
+    """Give entries of an earlier layout their present key: they do not depend on most settings of the protocol."""
+    for (text,) in db.execute("SELECT DISTINCT protocol FROM run").fetchall():
+        settings = json.loads(text)
+        protocol = Protocol(**{name: settings[name] for name in FOLDS})
+        new, old = _keys(Entry, protocol), digest(f"{EARLIER_REVISION} {text}")
+        db.execute("UPDATE OR REPLACE entry SET protocol = ? WHERE protocol = ?", (*new.values(), old))
 
 
 _TABLES = [

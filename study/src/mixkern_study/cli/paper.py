@@ -11,10 +11,11 @@ from mixkern.cli.option import name_list
 from mixkern.cli.output import step_progress, write_picture
 from mixkern.datasets import Dataset, names
 from mixkern.imports import optional
-from mixkern_study import BASELINES, KERNELS, DensityStrategy, Protocol, Store, run, run_times
+from mixkern_study import BASELINES, KERNELS, DensityStrategy, LabelChoice, Protocol, Store, run, run_times
 from mixkern_study.cli.table import data_command, own_table, print_accuracies
 from mixkern_study.plot import paper_figures
 from mixkern_study.report import write_pages, write_report
+from mixkern_study.variant import PEERS, REPEATS, run_variants
 
 STORE = "paper.sqlite"
 TIMES = "times"
@@ -37,11 +38,18 @@ def _store_option(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="How the density is chosen without labels.",
     )
+    labels = click.option(
+        "--labels",
+        type=click.Choice([str(each) for each in LabelChoice]),
+        default=str(LabelChoice.COMPONENTS),
+        show_default=True,
+        help="Which rows are labelled in experiment 1.",
+    )
     n_folds = click.option(
         "--folds", "n_folds", type=click.IntRange(2), default=5, show_default=True, help="Outer folds."
     )
     seed = click.option("--seed", type=int, default=Protocol().seed, show_default=True, help="Seed of all draws.")
-    return store(density(n_folds(seed(function))))
+    return store(labels(density(n_folds(seed(function)))))
 
 
 @click.group("paper")
@@ -72,10 +80,13 @@ paper_group.add_command(data_command)
     show_default=True,
     help="Some kernels.",
 )
-@click.option("--baselines", is_flag=True, help="Other methods as extra columns.")
+@click.option("--baselines", is_flag=True, help="Further methods as extra columns.")
 @click.option(
-    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Draws of labels, experiments 1, 2."
+    "--repeats",
+    type=click.IntRange(1),
+    help="Draws of labels, experiments 1 and 2.  [default: 5 in experiment 1, 1 in experiment 2]",
 )
+@click.option("--readings", is_flag=True, help="Run all readings of the protocol as well.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
 @click.option(
     "--table",
@@ -90,7 +101,8 @@ def run_command(
     data_sets: list[str] | None,
     kernels: list[str],
     baselines: bool,
-    repeats: int,
+    repeats: int | None,
+    readings: bool,
     jobs: int,
     table: tuple[Path, ...],
     target: str | None,
@@ -103,7 +115,8 @@ def run_command(
     \b
     Examples:
       mixkern paper run --experiment 1 --data-sets iris,wine
-      mixkern paper run --experiment 1 --repeats 5 --baselines
+      mixkern paper run --experiment 1 --repeats 10 --baselines
+      mixkern paper run --readings
       mixkern paper run --data-sets iris --table my.csv --target label
     """  # noqa: D301
     store = _store(**store_options)
@@ -111,21 +124,20 @@ def run_command(
     tables: list[str | Dataset] = list(names() if data_sets is None and not table else data_sets or [])
     tables += [own_table(path, target) for path in table]
     numbers = [int(each) for each in dict.fromkeys(chosen) if each != TIMES]
+    common: dict[str, Any] = {"repeats": REPEATS if repeats is None else repeats, "n_jobs": jobs}
     try:
         with step_progress() as on_step:
+            common["on_step"] = on_step
             if numbers:
-                run(
-                    store,
-                    experiments=numbers,
-                    data_sets=tables,
-                    kernels=kernels,
-                    baselines=BASELINES if baselines else (),
-                    repeats=repeats,
-                    n_jobs=jobs,
-                    on_step=on_step,
-                )
+                run(store, experiments=numbers, data_sets=tables, kernels=kernels, **common)
+                others = [number for number in numbers if number < 3]
+                run(store, experiments=others, data_sets=tables, kernels=(), baselines=PEERS, **common)
+            if numbers and baselines:
+                run(store, experiments=numbers, data_sets=tables, kernels=(), baselines=BASELINES, **common)
             if TIMES in chosen:
                 run_times(store, data_sets=tables, on_step=on_step)
+            if readings:
+                run_variants(store, data_sets=data_sets, **common)
     except KeyboardInterrupt:
         raise Stopped("What was finished is kept; the same command goes on from there.") from None
     for number in numbers:
@@ -188,11 +200,12 @@ def report(output: Path, pages: Path | None, figures: bool, **store_options: Any
         raise click.ClickException(f"The report could not be written: {error}") from error
 
 
-def _options(store: Path, density: str, n_folds: int, seed: int) -> str:
+def _options(store: Path, labels: str, density: str, n_folds: int, seed: int) -> str:
     """Return the options that identify results as text, those with default values left out."""
     usual = Protocol()
     given = {
         "--store": store if store != Path(STORE) else None,
+        "--labels": labels if labels != usual.labels else None,
         "--density": density if density != usual.density else None,
         "--folds": n_folds if n_folds != usual.n_folds else None,
         "--seed": seed if seed != usual.seed else None,
@@ -200,5 +213,5 @@ def _options(store: Path, density: str, n_folds: int, seed: int) -> str:
     return "".join(f" {name} {value}" for name, value in given.items() if value is not None)
 
 
-def _store(store: Path, density: str, n_folds: int, seed: int) -> Store:
-    return Store(store, Protocol(density=density, n_folds=n_folds, seed=seed))
+def _store(store: Path, **settings: Any) -> Store:
+    return Store(store, Protocol(**settings))
