@@ -216,7 +216,7 @@ def test_run_times_of_a_fold(tmp_path):
     assert all(timing.building_s > 0 for timing in found.values())
     assert found["lap"].grid_s > 0
     assert np.isnan(found["rwm"].grid_s)
-    assert (found["rwm"].n_rows, found["rwm"].n_labelled, found["rwm"].n_test) == (75, 12, 63)
+    assert (found["rwm"].n_rows, found["rwm"].n_labelled, found["rwm"].n_test) == (75, 12, 75)
     run_times(store, data_sets=["iris"], folds=[0], on_step=steps.append)
     assert len(steps) == 1
 

@@ -1,12 +1,14 @@
 """Folds, densities and the choice of labels."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mixkern import VBMixture, datasets
+from mixkern import DensitySearch, VBMixture, datasets
 from mixkern.density import Mixture
+from mixkern.density.preprocessing import jitter
 from mixkern_study import Experiment, Protocol, study_fold
 from mixkern_study.fold import dense_rows, density_names, fitted_density, labelled_rows
 from mixkern_study.protocol import StudyError
@@ -62,11 +64,36 @@ def test_densities_have_names_and_differ():
     assert fitted_density(fold, "default", PROTOCOL) == found["default"]
 
 
-def test_the_papers_search_chooses_one_of_the_priors():
+def test_densities_of_the_ceiling_have_the_prior_that_their_name_says():
+    """Those of the paper's strategy have no mergers."""
+    fold, seed = study_fold(datasets.load("iris"), 0, PROTOCOL), PROTOCOL.seed_of("iris", 0, "density")
+    protocol = replace(PROTOCOL, density="paper")
+    assert density_names(protocol) == ["paper", "paper w0=0.1", "paper w0=1.0"]
+    rows = jitter(fold.train, 4, np.random.RandomState(seed))
+    for name, merge in (("w0=1.0", True), ("paper w0=1.0", False)):
+        expected = VBMixture(merge=merge, precision_prior=1.0, random_state=seed).fit(rows).mixture_
+        assert fitted_density(fold, name, protocol) == expected
+
+
+def test_the_papers_search_is_over_all_priors(monkeypatch):
+    """Of w0 those of the protocol; no component is merged."""
+    searches = []
+
+    def recorded(search, rows):
+        searches.append(search)
+        return plain_fit(search, rows)
+
+    plain_fit = DensitySearch.fit
+    monkeypatch.setattr(DensitySearch, "fit", recorded)
     fold = study_fold(datasets.load("iris"), 0, PROTOCOL)
-    chosen = fitted_density(fold, "representativity", Protocol(density="representativity", priors=(0.1, 1.0)))
-    assert chosen.n_components >= 1
-    assert density_names(Protocol(density="representativity"))[0] == "representativity"
+    chosen = fitted_density(fold, "paper", Protocol(density="paper", priors=(0.1, 1.0)))
+    (search,) = searches
+    assert chosen == search.mixture_
+    assert (search.scoring, search.density.merge) == ("representativity", False)
+    assert search.precision_prior == (0.1, 1.0)
+    assert min(len(search.weight_concentration_prior), len(search.mean_precision_prior)) > 1
+    n_tried = 2 * len(search.weight_concentration_prior) * len(search.mean_precision_prior)
+    assert len(search.cv_results_["rank_test_score"]) == n_tried
 
 
 # ---------------------------------------------------------------- labels
@@ -83,7 +110,7 @@ def test_numbers_of_labels(iris):
     first = labelled_rows(fold, mixture, Experiment.FOUR_PER_CLASS, 0, PROTOCOL)
     second = labelled_rows(fold, mixture, Experiment.A_TENTH, 0, PROTOCOL)
     assert len(first) == 4 * 3
-    assert len(second) == max(12, round(0.1 * 120))
+    assert len(second) == max(12, math.ceil(0.1 * 120))
     assert set(first) <= set(second)
     assert labelled_rows(fold, mixture, Experiment.ALL, 0, PROTOCOL).tolist() == list(range(120))
 
@@ -94,7 +121,7 @@ def test_a_tenth_holds_the_labels_of_the_first_experiment():
     for repeat in range(3):
         first = labelled_rows(fold, mixture, Experiment.FOUR_PER_CLASS, repeat, PROTOCOL)
         second = labelled_rows(fold, mixture, Experiment.A_TENTH, repeat, PROTOCOL)
-        assert len(second) == len(np.unique(second)) == round(0.1 * len(fold.train))
+        assert len(second) == len(np.unique(second)) == math.ceil(len(fold.train) / 10)
         assert set(first) < set(second)
 
 

@@ -1,5 +1,7 @@
 """Records survive a kill, several writers, and files of earlier versions."""
 
+import hashlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -15,6 +17,7 @@ from mixkern import VBMixture, datasets
 from mixkern_study import CellKey, Entry, Protocol, Result, Store, Timing, Trial
 from mixkern_study.protocol import StudyError
 from mixkern_study.record import FoldDensity
+from mixkern_study.store import LAYOUT
 
 KEY = CellKey(1, "iris", 0, 0, "rwm")
 
@@ -93,6 +96,16 @@ def test_versions_and_host_are_kept_once_per_run(tmp_path):
     assert len(runs) == 2
     assert "scikit-learn" in runs[0]["versions"]
     assert set(runs[0]["host"]) == {"system", "machine", "python", "cores"}
+
+
+def test_another_protocol_in_the_same_file_belongs_to_the_same_run(tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    store.add([result()])
+    other = store.with_protocol(Protocol(labels="random"))
+    other.add([result(accuracy=0.1)])
+    assert (other.protocol, other.path, store.protocol) == (Protocol(labels="random"), store.path, Protocol())
+    assert [each.accuracy for each in (*store.results(), *other.results())] == [0.9, 0.1]
+    assert len(store.runs()) == len(other.runs()) == 1
 
 
 def test_a_store_travels_to_workers(tmp_path):
@@ -275,6 +288,28 @@ CREATE TABLE entry (
     structure_s, learning_s, error, seed, run INTEGER,
     PRIMARY KEY (protocol, data_set, budget, choice, draw, method));
 """
+BOARD_4 = BOARD.replace("error, seed,", "error, seed, log_loss, reliability,")
+
+# Settings of protocols before layout 5, whose records had the key of all of them.
+SETTINGS = {
+    "n_folds": 5,
+    "n_inner_folds": 4,
+    "labels_per_class": 4,
+    "share": 0.1,
+    "C": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0],
+    "density": "representativity",
+    "seed": 2015,
+}
+
+
+def _earlier_key(text):
+    return hashlib.sha256(f"2 {text}".encode()).hexdigest()[:12]
+
+
+def _run_of(number, **changes):
+    """Return a row of the table of runs, and the key of its records."""
+    text = json.dumps({**SETTINGS, **changes}, sort_keys=True)
+    return ("run", (number, "2026-01-01T00:00:00+00:00", "{}", "{}", text)), _earlier_key(text)
 
 
 def _earlier(path, layout, tables, *rows):
@@ -286,47 +321,60 @@ def _earlier(path, layout, tables, *rows):
     return Store(path)
 
 
-def test_results_of_an_earlier_version_are_read_and_added_to(tmp_path):
-    key, nan = Protocol().key, None
-    kept = (
-        1,
-        "iris",
-        0,
-        0,
-        "rwm",
-        "optimistic",
-        0.9,
-        12,
-        -1,
-        *[nan] * 5,
-        "",
-        0,
-        nan,
-        0,
-        nan,
-        nan,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0,
-    )
-    tried = (1, "iris", 0, 0, "rwm", "default", 0.2, 0.4, nan, 0.5, 0.8, 7.5, 1.0, 0.1, 1.0, 1.0, nan)
-    rows = [("result", (key, *kept, 1)), ("trial", (key, *tried))]
-    store = _earlier(tmp_path / "paper.sqlite", 160001149, PAPER, *rows)
-    assert repr(store.results()) == repr([result()])
-    assert repr(store.trials(KEY)) == repr([trial()])
-    store.add([result(fold=1), result(accuracy=0.5)], [trial(fold=1)], [entry()])
+def _layout(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+@pytest.mark.parametrize("layout", [160001149, 3, 4])
+def test_results_of_an_earlier_version_are_computed_again(tmp_path, layout):
+    """Their cells are not done, nothing of them is read, and the file is added to."""
+    run, key = _run_of(1)
+    nan = None
+    cell = (1, "iris", 0, 0, "rwm")
+    kept = (*cell, "optimistic", 0.9, 12, -1, *[nan] * 5, "", 0, nan, 0, nan, nan, 0.0, 0.0, 0.0, 0.0, 0)
+    tried = (*cell, "default", 0.2, 0.4, nan, 0.5, 0.8, 7.5, 1.0, 0.1, 1.0, 1.0, nan)
+    rows = [run, ("result", (key, *kept, 1)), ("trial", (key, *tried))]
+    store = _earlier(tmp_path / "paper.sqlite", layout, PAPER, *rows)
+    assert (store.results(), store.trials(KEY), store.done()) == ([], [], set())
+    store.add([result(), result(fold=1, accuracy=0.5)], [trial(fold=1)], [entry()])
     assert [each.accuracy for each in Store(store.path).results()] == [0.9, 0.5]
     assert store.done() == {KEY, CellKey(1, "iris", 1, 0, "rwm")}
+    assert repr(store.trials(CellKey(1, "iris", 1, 0, "rwm"))) == repr([trial(fold=1)])
     assert repr(store.entries()) == repr([entry()])
+    assert _layout(store.path) == LAYOUT
 
 
 @pytest.mark.parametrize("layout", [1150523984, 3])
 def test_entries_of_an_earlier_version_are_read_and_added_to(tmp_path, layout):
-    old = (Protocol().key, "iris", 4, "random", 0, "rwm", "C=1", 0.9, 0.8, 12, 3, 0.5, 0.25, "", 0, 1)
-    store = _earlier(tmp_path / "board.sqlite", layout, BOARD, ("entry", old))
+    run, key = _run_of(1)
+    old = (key, "iris", 4, "random", 0, "rwm", "C=1", 0.9, 0.8, 12, 3, 0.5, 0.25, "", 0, 1)
+    store = _earlier(tmp_path / "board.sqlite", layout, BOARD, run, ("entry", old))
     assert repr(store.entries()) == repr([entry()])
     added = entry(draw=1, log_loss=0.5, reliability="[[1,0.5,1]]")
     store.add([added])
     assert repr(Store(store.path).entries()) == repr([entry(), added])
+    assert _layout(store.path) == LAYOUT
+
+
+def test_entries_of_layout_4_keep_their_figures_under_the_key_of_what_they_depend_on(tmp_path):
+    """They depend on folds and seed alone: a protocol with another grid finds them, one with another seed does not."""
+    run, key = _run_of(1)
+    other_run, other_key = _run_of(2, seed=7)
+    figures = (4, "random", 0, "rwm", "C=1", 0.9, 0.8, 12, 3, 0.5, 0.25, "", 0, 0.5, "[[1,0.5,1]]")
+    rows = [("entry", (key, "iris", *figures, 1)), ("entry", (other_key, "wine", *figures, 2))]
+    store = _earlier(tmp_path / "board.sqlite", 4, BOARD_4, run, other_run, *rows)
+    kept = entry(log_loss=0.5, reliability="[[1,0.5,1]]")
+    assert repr(store.entries()) == repr([kept])
+    assert repr(Store(store.path, Protocol(C=(1.0,), density="paper")).entries()) == repr([kept])
+    assert [each.data_set for each in Store(store.path, Protocol(seed=7)).entries()] == ["wine"]
+    assert Store(store.path, Protocol(n_folds=3)).entries() == []
+
+
+def test_the_same_entry_of_two_earlier_protocols_is_kept_once(tmp_path):
+    """Both depend on the same settings, so they are now one record."""
+    runs = [_run_of(1), _run_of(2, C=[1.0])]
+    figures = ("iris", 4, "random", 0, "rwm", "C=1", 0.9, 0.8, 12, 3, 0.5, 0.25, "", 0)
+    rows = [("entry", (key, *figures, number)) for number, (_, key) in enumerate(runs, start=1)]
+    store = _earlier(tmp_path / "board.sqlite", 3, BOARD, *(run for run, _ in runs), *rows)
+    assert repr(store.entries()) == repr([entry()])

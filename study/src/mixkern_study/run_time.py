@@ -133,7 +133,7 @@ def run_time_table(store: Store) -> TextTable:
         title="Run-times in seconds",
         caption=(
             "Mean over folds: the density; the kernel matrix among all training rows; training on a tenth of the "
-            f"labels; the predictions of all other training rows. {IN_PARENTHESES} Those were measured on another "
+            f"labels; the predictions of the test fold. {IN_PARENTHESES} Those were measured on another "
             "computer, so compare them with each other and not with ours. rbf_kernel is scikit-learn's function on the "
             "same rows, and RWM / rbf_kernel how many times as long RWM's matrix takes. LAP grid is LAP's matrix for "
             f"all ratios of the grid at one gamma. The mean is over {counted(len(done), 'data set')} of the paper that "

@@ -9,10 +9,12 @@ import os
 import platform
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from copy import copy
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
@@ -67,7 +69,6 @@ class Store:
     def __init__(self, path: str | Path, protocol: Protocol | None = None) -> None:
         self.path = Path(path)
         self.protocol = Protocol() if protocol is None else protocol
-        self._keys = {kind: _keys(kind, self.protocol) for kind in RECORDS}
         self._run: int | None = None
         self._prepare()
 
@@ -134,8 +135,10 @@ class Store:
         return self._run
 
     def with_protocol(self, protocol: Protocol) -> "Store":
-        """Return the same file with another protocol."""
-        return Store(self.path, protocol)
+        """Return the same file with another protocol; what is added belongs to the same run."""
+        other = copy(self)
+        other.protocol = protocol
+        return other
 
     def runs(self) -> list[dict[str, Any]]:
         """Return when, where and with which versions the records of this protocol were computed."""
@@ -143,7 +146,7 @@ class Store:
         with self._open() as db:
             for kind in RECORDS:
                 if kind.is_unique:
-                    keys = list(self._keys[kind].values())
+                    keys = list(_keys(kind, self.protocol).values())
                     sql = f"SELECT DISTINCT run FROM {kind.table} WHERE {_among('protocol', keys)}"  # noqa: S608
                     found |= {row[0] for row in db.execute(sql, keys)}
             sql = f"SELECT started, host, versions FROM run WHERE {_among('id', found)} ORDER BY id"  # noqa: S608
@@ -172,7 +175,7 @@ class Store:
                 for record in group:
                     by_kind[type(record)].append(record)
             for kind, records in by_kind.items():
-                own = self._keys[kind]
+                own = _keys(kind, self.protocol)
                 keys = {(own[record.scope], *_values(record, kind.key)) for record in records}
                 db.executemany(f"DELETE FROM {kind.table} WHERE {_equal(['protocol', *kind.key])}", keys)  # noqa: S608
                 end = {"run": run} if kind.is_unique else {}
@@ -195,13 +198,13 @@ class Store:
 
     def count(self, kind: type[Record]) -> int:
         """Return the number of records of one kind."""
-        keys = list(self._keys[kind].values())
+        keys = list(_keys(kind, self.protocol).values())
         sql = f"SELECT count(*) FROM {kind.table} WHERE {_among('protocol', keys)}"  # noqa: S608
         with self._open() as db:
             return int(db.execute(sql, keys).fetchone()[0])
 
     def _select(self, kind: type[Record], names: list[str], wanted: dict[str, Any]) -> list[tuple[Any, ...]]:
-        keys = list(self._keys[kind].values())
+        keys = list(_keys(kind, self.protocol).values())
         where = " AND ".join([_among("protocol", keys), *(f"{name} = ?" for name in wanted)])
         sql = f"SELECT {', '.join(names)} FROM {kind.table} WHERE {where} ORDER BY rowid"  # noqa: S608
         with self._open() as db:
@@ -256,7 +259,8 @@ def host_facts() -> dict[str, Any]:
     }
 
 
-def _keys(kind: type[Record], protocol: Protocol) -> dict[str, str]:
+@cache
+def _keys(kind: type[Record], protocol: Protocol) -> Mapping[str, str]:
     """Return the key of the records of each scope: a digest of the settings that they depend on."""
     return {scope: protocol.key_of(f"{kind.table} {scope}", names) for scope, names in kind.scopes.items()}
 
