@@ -8,6 +8,7 @@ from scipy import stats
 
 from mixkern_study import critical_value, published_accuracies, rank_test
 from mixkern_study.protocol import StudyError
+from mixkern_study.published import PUBLISHED_STATISTICS
 
 KERNELS = ["rwm", "gmm", "rbf", "lap"]
 
@@ -40,6 +41,15 @@ def test_critical_values_are_those_of_the_studentised_range():
     assert round(critical_value(4, 0.05), 3) == 2.569
     assert round(critical_value(4, 0.10), 3) == 2.291
     assert round(critical_value(2, 0.05), 3) == 1.960
+
+
+def test_critical_values_of_the_paper_are_not_exact():
+    """It prints 3.275 and 2.351 for Nemenyi's test, 11.1 and 6.24 for Friedman's."""
+    for alpha, nemenyi, friedman in ((0.01, 3.113, 11.34), (0.1, 2.291, 6.25)):
+        assert round(critical_value(4, alpha), 3) == nemenyi
+        assert round(stats.chi2.ppf(1 - alpha, 3), 2) == friedman
+    paper = PUBLISHED_STATISTICS[1], PUBLISHED_STATISTICS[2]
+    assert [(each.critical_value, each.chi_square_limit) for each in paper] == [(3.275, 11.1), (2.351, 6.24)]
 
 
 def test_critical_difference_is_the_formula():

@@ -4,6 +4,7 @@ from mixkern_study.data_sets import DatasetComparison, compare_data_sets
 from mixkern_study.evaluation import Draw, Evaluation
 from mixkern_study.experiment import run, run_times
 from mixkern_study.fold import StudyFold, study_fold
+from mixkern_study.items import ITEMS, ItemVerdict, PaperItem, items_table
 from mixkern_study.leaderboard import Leaderboard, leaderboard_tables, run_leaderboard
 from mixkern_study.method import Method, Trained, TrainingData, all_rows, labels_only, own_estimator
 from mixkern_study.method_list import BASELINES, METHODS
@@ -43,6 +44,7 @@ from mixkern_study.variant import Variant, run_variants, variants
 __all__ = [
     "BASELINES",
     "CONFIRMATION",
+    "ITEMS",
     "KERNELS",
     "METHODS",
     "OUTSIDE",
@@ -57,9 +59,11 @@ __all__ = [
     "Entry",
     "Evaluation",
     "Experiment",
+    "ItemVerdict",
     "LabelChoice",
     "Leaderboard",
     "Method",
+    "PaperItem",
     "Protocol",
     "RankTest",
     "Reading",
@@ -80,6 +84,7 @@ __all__ = [
     "compare_data_sets",
     "critical_value",
     "definiteness_table",
+    "items_table",
     "labels_only",
     "leaderboard_tables",
     "own_estimator",
