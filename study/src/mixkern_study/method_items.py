@@ -93,6 +93,7 @@ DENSITY = (
         "default priors, and kernels shrink its covariances towards their mean. Both are run in all experiments.",
         (
             "study/tests/test_evaluation.py::test_the_papers_own_density_is_taken_as_it_is",
+            "study/tests/test_fold.py::test_the_papers_search_is_over_all_priors",
             "tests/density/test_mixture.py::test_components_of_few_rows_lean_on_the_mean",
         ),
     ),
@@ -250,6 +251,7 @@ CATEGORIES = (
         (
             "tests/kernels/test_mixture.py::test_the_paper_s_distance_takes_responsibilities_from_numbers_alone",
             "tests/density/test_mixture.py::test_common_categories_leave_responsibilities_to_the_numbers",
+            "study/tests/test_evaluation.py::test_responsibilities_from_numbers_change_rwm_alone",
         ),
     ),
     PaperItem(
@@ -273,8 +275,9 @@ CATEGORIES = (
         "each. Above 60 labels, all are rated on 60 rows, and the best 24 of each reading again on all.",
         (
             "study/tests/test_protocol.py::test_the_papers_grids",
-            "study/tests/test_evaluation.py::test_mixed_tables_weigh_both_kinds_of_columns",
-            "tests/search/test_grid.py::test_the_papers_grid_by_brute_force",
+            "study/tests/test_evaluation.py::test_mixed_tables_try_all_alpha_and_beta_with_each_cost_and_gamma",
+            "study/tests/test_evaluation.py::test_the_papers_grid_of_a_mixed_table_is_tried_in_full",
+            "study/tests/test_evaluation.py::test_labels_of_many_rows_are_rated_on_some_first_where_weights_are_swept",
         ),
     ),
 )
