@@ -1,16 +1,20 @@
 """Folds, densities and the choice of labels."""
 
+import csv
 import math
+import warnings
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from mixkern import DensitySearch, VBMixture, datasets
 from mixkern.density import Mixture
 from mixkern.density.preprocessing import jitter
-from mixkern_study import Experiment, Protocol, study_fold
-from mixkern_study.fold import dense_rows, density_names, fitted_density, labelled_rows
+from mixkern_study import Experiment, LabelChoice, Protocol, study_fold
+from mixkern_study.fold import StudyFold, dense_rows, density_names, fitted_density, labelled_rows
 from mixkern_study.protocol import StudyError
 
 PROTOCOL = Protocol(priors=(0.1, 1.0))
@@ -123,6 +127,139 @@ def test_a_tenth_holds_the_labels_of_the_first_experiment():
         second = labelled_rows(fold, mixture, Experiment.A_TENTH, repeat, PROTOCOL)
         assert len(second) == len(np.unique(second)) == math.ceil(len(fold.train) / 10)
         assert set(first) < set(second)
+
+
+def with_labels(choice):
+    return replace(PROTOCOL, labels=choice)
+
+
+def four_per_class(fold, mixture, choice, repeat=0):
+    return labelled_rows(fold, mixture, Experiment.FOUR_PER_CLASS, repeat, with_labels(choice))
+
+
+def is_dense(density, among):
+    """Return for each row whether at most half of some rows are denser, literally."""
+    return np.array([(density[among] > each).sum() < (len(density[among]) + 1) // 2 for each in density])
+
+
+@pytest.mark.parametrize("choice", list(LabelChoice))
+def test_every_choice_draws_as_many_rows_at_random_but_the_same_in_every_run(iris, choice):
+    fold, mixture = iris
+    draws = [four_per_class(fold, mixture, choice, repeat) for repeat in range(4)]
+    for repeat, rows in enumerate(draws):
+        assert len(rows) == len(np.unique(rows)) == 4 * 3
+        assert rows.tolist() == sorted(rows)
+        assert rows.tolist() == four_per_class(fold, mixture, choice, repeat).tolist()
+        second = labelled_rows(fold, mixture, Experiment.A_TENTH, repeat, with_labels(choice))
+        assert set(rows) <= set(second)
+    assert len({tuple(rows) for rows in draws}) == 4
+
+
+def test_dense_labels_lie_in_the_denser_half_of_all_rows(iris):
+    fold, mixture = iris
+    density = mixture.log_density(fold.train)
+    dense, drawn = is_dense(density, np.arange(120)), set()
+    assert dense.sum() == 60
+    for repeat in range(20):
+        rows = four_per_class(fold, mixture, "dense", repeat)
+        assert dense[rows].all()
+        drawn.update(rows)
+    assert len(drawn) > 50  # any of them
+
+
+def test_dense_labels_per_class_are_four_of_each_from_its_denser_half(iris):
+    fold, mixture = iris
+    density, drawn = mixture.log_density(fold.train), set()
+    for repeat in range(20):
+        rows = four_per_class(fold, mixture, "dense_per_class", repeat)
+        assert np.bincount(fold.train_codes[rows]).tolist() == [4, 4, 4]
+        for label in range(3):
+            mine = np.flatnonzero(fold.train_codes == label)
+            assert is_dense(density, mine)[rows[fold.train_codes[rows] == label]].all()
+        drawn.update(rows)
+    assert len(drawn) > 50
+
+
+def test_small_classes_give_all_their_rows_and_the_number_of_labels_is_the_same():
+    """Two classes of Ecoli have two rows, or fewer in a fold: others make up for them."""
+    fold = study_fold(datasets.load("ecoli"), 0, PROTOCOL)
+    mixture = fitted_density(fold, "default", PROTOCOL)
+    sizes, density = np.bincount(fold.train_codes, minlength=fold.n_classes), mixture.log_density(fold.train)
+    assert sorted(sizes)[1] < 4
+    for repeat in range(5):
+        rows = four_per_class(fold, mixture, "dense_per_class", repeat)
+        assert len(np.unique(rows)) == len(rows) == 4 * 8 == 32
+        counts = np.bincount(fold.train_codes[rows], minlength=8)
+        assert (counts >= np.minimum(sizes, 4)).all()
+        assert counts[sizes < 4].tolist() == sizes[sizes < 4].tolist()
+        n_more = 32 - np.minimum(sizes, 4).sum()
+        assert is_dense(density, np.arange(len(density)))[rows].sum() >= n_more
+
+
+def test_random_labels_may_be_any_rows(iris):
+    fold, mixture = iris
+    drawn = np.concatenate([four_per_class(fold, mixture, "random", repeat) for repeat in range(60)])
+    assert len(set(drawn)) == 120
+    assert np.bincount(fold.train_codes[drawn]) / len(drawn) == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+def test_labels_by_components_are_rows_from_dense_regions_of_components(iris):
+    """The first draw with two classes of the function that is tested below."""
+    fold, mixture = iris
+    random = np.random.RandomState(PROTOCOL.seed_of("iris", 0, 3, "labels"))
+    expected = dense_rows(fold.train, mixture, 12, random)
+    assert four_per_class(fold, mixture, "components", 3).tolist() == sorted(expected)
+    assert PROTOCOL.labels == "components"
+
+
+def test_labels_do_not_depend_on_the_density_of_the_kernels(iris):
+    """They are drawn by the density that is given: that of the strategy "default" in a study."""
+    fold, mixture = iris
+    for choice in LabelChoice:
+        usual = four_per_class(fold, mixture, choice)
+        other = replace(with_labels(choice), density="paper", C=(1.0,), responsibilities="numbers")
+        assert usual.tolist() == labelled_rows(fold, mixture, Experiment.FOUR_PER_CLASS, 0, other).tolist()
+
+
+def published_sizes(experiment):
+    """Read the paper's |L|, which its text does not round in words."""
+    path = resources.files("mixkern_study") / "data" / f"accuracy_exp{experiment}.csv"
+    rows = csv.DictReader(path.read_text("utf-8").splitlines())
+    return {row["data_set"]: int(row["n_labelled"]) for row in rows if row["data_set"] != "Mean"}
+
+
+def training_sizes(name):
+    """Return the number of classes of a data set, and of training rows in each fold."""
+    codes = np.unique(np.asarray(datasets.load(name).y).astype(str), return_inverse=True)[1]
+    splitter = StratifiedKFold(PROTOCOL.n_folds, shuffle=True, random_state=PROTOCOL.seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return int(codes.max()) + 1, [len(train) for train, _ in splitter.split(codes, codes)]
+
+
+def test_the_numbers_of_labels_are_the_published_ones():
+    """In each fold of all twenty data sets; the paper's slips are in other figures than |L|."""
+    found = {1: {}, 2: {}}
+    for name in datasets.names():
+        n_classes, sizes = training_sizes(name)
+        for n in set(sizes):
+            nothing, codes = np.empty((n, 0)), np.arange(n) % 2
+            fold = StudyFold(name, 0, nothing, nothing[:0], codes, codes[:0], 0, n_classes)
+            for experiment, by_title in found.items():
+                rows = labelled_rows(fold, None, Experiment(experiment), 0, with_labels("random"))
+                by_title.setdefault(datasets.load(name).title, set()).add(len(rows))
+    for experiment, by_title in found.items():
+        assert len(by_title) == 20
+        assert by_title == {title: {n} for title, n in published_sizes(experiment).items()}
+
+
+@pytest.mark.parametrize(("n", "share", "expected"), [(552, 0.1, 56), (640, 0.1, 64), (100, 0.14, 14), (101, 0.14, 15)])
+def test_a_share_of_the_rows_is_rounded_up_and_what_floats_leave_is_not(n, share, expected):
+    """0.14 times 100 is 14, though a little more in floats."""
+    nothing, codes = np.empty((n, 0)), np.arange(n) % 2
+    fold = StudyFold("some", 0, nothing, nothing[:0], codes, codes[:0], 0, 2)
+    protocol = replace(with_labels("random"), share=share)
+    assert len(labelled_rows(fold, None, Experiment.A_TENTH, 0, protocol)) == expected
 
 
 def test_repeats_draw_other_labels(iris):

@@ -1,12 +1,10 @@
 """A small study with a strange name in it, and no figures that take long."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import matplotlib.pyplot as plt
 import pytest
 
 from mixkern_study import KERNELS, Result, Store
+from mixkern_study.plot.paper import PaperFigure
 from mixkern_study.report import content
 
 STRANGE = "A & B <c>"
@@ -38,14 +36,6 @@ def store(tmp_path_factory):
     return store
 
 
-@dataclass(frozen=True)
-class Drawing:
-    name: str
-    title: str
-    caption: str
-    draw: Any
-
-
 @pytest.fixture(scope="module")
 def few_figures():
     """Stand in for the paper's figures, which take a minute."""
@@ -55,7 +45,9 @@ def few_figures():
         ax.plot([0, 1], [1, 0])
         return figure
 
-    drawing = Drawing("small", "A small & plain one", "It shows <nothing>.", draw)
+    small = PaperFigure(
+        name="small", number="99", title="A small & plain one", caption="It shows <nothing>.", draw=draw
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content, "paper_figures", lambda: {"small": drawing})
+        patch.setattr(content, "paper_figures", lambda: {"small": small})
         yield

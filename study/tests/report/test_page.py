@@ -45,7 +45,7 @@ def test_everything_is_there(outline):
     # Three diagrams of each experiment that has results, three as published, and the figure.
     assert len(outline.sources) == 2 * 3 + 3 + 1
     assert sum(source.startswith("data:image/svg+xml;base64,") for source in outline.sources) == 9
-    assert "A small & plain one" in outline.alts
+    assert "Figure 99: A small & plain one" in outline.alts
     assert "It shows <nothing>." in outline.text
     assert "A & B <c>" in outline.text
     assert "There are no results of this experiment in the store yet." in outline.text
