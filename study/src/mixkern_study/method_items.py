@@ -163,7 +163,7 @@ KERNELS = (
     PaperItem(
         "All 100 kernel matrices of RWM were positive semi-definite.",
         "4.3",
-        ("mixkern.kernels.definiteness",),
+        ("mixkern.kernels.definiteness", "mixkern_study.definiteness_table"),
         DIFFERS,
         "RWM kernels are not positive semi-definite in general; the documentation has a counterexample. The table has "
         "the number of matrices with negative eigenvalues in the study.",
