@@ -2,7 +2,6 @@
 
 import csv
 import importlib
-import math
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -136,14 +135,6 @@ def test_published_training_sets_are_four_fifths():
     sizes = {name: len(datasets.load(name).y) for name in datasets.names()}
     gaps = [abs(float(table[datasets.load(name).title]["n_labelled"]) - 0.8 * n) for name, n in sizes.items()]
     assert max(gaps) == pytest.approx(1.4)
-
-
-def test_published_tenths_are_rounded_up():
-    """With the published numbers of training rows; never fewer than in experiment 1."""
-    first, second, third = (published(f"accuracy_exp{i}.csv") for i in (1, 2, 3))
-    for title in third.keys() - {"Mean"}:
-        least, found, rows = (int(table[title]["n_labelled"]) for table in (first, second, third))
-        assert found == max(least, math.ceil(rows / 10))
 
 
 def test_the_u_of_run_times_has_the_size_of_a_fold():

@@ -123,6 +123,9 @@ PROTOCOL = (
         (
             "study/tests/test_fold.py::test_labels_lie_in_the_denser_half_of_their_component",
             "study/tests/test_fold.py::test_components_get_their_share",
+            "study/tests/test_fold.py::test_dense_labels_lie_in_the_denser_half_of_all_rows",
+            "study/tests/test_fold.py::test_dense_labels_per_class_are_four_of_each_from_its_denser_half",
+            "study/tests/test_fold.py::test_random_labels_may_be_any_rows",
         ),
     ),
     PaperItem(
@@ -132,7 +135,10 @@ PROTOCOL = (
         READING,
         "Two of its classes have two rows, so that four of each class cannot be meant literally; dense_per_class takes "
         "the labels that are missing from the denser half of all rows.",
-        ("study/tests/test_items.py::test_ecoli_has_two_classes_of_two_rows",),
+        (
+            "study/tests/test_items.py::test_ecoli_has_two_classes_of_two_rows",
+            "study/tests/test_fold.py::test_small_classes_give_all_their_rows_and_the_number_of_labels_is_the_same",
+        ),
     ),
     PaperItem(
         "Experiment 2: labels of experiment 1, and random ones up to a tenth of the training rows.",
@@ -142,7 +148,7 @@ PROTOCOL = (
         "A tenth is rounded up, as in the published numbers of labels.",
         (
             "study/tests/test_fold.py::test_a_tenth_holds_the_labels_of_the_first_experiment",
-            "study/tests/test_items.py::test_published_tenths_are_rounded_up",
+            "study/tests/test_fold.py::test_the_numbers_of_labels_are_the_published_ones",
         ),
     ),
     PaperItem(

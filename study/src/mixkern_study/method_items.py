@@ -185,11 +185,14 @@ KERNELS = (
     PaperItem(
         "SVMs are trained by SMO (libsvm), and extended to several classes.",
         "3.3 and 4",
-        ("mixkern.svm.classifier", "mixkern.svm.one_vs_one.class_scores"),
+        ("mixkern.svm.classifier", "mixkern.svm.batch.pair_classifiers", "mixkern.svm.one_vs_one.class_scores"),
         AS_WRITTEN,
-        "The paper does not say how classes are combined; here it is libsvm's one against one.",
+        "The paper does not say how classes are combined; here it is libsvm's one against one. With up to 128 labels, the "
+        "SVMs of many settings are trained at once by the same method.",
         (
             "tests/svm/test_libsvm.py::test_classifier_is_svc",
+            "tests/svm/test_batch.py::test_exact_decision_values_are_those_of_libsvm",
+            "study/tests/test_rating.py::test_trials_are_those_of_libsvm_one_by_one",
             "tests/svm/test_one_vs_one.py::test_scores_are_those_of_scikit_learn",
             "study/tests/test_evaluation.py::test_the_accuracy_is_that_of_a_plain_svm_with_the_chosen_settings",
         ),
