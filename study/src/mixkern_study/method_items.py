@@ -187,8 +187,8 @@ KERNELS = (
         "3.3 and 4",
         ("mixkern.svm.classifier", "mixkern.svm.batch.pair_classifiers", "mixkern.svm.one_vs_one.class_scores"),
         AS_WRITTEN,
-        "The paper does not say how classes are combined; here it is libsvm's one against one. With up to 128 labels, the "
-        "SVMs of many settings are trained at once by the same method.",
+        "The paper does not say how classes are combined; here it is libsvm's one against one. With up to 128 labels, "
+        "the SVMs of many settings are trained at once by the same method.",
         (
             "tests/svm/test_libsvm.py::test_classifier_is_svc",
             "tests/svm/test_batch.py::test_exact_decision_values_are_those_of_libsvm",
