@@ -220,10 +220,11 @@ class LaplacianKernel(Kernel):
     Positive semi-definite among the rows of the graph: negative eigenvalues of the base kernel are left out first,
     unless ``ratio`` is 0. The diagonal is not one; a large ratio makes it small, and an SVM needs a larger C. The first
     call factorises the base kernel among all rows, and keeps the factors: :meth:`with_ratio` shares all that does not
-    depend on the ratio, :meth:`with_base` the graph. Among rows of the graph, values are accurate to 1e-10 for ratios
-    of 1e-8 to 1e8. For new rows, eigenvalues of the base kernel below 1e-14 are left out: values are accurate to 1e-8
-    for ratios up to 1e3, and to 1e-5 at 1e8. Without normalisation, the Laplacian's eigenvalues reach twice the largest
-    degree: with p up to 2, values are accurate to 1e-10 for ratios up to 1e3, to 1e-7 at 1e6, and to 1e-5 at 1e8.
+    depend on the ratio, :meth:`with_base` the graph. Among rows of the graph, values are accurate to 1e-9 for ratios
+    of 1e-8 to 1e8 and p up to 2. For new rows, eigenvalues of the base kernel below 1e-14 are left out: values are
+    accurate to 1e-8 for ratios up to 1e3, and to 1e-5 at 1e8. Without normalisation, the Laplacian's eigenvalues reach
+    twice the largest degree: with p up to 2, values are accurate to 1e-10 for ratios up to 1e3, to 1e-7 at 1e6, and to
+    1e-5 at 1e8.
 
     Examples
     --------

@@ -6,7 +6,8 @@ one operation on all of them. Steps and the end are those of libsvm (Fan, Chen a
 decrease to second order; stop where the largest violation is below the tolerance).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -121,8 +122,15 @@ def pair_classifiers(
     problems, n, n_pairs = PairProblems.of(codes, kept), K.shape[1], n_functions(int(codes.max()) + 1)
     n_settings, n_problems = len(kernel), len(problems.rows)
     setting, which = np.repeat(np.arange(n_settings), n_problems), np.tile(np.arange(n_problems), n_settings)
-    solver = _Solver(K, kernel[setting], problems.rows[which], problems.signs[which], C[setting])
-    beta, intercepts = solver.solve(max_iter)
+    signs = problems.signs[which]
+    beta, intercepts = _Binary(
+        values=np.ascontiguousarray(K).reshape(-1),
+        n=n,
+        starts=kernel[setting] * n**2,
+        rows=problems.rows[which] % n,
+        signs=signs,
+        bounds=signs * C[setting, None],
+    ).solve(max_iter)
     coefficients = np.zeros((len(setting), n + 1))  # the last place is that of no row
     np.put_along_axis(coefficients, problems.rows[which], beta, axis=1)
     return PairSolutions(
@@ -131,79 +139,95 @@ def pair_classifiers(
     )
 
 
-class _Solver:
-    """Binary problems, one for each row of its arrays: coefficients are y_i alpha_i, so signs are in their bounds.
+@dataclass(frozen=True, eq=False)
+class _Binary:
+    """Binary problems that wait, one for each row of the arrays."""
 
-    So many problems are solved at a time that their arrays stay in the processor's cache; those that are finished are
-    replaced by the next.
-    """
-
-    def __init__(self, K: Floats, kernel: Ints, rows: Ints, signs: Floats, C: Floats) -> None:
-        self.n = K.shape[1]
-        self.values = np.ascontiguousarray(K).reshape(-1)
-        self.problems = kernel * self.n**2, rows % self.n, signs, signs * C[:, None]
-        self.shape = rows.shape
-        self._keep(np.zeros(0, dtype=np.intp), slice(0))
+    values: Floats  # of all kernel matrices, one after the other
+    n: int  # rows of a matrix
+    starts: Ints  # (q,): where the matrix of each problem begins
+    rows: Ints  # (q, r): no row is the last one, whose bounds of no width exclude it
+    signs: Floats  # (q, r): y_i
+    bounds: Floats  # (q, r): y_i C
 
     def solve(self, max_iter: int) -> tuple[Floats, Floats]:
-        """Return the coefficients and the intercept of each problem."""
-        beta, intercepts, n_loaded = np.zeros(self.shape), np.zeros(self.shape[0]), 0
-        which, n_steps = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)  # problems at work
-        size = max(1, AT_ONCE // self.shape[1])
-        while n_loaded < len(beta) or len(which):
-            top, i, bottom = self._violation()
-            is_open = (top - bottom > TOL) & (n_steps < min(max_iter, PATIENCE))
-            if is_open.sum() < KEPT * min(size, len(which) + len(beta) - n_loaded):
-                done = ~is_open
-                beta[which[done]] = self.beta[done]
-                intercepts[which[done]] = self._intercepts(done, top, bottom)
-                for p in which[done & (top - bottom > TOL)]:
-                    beta[p], intercepts[p] = self._by_libsvm(p, max_iter)
-                n_more = min(size - is_open.sum(), len(beta) - n_loaded)
-                self._keep(np.flatnonzero(is_open), slice(n_loaded, n_loaded + n_more))
-                which = np.append(which[is_open], np.arange(n_loaded, n_loaded + n_more))
-                n_steps = np.append(n_steps[is_open], np.zeros(n_more, dtype=np.intp))
-                n_loaded += n_more
+        """Return the coefficients and the intercept of each problem.
+
+        So many problems are at work that their arrays stay in the processor's cache; those that are finished are
+        replaced by the next.
+        """
+        n, n_started = len(self.rows), 0
+        beta, intercepts = np.zeros(self.rows.shape), np.zeros(n)
+        size, limit = max(1, AT_ONCE // self.rows.shape[1]), min(max_iter, PATIENCE)
+        which = n_steps = np.zeros(0, dtype=np.intp)  # problems at work, and how many steps each has made
+        work = self._begin(slice(0))
+        while n_started < n or len(which):
+            top, i, bottom = work.violation()
+            is_open = (top - bottom > TOL) & (n_steps < limit)
+            if is_open.sum() >= KEPT * min(size, len(which) + n - n_started):
+                work.step(top, i, is_open)
+                n_steps = n_steps + 1
                 continue
-            self._step(top, i, is_open)
-            n_steps += 1
+            done = ~is_open
+            beta[which[done]] = work.beta[done]
+            intercepts[which[done]] = work.intercepts(top, bottom)[done]
+            for p in which[done & (top - bottom > TOL)]:
+                beta[p], intercepts[p] = self._by_libsvm(p, max_iter)
+            n_more = min(size - int(is_open.sum()), n - n_started)
+            work = work.continued(np.flatnonzero(is_open), self._begin(slice(n_started, n_started + n_more)))
+            which = np.append(which[is_open], np.arange(n_started, n_started + n_more))
+            n_steps = np.append(n_steps[is_open], np.zeros(n_more, dtype=np.intp))
+            n_started += n_more
         return beta, intercepts
+
+    def _begin(self, which: slice) -> "_AtWork":
+        starts, rows, bounds = self.starts[which], self.rows[which], self.bounds[which]
+        return _AtWork(
+            values=self.values,
+            n=self.n,
+            starts=starts,
+            rows=rows,
+            lower=np.minimum(0.0, bounds),
+            upper=np.maximum(0.0, bounds),
+            diagonal=self.values[starts[:, None] + rows * (self.n + 1)],
+            beta=np.zeros(rows.shape),
+            gradient=self.signs[which].copy(),
+        )
 
     def _by_libsvm(self, p: int, max_iter: int) -> tuple[Floats, float]:
         """Return the coefficients and the intercept of a problem that needs many steps."""
-        start, rows, signs, bounds = (each[p] for each in self.problems)
-        at = np.flatnonzero(signs)
-        K = self.values[start + rows[at, None] * self.n + rows[at]]
-        C = float(np.abs(bounds).max())
+        at = np.flatnonzero(self.signs[p])
+        rows, codes = self.rows[p, at], (self.signs[p, at] < 0).astype(int)
+        K, C = self.values[self.starts[p] + rows[:, None] * self.n + rows], float(np.abs(self.bounds[p]).max())
         with ignored_warnings(NotConvergedWarning):
-            dual = classifier(K, (signs[at] < 0).astype(int), C=C, tol=TOL, max_iter=max_iter, repair=Repair.NONE)
-        beta = np.zeros(len(rows))
+            dual = classifier(K, codes, C=C, tol=TOL, max_iter=max_iter, repair=Repair.NONE)
+        beta = np.zeros(self.rows.shape[1])
         beta[at[dual.support]] = dual.coefficients[:, 0]
         return beta, float(dual.intercepts[0])
 
-    def _keep(self, kept: Ints, new: slice) -> None:
-        """Go on with some of the problems at work, and with new ones."""
-        starts, rows, signs, bounds = (each[new] for each in self.problems)
-        added = {
-            "starts": starts,  # of each problem's matrix
-            "rows": rows,  # no row is the last one, whose bounds of no width exclude it
-            "lower": np.minimum(0.0, bounds),
-            "upper": np.maximum(0.0, bounds),
-            "beta": np.zeros(rows.shape),
-            "gradient": signs,  # y_i - sum_j K_ij beta_j
-            "diagonal": self.values[starts[:, None] + rows * (self.n + 1)],
-        }
-        for name, values in added.items():
-            setattr(self, name, np.concatenate([getattr(self, name)[kept], values]) if len(kept) else values.copy())
 
-    def _violation(self) -> tuple[Floats, Ints, Floats]:
+@dataclass(frozen=True, eq=False)
+class _AtWork:
+    """Binary problems at work: coefficients are y_i alpha_i, so signs are in their bounds."""
+
+    values: Floats
+    n: int
+    starts: Ints  # (q,)
+    rows: Ints  # (q, r), and so are all others
+    lower: Floats
+    upper: Floats
+    diagonal: Floats  # K_ii
+    beta: Floats
+    gradient: Floats  # y_i - sum_j K_ij beta_j
+
+    def violation(self) -> tuple[Floats, Ints, Floats]:
         """Return the largest gradient among coefficients that may grow, where it is, and the least among the others."""
         rising = np.where(self.beta < self.upper, self.gradient, -np.inf)
         falling = np.where(self.beta > self.lower, self.gradient, np.inf)
         i = rising.argmax(axis=1)
         return rising[np.arange(len(i)), i], i, falling.min(axis=1)
 
-    def _step(self, top: Floats, i: Ints, is_open: Bools) -> None:
+    def step(self, top: Floats, i: Ints, is_open: Bools) -> None:
         """Move the pair of coefficients that decreases each objective most, to second order."""
         at = np.arange(len(i))
         K_i = self._kernel_rows(i)
@@ -217,16 +241,25 @@ class _Solver:
         # At a bound exactly: what rounding leaves would be moved again and again.
         self.beta[at, i] = np.where(delta == room_i, self.upper[at, i], self.beta[at, i] + delta)
         self.beta[at, j] = np.where(delta == room_j, self.lower[at, j], self.beta[at, j] - delta)
-        self.gradient -= delta[:, None] * (K_i - self._kernel_rows(j))
+        self.gradient[:] -= delta[:, None] * (K_i - self._kernel_rows(j))
 
     def _kernel_rows(self, position: Ints) -> Floats:
         """Return the kernel between one row of each problem and all of its rows."""
         row = self.rows[np.arange(len(position)), position]
         return self.values[(self.starts + row * self.n)[:, None] + self.rows]
 
-    def _intercepts(self, which: Bools, top: Floats, bottom: Floats) -> Floats:
+    def intercepts(self, top: Floats, bottom: Floats) -> Floats:
         """Return the mean gradient of coefficients between their bounds; where there are none, the middle."""
-        is_free = (self.beta[which] > self.lower[which]) & (self.beta[which] < self.upper[which])
+        is_free = (self.beta > self.lower) & (self.beta < self.upper)
         n_free = is_free.sum(axis=1)
-        mean = np.where(is_free, self.gradient[which], 0.0).sum(axis=1) / np.maximum(n_free, 1)
-        return np.where(n_free > 0, mean, (top[which] + bottom[which]) / 2)
+        mean = np.where(is_free, self.gradient, 0.0).sum(axis=1) / np.maximum(n_free, 1)
+        with np.errstate(invalid="ignore"):
+            return np.where(n_free > 0, mean, (top + bottom) / 2)
+
+    def continued(self, kept: Ints, new: "_AtWork") -> "_AtWork":
+        """Return some of these problems, and new ones."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name)[kept], getattr(new, name)])
+            for name in ("starts", "rows", "lower", "upper", "diagonal", "beta", "gradient")
+        }
+        return replace(self, **arrays)

@@ -33,11 +33,18 @@ from mixkern_study.statistics import RankTest, critical_value, rank_biserial, ra
 from mixkern_study.store import Store
 from mixkern_study.tables import (
     accuracy_table,
+    choosers_table,
     definiteness_table,
+    densities_table,
+    density_table,
+    graph_table,
+    labels_table,
     readings_table,
+    responsibilities_table,
     run_time_table,
     settings_table,
     statistics_table,
+    summary_table,
 )
 from mixkern_study.variant import Variant, run_variants, variants
 
@@ -81,11 +88,16 @@ __all__ = [
     "Variant",
     "accuracy_table",
     "all_rows",
+    "choosers_table",
     "compare_data_sets",
     "critical_value",
     "definiteness_table",
+    "densities_table",
+    "density_table",
+    "graph_table",
     "items_table",
     "labels_only",
+    "labels_table",
     "leaderboard_tables",
     "own_estimator",
     "published_accuracies",
@@ -94,6 +106,7 @@ __all__ = [
     "rank_biserial",
     "rank_test",
     "readings_table",
+    "responsibilities_table",
     "run",
     "run_leaderboard",
     "run_time_table",
@@ -102,5 +115,6 @@ __all__ = [
     "settings_table",
     "statistics_table",
     "study_fold",
+    "summary_table",
     "variants",
 ]

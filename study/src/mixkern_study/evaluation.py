@@ -239,15 +239,8 @@ class _KernelRows:
         if evaluation.name is KernelName.LAP:
             random = np.random.RandomState(evaluation.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = np.sort(subsample(np.arange(len(self.train)), evaluation.protocol.max_graph_rows, random))
-            self._laplacian = LaplacianKernels(
-                LaplacianKernel(
-                    base,
-                    values_for(base, self.train[graph]),
-                    degree=evaluation.protocol.degree,
-                    weights=evaluation.protocol.graph_weights,
-                    normalised=evaluation.protocol.normalised,
-                )
-            )
+            rows = values_for(base, self.train[graph])
+            self._laplacian = LaplacianKernels(laplacian_kernel(base, rows, evaluation.protocol))
 
     def kernel(self, point: KernelPoint) -> Any:
         """Return the kernel with its settings."""
@@ -288,6 +281,17 @@ class _KernelRows:
                 return classifier(K, codes, C=C, max_iter=max_iter, repair=Repair.NONE)
 
         return train
+
+
+def laplacian_kernel(base: Any, rows: Any, protocol: Protocol) -> LaplacianKernel:
+    """Return the kernel LAP of a protocol on the graph of some rows."""
+    return LaplacianKernel(
+        base,
+        rows,
+        degree=protocol.degree,
+        weights=protocol.graph_weights,
+        normalised=protocol.normalised,
+    )
 
 
 def compact(codes: Ints) -> Ints:

@@ -198,7 +198,7 @@ def dense_rows_per_class(log_density: Floats, codes: Ints, n: int, random: np.ra
     chosen = []
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)
-        chosen.append(random.permutation(rows[denser_half(log_density[rows], n)])[:n])
+        chosen.append(random.permutation(np.sort(rows[denser_half(log_density[rows], n)]))[:n])
     return np.concatenate(chosen)
 
 

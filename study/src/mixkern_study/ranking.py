@@ -64,6 +64,26 @@ def scores(store: Store, experiment: int, reading: str) -> dict[str, dict[str, S
     return {title: by_title[title] for title in [*known, *(title for title in by_title if title not in known)]}
 
 
+def kernel_scores(store: Store, experiment: int, readings: Mapping[str, str]) -> dict[str, dict[str, Score]]:
+    """Return the accuracies of kernels on the paper's data sets, each kernel by its own reading."""
+    tables = {reading: scores(store, experiment, reading) for reading in set(readings.values())}
+    return {
+        title: {
+            kernel: tables[reading][title][kernel]
+            for kernel, reading in readings.items()
+            if kernel in tables[reading].get(title, {})
+        }
+        for title in published_accuracies(experiment)
+    }
+
+
+def mean_gap(table: Scores, experiment: int, kernels: Sequence[str], titles: Sequence[str]) -> float:
+    """Return the mean absolute difference from the published accuracies, in percentage points."""
+    published = published_accuracies(experiment)
+    gaps = [abs(table[t][k].percent - published[t][k].percent) for t in titles for k in kernels]
+    return float(np.mean(gaps)) if gaps else math.nan
+
+
 def method_title(method: str) -> str:
     """Return the heading of a method: kernels in capitals, as in the paper."""
     return method.upper() if method in KERNELS else method

@@ -58,7 +58,7 @@ LABEL_TITLE: Mapping[str, str] = {
     LabelChoice.DENSE_PER_CLASS: "denser half of each class",
     LabelChoice.RANDOM: "at random",
 }
-GRAPHS = tuple(
+GRAPHS: tuple[Mapping[str, Any], ...] = tuple(
     {"graph_weights": weights, "normalised": normalised, "degree": degree}
     for degree, weights, normalised in product((1, 2), ("binary", "heat"), (True, False))
 )

@@ -5,29 +5,13 @@ import pytest
 
 from mixkern import datasets
 from mixkern.errors import OptionError
-from mixkern_study.plot.best_case import KERNELS, PER_CLASS, SETS, Task, best_model, comparison, dense_labels
+from mixkern_study.plot.best_case import KERNELS, PER_CLASS, SETS, Task, best_model, comparison
 
 
 @pytest.fixture(scope="module")
 def task():
     X, truth = datasets.make_cross(200, random_state=0)
     return Task.of(X, truth, np.random.RandomState(0))
-
-
-def test_labels_come_from_the_dense_half_of_each_class():
-    random = np.random.RandomState(0)
-    log_density, truth = random.normal(size=60), np.repeat([0, 1, 2], [30, 20, 10])
-    y = dense_labels(log_density, truth, 4, random)
-    for label in range(3):
-        kept = y == label
-        assert kept.sum() == 4
-        assert (truth[kept] == label).all()
-        assert log_density[kept].min() >= np.median(log_density[truth == label])
-    assert (y == -1).sum() == 60 - 12
-
-
-def test_a_class_of_few_rows_has_fewer_labels():
-    assert (dense_labels(np.zeros(7), np.repeat([0, 1], [5, 2]), 4, np.random.RandomState(0)) == 1).sum() == 2
 
 
 def test_a_task_is_the_first_of_five_folds(task):

@@ -22,6 +22,7 @@ from mixkern.svm import classifier
 from mixkern.svm.one_vs_one import chosen, class_scores
 from mixkern.typing import Floats, Ints
 from mixkern.wording import listing, nearest
+from mixkern_study.fold import dense_rows_per_class
 
 DECADES = tuple(10.0**i for i in range(-3, 3))  # of C and gamma, as in the paper
 RATIOS = tuple(10.0**i for i in range(-8, 9, 2))  # the paper's gamma_I / gamma_A reach from 1e-11 to 1e11
@@ -57,24 +58,15 @@ class Task:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         kept, out = next(StratifiedKFold(5, shuffle=True, random_state=random).split(X, truth))
         mixture = VBMixture(random_state=random).fit(X[kept]).mixture_
-        y = dense_labels(mixture.log_density(X[kept]), truth[kept], PER_CLASS, random)
+        labelled = dense_rows_per_class(mixture.log_density(X[kept]), truth[kept], PER_CLASS, random)
+        y = np.full(len(kept), UNLABELLED)
+        y[labelled] = truth[kept][labelled]
         return cls(X[kept], truth[kept], y, mixture, X[out], truth[out])
 
     @property
     def labelled(self) -> Ints:
         """Positions of the labelled rows."""
         return np.flatnonzero(self.y != UNLABELLED)
-
-
-def dense_labels(log_density: Floats, truth: Ints, per_class: int, random: np.random.RandomState) -> Ints:
-    """Hide all labels but a few of each class, drawn from the half of its rows where the density is highest."""
-    y = np.full(len(truth), UNLABELLED)
-    for label in np.unique(truth):
-        rows = np.flatnonzero(truth == label)
-        dense = rows[log_density[rows] >= np.median(log_density[rows])]
-        kept = random.permutation(dense)[:per_class]
-        y[kept] = label
-    return y
 
 
 def comparison(

@@ -13,7 +13,7 @@ from mixkern_study.report.content import sections
 from mixkern_study.result_table import to_csv, to_latex
 from mixkern_study.store import Store
 
-FRONT = ("index", "readings")  # sections of the first page
+FRONT = "index"  # section of the first page
 
 
 def write_report(store: Store, path: str | Path, *, figures: bool = True) -> Path:
@@ -70,12 +70,12 @@ def write_pages(store: Store, folder: str | Path, *, figures: bool = True) -> li
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(f"{folder}/paper.sqlite")
     ...     [path.name for path in write_pages(store, f"{folder}/pages", figures=False)[:2]]
-    ['index.md', 'experiment_1.md']
+    ['index.md', 'protocol.md']
     """
     folder = Path(folder)
     chapters = sections(store, figures=figures)
-    front = [each for each in chapters if each.name in FRONT]
-    others = [each for each in chapters if each.name not in FRONT]
+    front = [each for each in chapters if each.name == FRONT]
+    others = [each for each in chapters if each.name != FRONT]
     contents = "\n".join(each.name for each in others)
     toctree = f"```{{toctree}}\n:maxdepth: 1\n:caption: The paper's experiments\n\n{contents}\n```\n"
     first = "\n".join(_section(each, level=2) for each in front)
