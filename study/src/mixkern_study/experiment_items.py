@@ -56,7 +56,7 @@ PROTOCOL = (
         ("mixkern.datasets.load", "mixkern_study.data_sets.compare_data_sets", "mixkern_study.data_sets.SLIPS"),
         SLIP,
         "Fifteen rows of the table agree. Those of Clouds, Pima, Satimage, Vowel and Yeast cannot be right, for "
-        "reasons that `mixkern paper data` prints. Pima's columns are continuous, so that alpha and beta have no part "
+        "reasons that mixkern paper data prints. Pima's columns are continuous, so that alpha and beta have no part "
         "there.",
         (
             "study/tests/test_data_sets.py::test_a_set_agrees_with_the_paper_but_for_its_slips",

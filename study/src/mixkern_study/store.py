@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
@@ -259,7 +258,6 @@ def host_facts() -> dict[str, Any]:
     }
 
 
-@cache
 def _keys(kind: type[Record], protocol: Protocol) -> Mapping[str, str]:
     """Return the key of the records of each scope: a digest of the settings that they depend on."""
     return {scope: protocol.key_of(f"{kind.table} {scope}", names) for scope, names in kind.scopes.items()}

@@ -35,15 +35,17 @@ def test_everything_is_there(outline):
     readings = ("expected_error", "optimistic", "ceiling")
     assert tables == {
         *(f"accuracy_{e}_{reading}" for e in (1, 2) for reading in readings),
-        "readings_1",
-        "readings_2",
+        *(f"readings_{e}" for e in (1, 2)),
+        *(f"labels_{reading}" for reading in readings),
+        *(f"density_{e}_{reading}" for e in (1, 2, 3) for reading in readings[:2]),
+        *("summary", "densities", "choosers", "responsibilities", "graph", "items"),
         "statistics",
         "run_times",
         "definiteness",
         "settings",
     }
-    # Three diagrams of each experiment that has results, three as published, and the figure.
-    assert len(outline.sources) == 2 * 3 + 3 + 1
+    # Three diagrams of each experiment that has results, three as published, the figure, and that of the first page.
+    assert len(outline.sources) == 2 * 3 + 3 + 1 + 1
     assert sum(source.startswith("data:image/svg+xml;base64,") for source in outline.sources) == 9
     assert "Figure 99: A small & plain one" in outline.alts
     assert "It shows <nothing>." in outline.text
@@ -96,6 +98,13 @@ def test_the_policy_refuses_scripts(outline):
 
 PAGES = {
     "index.md",
+    "protocol.md",
+    "readings.md",
+    "labels.md",
+    "density.md",
+    "choosers.md",
+    "details.md",
+    "items.md",
     "experiment_1.md",
     "experiment_2.md",
     "experiment_3.md",
@@ -123,7 +132,7 @@ def test_the_first_page_leads_to_all_others(folder):
     text = (folder / "index.md").read_text("utf-8")
     (entries,) = re.findall(r"```\{toctree\}\n(?::.*\n)+\n(.*?)```", text, re.DOTALL)
     assert {f"{name}.md" for name in entries.split()} == PAGES - {"index.md"}
-    assert "side by side" in text
+    assert "What reproduces" in text
 
 
 def test_links_and_pictures_lead_to_files_and_all_files_are_used(folder):
