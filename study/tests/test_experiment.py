@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from mixkern import datasets
 from mixkern.errors import InterruptedWarning, MixkernError
 from mixkern_study import CellKey, Method, Protocol, Step, Store, all_rows, labels_only, run, run_times
+from mixkern_study import experiment as experiment_module
 from mixkern_study.method import Trained
 
 SMALL = Protocol(
@@ -217,8 +218,62 @@ def test_run_times_of_a_fold(tmp_path):
     assert found["lap"].grid_s > 0
     assert np.isnan(found["rwm"].grid_s)
     assert (found["rwm"].n_rows, found["rwm"].n_labelled, found["rwm"].n_test) == (75, 12, 75)
+    assert store.density_names() == {("iris", 0, "default")}
     run_times(store, data_sets=["iris"], folds=[0], on_step=steps.append)
     assert len(steps) == 1
+
+
+def test_run_times_of_the_papers_density(tmp_path, monkeypatch):
+    """It is the one that is measured; labels are drawn by the default one, as in the experiments."""
+    measured = []
+
+    def recorded(fold, mixture, labelled, protocol):
+        measured.append((mixture, labelled.tolist()))
+        return []
+
+    monkeypatch.setattr(experiment_module, "fold_timings", recorded)
+    found = {}
+    for density in ("default", "paper"):
+        store = Store(tmp_path / "paper.sqlite", replace(SMALL, density=density))
+        run_times(store, data_sets=["iris"], folds=[0])
+        found[density] = store.density("iris", 0, density)
+    assert [mixture for mixture, _ in measured] == [found["default"], found["paper"]]
+    assert measured[0][1] == measured[1][1]
+    assert store.density_names() == {("iris", 0, "default"), ("iris", 0, "paper")}
+
+
+def test_labels_of_one_choice_or_of_several_at_once(tmp_path):
+    """Each has its results, in the same run; experiment 2 has the choice of the protocol."""
+    store = Store(tmp_path / "paper.sqlite", SMALL)
+    options = {"data_sets": ["iris"], "kernels": ["rbf"], "baselines": ["spreading"], "folds": [0], "n_jobs": 1}
+    run(store, experiments=[1, 2], labels=["random", "dense"], **options)
+    done = {
+        choice: {(key.experiment, key.method) for key in store.with_protocol(replace(SMALL, labels=choice)).done()}
+        for choice in ("components", "dense", "dense_per_class", "random")
+    }
+    first, second = ({(experiment, method) for method in ("rbf", "spreading")} for experiment in (1, 2))
+    assert done == {"components": second, "dense": first, "dense_per_class": set(), "random": first}
+    steps = []
+    run(store, experiments=[1], labels=["dense"], on_step=steps.append, **options)
+    assert steps == []
+    run(store, experiments=[1], on_step=steps.append, **options)
+    assert [step.what for step in steps] == ["Iris, fold 1, rbf", "Iris, fold 1, spreading"]
+    assert {key.experiment for key in store.done()} == {1, 2}
+    assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("methods", "expected"),
+    [
+        (["rbf", "lap"], ("default",)),
+        (["forest"], ("default", "paper")),
+        (["rbf", "gmm"], ("default", "paper", "paper w0=1.0")),
+    ],
+)
+def test_densities_that_methods_need(methods, expected):
+    assert experiment_module.needed_densities(replace(SMALL, density="paper"), methods) == expected
+    usual = experiment_module.needed_densities(SMALL, methods)
+    assert usual == (("default", "w0=1.0") if "gmm" in methods else ("default",))
 
 
 @pytest.mark.parametrize(
@@ -226,6 +281,7 @@ def test_run_times_of_a_fold(tmp_path):
     [
         ({"kernels": ["rvm"]}, "There is no kernel 'rvm'. Did you mean 'rwm'?"),
         ({"baselines": ["forrest"]}, "There is no baseline 'forrest'. Did you mean 'forest'?"),
+        ({"labels": ["densest"], "data_sets": ["iris"]}, "labels must be one of 'components', 'dense'"),
         ({"data_sets": ["irsi"]}, "There is no data set 'irsi'. Did you mean 'iris'?"),
         ({"folds": [7], "data_sets": ["iris"]}, "from 0 to 1, but the fold is 7"),
         ({"n_jobs": 0, "data_sets": ["iris"]}, "n_jobs must be a number of processes"),

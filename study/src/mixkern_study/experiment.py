@@ -19,7 +19,7 @@ from mixkern_study.method import Method, TrainingData, chosen_methods
 from mixkern_study.method_list import BASELINES
 from mixkern_study.protocol import DensityStrategy, Experiment, LabelChoice, Protocol, Reading, StudyError
 from mixkern_study.published import KERNELS
-from mixkern_study.record import CellKey, Result
+from mixkern_study.record import OTHER, CellKey, Result
 from mixkern_study.run_time import fold_timings
 from mixkern_study.runner import OnStep, quiet, run_jobs
 from mixkern_study.store import Store
@@ -58,9 +58,9 @@ def run(
     repeats : int or mapping of int to int, default=1
         Draws of labels in experiments 1 and 2, or in each experiment that is named: ``{1: 5}``.
     labels : iterable of str, default=None
-        Several choices of labels in experiment 1, see :class:`LabelChoice`: their results are those of protocols that
-        differ in ``labels`` alone, and kernels are computed once for all of them. By default that of the protocol,
-        which is also the one of experiment 2.
+        Choices of labels in experiment 1, see :class:`LabelChoice`: their results are those of protocols that differ in
+        ``labels`` alone, and kernels are computed once for all of them. By default that of the protocol, which is
+        always the one of experiment 2.
     folds : iterable of int, default=None
         Some folds only, counted from 0; by default all.
     n_jobs : int, default=-1
@@ -84,11 +84,12 @@ def run(
         **chosen_methods(baselines, BASELINES, "baseline"),
     }
     places = _places(store, data_sets, folds)
-    stores = _by_labels(store, labels)
+    choices = [store.protocol.labels] if labels is None else list(labels)
+    stores = _by_labels(store, choices)
     wanted = [
-        (choice, int(e), r)
+        (str(choice), int(e), r)
         for e in map(Experiment, dict.fromkeys(experiments))
-        for choice in (stores if e is Experiment.FOUR_PER_CLASS else [store.protocol.labels])
+        for choice in (dict.fromkeys(choices) if e is Experiment.FOUR_PER_CLASS else [store.protocol.labels])
         for r in range(_n_draws(e, repeats))
     ]
     names, known = needed_densities(store.protocol, methods), store.density_names()
@@ -122,7 +123,7 @@ def run_times(
         As in :func:`run`.
     """
     done = {(timing.data_set, timing.fold) for timing in store.timings()}
-    names = needed_densities(store.protocol, ["rwm"])[:2]
+    names = needed_densities(store.protocol, [OTHER])  # none of the ceiling
     places = [(data, fold) for data, fold in _places(store, data_sets, folds) if (data.name, fold) not in done]
     run_jobs(store, [_TimingJob(data, fold, names) for data, fold in places], n_jobs=1, on_step=on_step)
 
@@ -136,10 +137,10 @@ def _places(
     return [(table, number) for table in tables for number in numbers]
 
 
-def _by_labels(store: Store, labels: Iterable[str] | None) -> dict[str, Store]:
+def _by_labels(store: Store, labels: Iterable[str]) -> dict[str, Store]:
     """Return the stores of protocols with several choices of labels, that of the protocol first."""
     protocol = store.protocol
-    choices = dict.fromkeys([protocol.labels, *(one_of(LabelChoice, each, "labels") for each in labels or ())])
+    choices = dict.fromkeys([protocol.labels, *(one_of(LabelChoice, each, "labels") for each in labels)])
     return {str(each): store.with_protocol(replace(protocol, labels=str(each))) for each in choices}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from mixkern import datasets
+from mixkern.datasets import Dataset
 from mixkern.wording import listing, nearest
 from mixkern_study.experiment import run
 from mixkern_study.protocol import DensityStrategy, LabelChoice, Protocol, Responsibilities, StudyError
@@ -117,7 +117,7 @@ def run_variants(
     names: Iterable[str] | None = None,
     *,
     repeats: int | Mapping[int, int] = REPEATS,
-    data_sets: Iterable[str] | None = None,
+    data_sets: Iterable[str | Dataset] | None = None,
     n_jobs: int = -1,
     on_step: OnStep | None = None,
 ) -> None:
@@ -131,8 +131,8 @@ def run_variants(
         Which, see :func:`variants`; by default all.
     repeats, n_jobs, on_step
         As in :func:`run`.
-    data_sets : iterable of str, default=None
-        Some data sets; by default those of each reading.
+    data_sets : iterable of str or Dataset, default=None
+        Some data sets, of which a reading for some data sets has its own only; by default those of each reading.
     """
     chosen, given = variants(names).values(), None if data_sets is None else list(data_sets)
     of_labels = [each for each in chosen if "labels" in each.changes]
@@ -142,12 +142,17 @@ def run_variants(
         run(store, experiments=[1], data_sets=given, labels=labels, **common)
     for each in chosen:
         if each not in of_labels:
-            own = datasets.names() if each.data_sets is None else each.data_sets
-            wanted = [name for name in own if given is None or name in given]
             run(
                 store.with_protocol(each.protocol(store.protocol)),
                 experiments=each.experiments,
-                data_sets=wanted,
+                data_sets=_of_reading(each, given),
                 kernels=each.kernels,
                 **common,
             )
+
+
+def _of_reading(variant: Variant, given: list[str | Dataset] | None) -> list[str | Dataset] | None:
+    """Return the data sets that a reading is run on; None is all of the paper."""
+    if given is None:
+        return None if variant.data_sets is None else list(variant.data_sets)
+    return [each for each in given if variant.data_sets is None or each in variant.data_sets]
