@@ -161,9 +161,9 @@ def needed_densities(protocol: Protocol, methods: Iterable[str]) -> tuple[str, .
 
     RWM and GMM use those of the ceiling as well, RBF and LAP none.
 
-    >>> protocol = Protocol(density="paper", priors=(1.0,))
+    >>> protocol = Protocol(density="paper")
     >>> needed_densities(protocol, ["rbf"]), needed_densities(protocol, ["rwm"])
-    (('default',), ('default', 'paper', 'paper w0=1.0'))
+    (('default',), ('default', 'paper'))
     """
     methods, names = set(methods), density_names(protocol)
     if not methods & WITH_DENSITY:

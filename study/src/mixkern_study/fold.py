@@ -96,23 +96,25 @@ def study_fold(data: Dataset, number: int, protocol: Protocol) -> StudyFold:
 def density_names(protocol: Protocol) -> list[str]:
     """Return the names of a fold's densities: the one found without labels first, then those of the ceiling.
 
-    >>> density_names(Protocol(priors=(0.1, 1.0))), density_names(Protocol(priors=(0.1,), density="paper"))
-    (['default', 'w0=0.1', 'w0=1.0'], ['paper', 'paper w0=0.1'])
+    The paper's rule finds one density, and the ceiling has no other to choose from.
+
+    >>> density_names(Protocol(priors=(0.1, 1.0))), density_names(Protocol(density="paper"))
+    (['default', 'w0=0.1', 'w0=1.0'], ['paper'])
     """
-    prefix = "" if protocol.density == DensityStrategy.DEFAULT else f"{protocol.density} "
-    return [protocol.density, *(f"{prefix}w0={prior!r}" for prior in protocol.priors)]
+    others = protocol.priors if protocol.density == DensityStrategy.DEFAULT else ()
+    return [protocol.density, *(f"w0={prior!r}" for prior in others)]
 
 
 def fitted_density(fold: StudyFold, name: str, protocol: Protocol) -> Mixture:
     """Return one of the densities of a fold, learned from its training rows without labels."""
     seed = protocol.seed_of(fold.data_set, fold.number, "density")
     rows = jitter(fold.train, fold.train.shape[1] - fold.n_categorical, np.random.RandomState(seed))
-    is_paper = name.startswith(DensityStrategy.PAPER)
+    is_paper = name == DensityStrategy.PAPER
     density: Any = VBMixture(n_categorical=fold.n_categorical, merge=not is_paper, random_state=seed)
-    if name == DensityStrategy.PAPER:
+    if is_paper:
         density = DensitySearch.from_paper(density=density, precision_prior=protocol.priors, random_state=seed)
     elif name != DensityStrategy.DEFAULT:
-        density.set_params(precision_prior=float(name.partition("w0=")[2]))
+        density.set_params(precision_prior=float(name.removeprefix("w0=")))
     mixture: Mixture = density.fit(rows).mixture_
     return mixture
 
