@@ -161,7 +161,7 @@ def test_test_labels_change_nothing_but_the_accuracy(iris):
 @pytest.mark.parametrize("kernel", ["rwm", "gmm"])
 def test_the_papers_own_density_is_taken_as_it_is(iris, kernel):
     fold, densities = iris
-    own = {"paper": densities["default"], "paper w0=0.1": densities["w0=0.1"]}
+    own = {"paper": densities["default"]}
     evaluation = Evaluation(fold, own, kernel, replace(SMALL, density="paper"))
     assert evaluation.densities == own
     assert own["paper"].steadied(len(fold.train)) != own["paper"]

@@ -267,7 +267,7 @@ def test_labels_of_one_choice_or_of_several_at_once(tmp_path):
     [
         (["rbf", "lap"], ("default",)),
         (["forest"], ("default", "paper")),
-        (["rbf", "gmm"], ("default", "paper", "paper w0=1.0")),
+        (["rbf", "gmm"], ("default", "paper")),
     ],
 )
 def test_densities_that_methods_need(methods, expected):

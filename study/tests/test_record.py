@@ -41,7 +41,7 @@ CHANGES = {
     "max_unlabelled": (99, ALL, KERNELS),
     "max_iter": (99, ALL, KERNELS),
 }
-DENSITIES = ("default", "w0=1.0", "paper w0=1.0", "paper")
+DENSITIES = ("default", "w0=1.0", "paper")
 OF_DENSITIES = {"n_folds": DENSITIES, "seed": DENSITIES, "priors": ("paper",)}
 OF_TIMINGS = {
     *("n_folds", "seed", "labels", "labels_per_class", "share", "density", "priors"),
