@@ -1,6 +1,6 @@
 """Items of the paper's sections on its method: density, kernels, categories."""
 
-from mixkern_study.paper_item import AS_WRITTEN, DIFFERS, EXACT, READING, SLIP, PaperItem
+from mixkern_study.items.item import AS_WRITTEN, DIFFERS, EXACT, READING, SLIP, PaperItem
 
 DENSITY = (
     PaperItem(

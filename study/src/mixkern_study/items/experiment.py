@@ -1,6 +1,6 @@
 """Items of the paper's section on experiments: LAP, protocol, results and run-times."""
 
-from mixkern_study.paper_item import AS_WRITTEN, DIFFERS, EXACT, READING, SLIP, PaperItem
+from mixkern_study.items.item import AS_WRITTEN, DIFFERS, EXACT, READING, SLIP, PaperItem
 
 LAP = (
     PaperItem(

@@ -1,12 +1,10 @@
 """The paper item by item, with the code, a verdict and checks of each: a table."""
 
 from mixkern.report.table import TextTable
-from mixkern_study.experiment_items import EXPERIMENT_ITEMS
-from mixkern_study.method_items import METHOD_ITEMS
-from mixkern_study.paper_item import DIFFERS, EXACT, OUTLOOK, ItemVerdict, PaperItem
+from mixkern_study.items.experiment import EXPERIMENT_ITEMS
+from mixkern_study.items.item import DIFFERS, EXACT, OUTLOOK, PaperItem
+from mixkern_study.items.method import METHOD_ITEMS
 from mixkern_study.result_table import Cell
-
-__all__ = ["ITEMS", "ItemVerdict", "PaperItem", "items_table"]
 
 FIGURES = (
     PaperItem(
