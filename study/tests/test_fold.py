@@ -308,26 +308,15 @@ def test_a_single_class_teaches_nothing(iris):
 
 @pytest.mark.slow
 def test_page_blocks_gives_several_classes():
-    """Nine of ten rows are of one class: dense rows alone would all be of that class."""
+    """Nine of ten rows are of one class: dense rows alone would nearly all be of that class."""
     fold = study_fold(datasets.load("page_blocks"), 0, PROTOCOL)
     mixture = fitted_density(fold, "default", PROTOCOL)
-    counts = [
-        len(set(fold.train_codes[labelled_rows(fold, mixture, Experiment.FOUR_PER_CLASS, r, PROTOCOL)]))
-        for r in range(5)
-    ]
-    assert np.mean(counts) > 2
-
-
-def test_labels_of_each_class_come_from_the_denser_half_of_its_rows():
-    random = np.random.RandomState(0)
-    log_density, codes = random.normal(size=60), np.repeat([0, 1, 2], [30, 20, 10])
-    rows = dense_rows_per_class(log_density, codes, 4, random)
-    for label in range(3):
-        kept = rows[codes[rows] == label]
-        assert len(set(kept.tolist())) == 4
-        assert log_density[kept].min() >= np.median(log_density[codes == label])
-
-
-def test_a_class_of_few_rows_has_fewer_labels():
-    codes = np.repeat([0, 1], [5, 2])
-    assert (codes[dense_rows_per_class(np.zeros(7), codes, 4, np.random.RandomState(0))] == 1).sum() == 2
+    counts = {
+        choice: np.mean(
+            [len(set(fold.train_codes[four_per_class(fold, mixture, choice, repeat)])) for repeat in range(5)]
+        )
+        for choice in LabelChoice
+    }
+    assert min(counts.values()) >= 2  # by drawing again
+    assert counts["components"] > 2
+    assert counts["dense_per_class"] == 5
