@@ -320,3 +320,18 @@ def test_page_blocks_gives_several_classes():
     assert min(counts.values()) >= 2  # by drawing again
     assert counts["components"] > 2
     assert counts["dense_per_class"] == 5
+
+
+def test_labels_of_each_class_come_from_the_denser_half_of_its_rows():
+    random = np.random.RandomState(0)
+    log_density, codes = random.normal(size=60), np.repeat([0, 1, 2], [30, 20, 10])
+    rows = dense_rows_per_class(log_density, codes, 4, random)
+    for label in range(3):
+        kept = rows[codes[rows] == label]
+        assert len(set(kept.tolist())) == 4
+        assert log_density[kept].min() >= np.median(log_density[codes == label])
+
+
+def test_a_class_of_few_rows_has_fewer_labels():
+    codes = np.repeat([0, 1], [5, 2])
+    assert (codes[dense_rows_per_class(np.zeros(7), codes, 4, np.random.RandomState(0))] == 1).sum() == 2

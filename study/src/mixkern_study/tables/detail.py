@@ -158,7 +158,7 @@ def settings_table(store: Store) -> TextTable:
     return TextTable(
         name="settings",
         title="Settings, versions and computers",
-        caption=f"The key of all settings is {store.protocol.key}; results that depend on another value are kept apart.",
+        caption=f"The key of all settings is {store.protocol.key}; results by other values are kept apart.",
         columns=("What", "Value"),
         rows=tuple((Cell(name), Cell(value)) for name, value in facts),
     )
