@@ -11,6 +11,7 @@ from mixkern_study.record import CELL_SCOPES, OTHER, RECORDS, FoldDensity, cell_
 
 OTHERS = ("forest",)
 FIRST_TWO, ALL = (1, 2), (1, 2, 3)
+SWEPT = ("rwm", "gmm", "rbf")
 
 # Another value of every setting, and the cells whose results it changes: experiments and methods.
 CHANGES = {
@@ -30,13 +31,13 @@ CHANGES = {
     "ambient": ((1.0,), ALL, ("lap",)),
     "max_graph_rows": (99, ALL, ("lap",)),
     "n_inner_folds": (3, ALL, KERNELS),
-    "C": ((1.0,), ALL, KERNELS),
+    "C": ((1.0,), ALL, SWEPT),
     "gamma": ((1.0,), ALL, KERNELS),
-    "weights": ((1.0,), ALL, KERNELS),
+    "weights": ((1.0,), ALL, SWEPT),
     "scout_rows": (99, ALL, KERNELS),
     "n_finalists": (5, ALL, KERNELS),
-    "sweep_rows": (99, ALL, KERNELS),
-    "n_sweep_finalists": (5, ALL, KERNELS),
+    "sweep_rows": (99, ALL, SWEPT),
+    "n_sweep_finalists": (5, ALL, SWEPT),
     "max_labelled": (99, ALL, KERNELS),
     "max_unlabelled": (99, ALL, KERNELS),
     "max_iter": (99, ALL, KERNELS),
@@ -45,7 +46,7 @@ DENSITIES = ("default", "w0=1.0", "paper")
 OF_DENSITIES = {"n_folds": DENSITIES, "seed": DENSITIES, "priors": ("paper",)}
 OF_TIMINGS = {
     *("n_folds", "seed", "labels", "labels_per_class", "share", "density", "priors"),
-    *("intrinsic", "ambient", "graph_weights", "normalised", "degree", "max_graph_rows"),
+    *("intrinsic", "ambient", "graph_weights", "normalised", "degree"),
 }
 OF_ENTRIES = {"n_folds", "seed"}
 

@@ -102,13 +102,19 @@ def test_all_readings_and_their_cells(tmp_path, runs):
     (protocol, options), *others = runs
     assert protocol == TINY
     assert options["labels"] == ["dense", "dense_per_class", "random"]
-    assert (options["experiments"], options["data_sets"], options.get("kernels", KERNELS)) == ([1], None, KERNELS)
+    assert (options["experiments"], options["data_sets"], options["kernels"]) == ([1], None, list(KERNELS))
     rest = [each for each in VARIANTS if "labels" not in each.changes]
     for variant, (protocol, options) in zip(rest, others, strict=True):
         assert protocol == variant.protocol(TINY)
-        assert (options["experiments"], options["kernels"]) == (variant.experiments, variant.kernels)
+        assert (options["experiments"], options["kernels"]) == (list(variant.experiments), list(variant.kernels))
         assert options["data_sets"] == (None if variant.data_sets is None else list(variant.data_sets))
     assert all((options["repeats"], options["n_jobs"]) == (REPEATS, 3) for _, options in runs)
+
+
+def test_some_experiments_and_kernels(tmp_path, runs):
+    names = ["labels_random", "density_paper", "graph_heat_normalised_p1"]
+    run_variants(Store(tmp_path / "s.sqlite", TINY), names, experiments=[2, 3], kernels=["rwm", "lap"])
+    assert [(options["experiments"], options["kernels"]) for _, options in runs] == [([2, 3], ["rwm"]), ([], ["lap"])]
 
 
 def test_some_data_sets_and_tables_of_your_own(tmp_path, runs):

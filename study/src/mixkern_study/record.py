@@ -16,16 +16,17 @@ NAN = float("nan")
 FOLDS = ("n_folds", "seed")
 LABELS = {1: ("labels", "labels_per_class"), 2: ("labels", "labels_per_class", "share"), 3: ()}
 DENSITY = ("density", "priors")
-GRAPH = ("intrinsic", "ambient", "graph_weights", "normalised", "degree", "max_graph_rows")
+GRAPH = ("intrinsic", "ambient", "graph_weights", "normalised", "degree")
 RATING = (
-    *("n_inner_folds", "C", "gamma", "weights", "scout_rows", "n_finalists", "sweep_rows", "n_sweep_finalists"),
+    *("n_inner_folds", "gamma", "scout_rows", "n_finalists"),
     *("max_labelled", "max_unlabelled", "max_iter"),
 )
+SWEEP = ("C", "weights", "sweep_rows", "n_sweep_finalists")  # LAP has C from gamma_A, and four pairs of weights
 OF_METHOD: Mapping[str, tuple[str, ...]] = {
-    "rwm": (*RATING, *DENSITY, "ceiling_weights", "responsibilities"),
-    "gmm": (*RATING, *DENSITY, "ceiling_weights"),
-    "rbf": RATING,
-    "lap": (*RATING, *GRAPH),
+    "rwm": (*RATING, *SWEEP, *DENSITY, "ceiling_weights", "responsibilities"),
+    "gmm": (*RATING, *SWEEP, *DENSITY, "ceiling_weights"),
+    "rbf": (*RATING, *SWEEP),
+    "lap": (*RATING, *GRAPH, "max_graph_rows"),
 }
 OTHER = "other"  # methods that choose nothing, with the density of the kernels
 

@@ -116,8 +116,10 @@ def run_variants(
     store: Store,
     names: Iterable[str] | None = None,
     *,
-    repeats: int | Mapping[int, int] = REPEATS,
+    experiments: Iterable[int] = (1, 2, 3),
+    kernels: Iterable[str] = KERNELS,
     data_sets: Iterable[str | Dataset] | None = None,
+    repeats: int | Mapping[int, int] = REPEATS,
     n_jobs: int = -1,
     on_step: OnStep | None = None,
 ) -> None:
@@ -129,24 +131,24 @@ def run_variants(
         With the protocol that readings change.
     names : iterable of str, default=None
         Which, see :func:`variants`; by default all.
+    experiments, kernels, data_sets
+        As in :func:`run`; a reading is run on those of them that it is for.
     repeats, n_jobs, on_step
         As in :func:`run`.
-    data_sets : iterable of str or Dataset, default=None
-        Some data sets, of which a reading for some data sets has its own only; by default those of each reading.
     """
     chosen, given = variants(names).values(), None if data_sets is None else list(data_sets)
-    of_labels = [each for each in chosen if "labels" in each.changes]
+    allowed = list(experiments), list(kernels)
     common: dict[str, Any] = {"repeats": repeats, "n_jobs": n_jobs, "on_step": on_step}
-    if of_labels:  # together: kernels are computed once for all choices of labels
-        labels = [each.changes["labels"] for each in of_labels]
-        run(store, experiments=[1], data_sets=given, labels=labels, **common)
+    labels = [each.changes["labels"] for each in chosen if "labels" in each.changes]
+    if labels and 1 in allowed[0]:  # together: kernels are computed once for all choices of labels
+        run(store, experiments=[1], kernels=allowed[1], data_sets=given, labels=labels, **common)
     for each in chosen:
-        if each not in of_labels:
+        if "labels" not in each.changes:
             run(
                 store.with_protocol(each.protocol(store.protocol)),
-                experiments=each.experiments,
+                experiments=[experiment for experiment in each.experiments if experiment in allowed[0]],
+                kernels=[kernel for kernel in each.kernels if kernel in allowed[1]],
                 data_sets=_of_reading(each, given),
-                kernels=each.kernels,
                 **common,
             )
 

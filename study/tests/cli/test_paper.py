@@ -84,6 +84,7 @@ def test_readings_are_run_on_the_same_data_sets(tmp_path, calls):
     name, _, given = calls[-1]
     assert name == "run_variants"
     assert ([each.name for each in given["data_sets"]], given["repeats"]) == (["mine"], 2)
+    assert (given["experiments"], given["kernels"]) == ([1], list(KERNELS))
     calls.clear()
     run("run", "--data-sets", "iris", *options[:2])
     assert "run_variants" not in {name for name, *_ in calls}

@@ -137,7 +137,7 @@ def run_command(
             if TIMES in chosen:
                 run_times(store, data_sets=tables, on_step=on_step)
             if readings:
-                run_variants(store, data_sets=tables, **common)
+                run_variants(store, experiments=numbers, kernels=kernels, data_sets=tables, **common)
     except KeyboardInterrupt:
         raise Stopped("What was finished is kept; the same command goes on from there.") from None
     for number in numbers:
