@@ -204,13 +204,13 @@ def test_no_more_steps_than_max_iter(monkeypatch, max_iter):
     """Problems that need more end as libsvm leaves them after so many, without a warning."""
     K, codes, kept, kernel, C = situation(2)
     steps = []
-    step = batch._Solver._step
+    step = batch._AtWork.step
 
     def counted(solver, top, i, is_open):
         steps.append(is_open.sum())
         step(solver, top, i, is_open)
 
-    monkeypatch.setattr(batch._Solver, "_step", counted)
+    monkeypatch.setattr(batch._AtWork, "step", counted)
     found = pair_classifiers(K, codes, kept, kernel, C, max_iter=max_iter)
     assert len(steps) <= max_iter
     for t, (k, c) in enumerate(zip(kernel, C, strict=True)):

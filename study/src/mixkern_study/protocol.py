@@ -191,8 +191,8 @@ class Protocol:
         >>> Protocol().key_of("density", ["seed"]) == Protocol(C=(1.0,)).key_of("density", ["seed"])
         True
         """
-        values = asdict(self)
-        return digest(f"{REVISION} {scope} {json.dumps({name: values[name] for name in names}, sort_keys=True)}")
+        values = {name: getattr(self, name) for name in names}
+        return digest(f"{REVISION} {scope} {json.dumps(values, sort_keys=True)}")
 
     def seed_of(self, *parts: object) -> int:
         """Return a seed for one part of the study, which does not depend on the order of computation."""

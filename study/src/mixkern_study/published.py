@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 KERNELS = ("rwm", "gmm", "rbf", "lap")  # in the paper's order
@@ -162,6 +163,7 @@ def _accuracy(row: Mapping[str, str], kernel: str, best: list[str]) -> Accuracy:
     return Accuracy(percent, deviation, n_support, kernel in best)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+@cache
+def _rows(name: str) -> tuple[Mapping[str, str], ...]:
     text = files("mixkern_study").joinpath("data", name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return tuple(csv.DictReader(text.splitlines()))
