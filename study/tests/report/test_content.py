@@ -1,14 +1,16 @@
 """Sections of a report, and sentences made from numbers."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 from mixkern.report.pictures import Picture
 from mixkern.report.table import TextTable
-from mixkern_study import rank_test
+from mixkern_study import KERNELS, Protocol, Result, Store, rank_test
 from mixkern_study.plot import paper_figures
 from mixkern_study.ranking import Ranking
-from mixkern_study.report.content import lead, sections, verdict
+from mixkern_study.report.content import findings, lead, sections, verdict
 
 
 def named(chapters):
@@ -115,3 +117,38 @@ def test_nothing_to_compare(methods):
 
 def test_a_lead_is_never_minus_zero():
     assert str(lead(ranking(74.001, 74.002))) == "0.0"
+
+
+def test_findings_have_the_numbers_of_their_tables(store, tmp_path):
+    store = Store(shutil.copy(store.path, tmp_path))
+    assert len(findings(store)) == 1  # one choice of labels and one density alone
+    for choice in ("dense", "dense_per_class", "random"):
+        add_readings(store, Protocol(labels=choice), KERNELS, 0.01)
+    add_readings(store, Protocol(density="paper"), ("rwm", "gmm"), 0.3)
+    labels, density, choosers = findings(store)
+    assert "4.000 by components; 4.000 denser half; 4.000 denser half of each class; 4.000 at random" in labels
+    assert "RWM has 92.00 % with it and 62.00 % with the project's density" in density
+    assert "its mean rank is 2.000 and 4.000" in density
+    assert "(4.00, 3.00, 2.00, 1.00 for RWM, GMM, RBF and LAP; published 1." in choosers
+    assert "First is LAP where all optimistic, LAP where RWM at the ceiling, others optimistic" in choosers
+
+
+def add_readings(store, protocol, methods, more):
+    store.with_protocol(protocol).add(
+        Result(
+            experiment=experiment,
+            data_set=data_set,
+            fold=fold,
+            repeat=0,
+            method=method,
+            reading=reading,
+            accuracy=0.6 + 0.05 * KERNELS.index(method) + fold / 100 + more,
+            n_labelled=12,
+            n_support=9,
+        )
+        for experiment in (1, 2, 3)
+        for data_set in ("iris", "wine")
+        for fold in range(5)
+        for method in methods
+        for reading in ("expected_error", "optimistic", "ceiling")
+    )

@@ -1,21 +1,24 @@
 """Sections of the report, independent of the format that they are written in."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from mixkern.report.blocks import Block, Heading, Paragraph, Section
+import numpy as np
+
+from mixkern.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from mixkern.report.pictures import Picture
+from mixkern.report.table import TextTable
 from mixkern.wording import counted
 from mixkern_study.items import items_table
 from mixkern_study.plot import critical_difference, paper_figures, published_panels
-from mixkern_study.protocol import RATED, Experiment, Reading
+from mixkern_study.protocol import RATED, Experiment, LabelChoice, Reading
 from mixkern_study.published import KERNELS, PUBLISHED_STATISTICS, published_accuracies
 from mixkern_study.ranking import ALPHA, READING_TITLE, Ranking, method_title, published_test, rankings, scores
 from mixkern_study.report import text
-from mixkern_study.result_table import cells_of, is_there
+from mixkern_study.result_table import Cell, cells_of, is_there
 from mixkern_study.statistics import RankTest
 from mixkern_study.store import Store
 from mixkern_study.tables import (
@@ -33,6 +36,7 @@ from mixkern_study.tables import (
     statistics_table,
     summary_table,
 )
+from mixkern_study.tables.variant import CHOOSERS
 
 LEAST_LEAD = 0.5  # percentage points; shares of a smaller lead are not reported
 HONEST, OPTIMISTIC, PUBLISHED = str(Reading.EXPECTED_ERROR), str(Reading.OPTIMISTIC), "published"
@@ -61,11 +65,15 @@ def sections(store: Store, *, figures: bool) -> list[Section]:
         ),
         Section("labels", "Which rows are labelled", (*text.LABELS, *(labels_table(store, each) for each in RATED))),
         Section("density", "The paper's density", (*text.DENSITY, densities_table(store), *_densities(store))),
-        Section("choosers", "Who chooses with labels", (*text.CHOOSERS, choosers_table(store))),
+        Section(
+            "choosers",
+            "Who chooses with labels",
+            (*text.CHOOSERS, choosers_table(store), *(Paragraph(_capital(each)) for each in _choosers(store))),
+        ),
         Section(
             "details", "Details", (*text.DETAILS, responsibilities_table(store), *_graph(store), graph_table(store))
         ),
-        Section("items", "Paper, code, verdict", (*text.ITEMS, items_table())),
+        Section("items", "Paper, code, verdict", (*text.EVERY_ITEM, items_table())),
         Section("statistics", "Statistics", (*text.STATISTICS, statistics_table())),
         Section("run_times", "Run-times", (*text.RUN_TIMES, run_time_table(store))),
         Section("definiteness", "Definiteness", (*text.DEFINITENESS, definiteness_table(store))),
@@ -96,6 +104,7 @@ def _summary(store: Store, found: Mapping[int, Mapping[str, Ranking]], figures: 
         )
         draw = partial(published_panels, panels)
         blocks.append(Picture("published", "Experiment 1: published accuracies and ours", caption, draw))
+    blocks.append(Bullets((text.items_sentence(), *findings(store))))
     blocks += [Paragraph(verdict(experiment, each)) for experiment, each in found.items()]
     return tuple(blocks)
 
@@ -182,6 +191,68 @@ def _figures() -> tuple[Block, ...]:
 
 
 # ---------------------------------------------------------------- sentences from numbers
+
+
+def findings(store: Store) -> list[str]:
+    """Return a sentence on each reading of the protocol that has results on all four kernels."""
+    sentences = []
+    labels = _rows_of(labels_table(store, OPTIMISTIC))
+    if len(labels) == len(LabelChoice) + 1:
+        ranks = "; ".join(f"{row['RWM rank'].text} {name}" for name, row in labels.items() if name != PUBLISHED)
+        sentences.append(
+            "Which rows are labelled (page of labels): in experiment 1, RWM's mean rank by the optimistic reading is "
+            f"{ranks}. Published: {labels[PUBLISHED]['RWM rank'].text}."
+        )
+    densities = _rows_of(densities_table(store))
+    ours, theirs = (densities.get(f"1: optimistic, {words}") for words in ("our density", "the paper's density"))
+    if ours is not None and theirs is not None:
+        sentences.append(
+            "The paper's own density rule (page of the density): in experiment 1, RWM has "
+            f"{theirs['RWM'].text} % with it and {ours['RWM'].text} % with the project's density, by the optimistic "
+            f"reading; its mean rank is {theirs['RWM rank'].text} and {ours['RWM rank'].text}."
+        )
+    return sentences + [f"Who chooses with labels (page of that name): {each}" for each in _choosers(store)[:1]]
+
+
+def _choosers(store: Store) -> list[str]:
+    """Return a sentence for each experiment on the readings in which one kernel alone chooses with labels."""
+    rows, sentences = _rows_of(choosers_table(store)), []
+    for experiment in (1, 2):
+        ranks = {
+            name: [cast(float, row[f"{kernel.upper()} rank"].value) for kernel in KERNELS]
+            for name in (PUBLISHED, *CHOOSERS)
+            if (row := rows.get(f"{experiment}: {name}")) is not None
+        }
+        if len(ranks) > len(CHOOSERS):
+            published = ranks.pop(PUBLISHED)
+            gaps = {name: sum(abs(a - b) for a, b in zip(each, published, strict=True)) for name, each in ranks.items()}
+            nearest = min(gaps, key=lambda name: gaps[name])
+            firsts = {name: KERNELS[int(np.argmin(each))].upper() for name, each in ranks.items()}
+            sentences.append(
+                f"in experiment {experiment}, of four readings '{nearest}' comes nearest to the published mean ranks "
+                f"({_listed(ranks[nearest])} for RWM, GMM, RBF and LAP; published {_listed(published)}). First is "
+                + ", ".join(f"{first} where {name}" for name, first in firsts.items())
+                + ". It fits, and proves nothing about the authors."
+            )
+    return sentences
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _listed(ranks: Sequence[float]) -> str:
+    return ", ".join(f"{rank:.2f}" for rank in ranks)
+
+
+def _rows_of(table: TextTable) -> dict[str, dict[str, Cell]]:
+    """Return the rows of a table that have numbers, by their headings."""
+    rows = (dict(zip(table.columns, row, strict=True)) for row in cells_of(table))
+    return {
+        str(row[table.columns[0]].value): row
+        for row in rows
+        if any(isinstance(cell.value, float) and is_there(cell.value) for cell in row.values())
+    }
 
 
 def verdict(experiment: int, rankings: Mapping[str, Ranking]) -> str:
