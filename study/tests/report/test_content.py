@@ -130,7 +130,7 @@ def test_findings_have_the_numbers_of_their_tables(store, tmp_path):
     assert "RWM has 92.00 % with it and 62.00 % with the project's density" in density
     assert "its mean rank is 2.000 and 4.000" in density
     assert "(4.00, 3.00, 2.00, 1.00 for RWM, GMM, RBF and LAP; published 1." in choosers
-    assert "First is LAP where all optimistic, LAP where RWM at the ceiling, others optimistic" in choosers
+    assert "The best mean rank has LAP with all optimistic; LAP with RWM at the ceiling, others optimistic" in choosers
 
 
 def add_readings(store, protocol, methods, more):

@@ -230,9 +230,9 @@ def _choosers(store: Store) -> list[str]:
             firsts = {name: KERNELS[int(np.argmin(each))].upper() for name, each in ranks.items()}
             sentences.append(
                 f"in experiment {experiment}, of four readings '{nearest}' comes nearest to the published mean ranks "
-                f"({_listed(ranks[nearest])} for RWM, GMM, RBF and LAP; published {_listed(published)}). First is "
-                + ", ".join(f"{first} where {name}" for name, first in firsts.items())
-                + ". It fits, and proves nothing about the authors."
+                f"({_listed(ranks[nearest])} for RWM, GMM, RBF and LAP; published {_listed(published)}). The best mean "
+                f"rank has {'; '.join(f'{first} with {name}' for name, first in firsts.items())}. That proves nothing "
+                "about the authors."
             )
     return sentences
 
