@@ -12,11 +12,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from mixkern import datasets
 from mixkern.kernels import RBFKernel
+from mixkern.report.table import TextTable
 from mixkern.svm import label_folds
-from mixkern_study import Store, accuracy_table, definiteness_table, run_time_table, settings_table, statistics_table
+from mixkern_study import Store, accuracy_table
 from mixkern_study.items import ITEMS, ItemVerdict, items_table
 from mixkern_study.plot import paper_figures
 from mixkern_study.protocol import RATED
+from mixkern_study.report.content import sections
 from mixkern_study.result_table import to_csv, to_latex
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +66,9 @@ def test_all_figures_of_the_paper_are_cited():
 def test_cited_tables_exist(tmp_path):
     store = Store(tmp_path / "empty.sqlite")
     tables = [accuracy_table(store, experiment, reading) for experiment in (1, 2, 3) for reading in RATED]
-    tables += [statistics_table(), run_time_table(store), definiteness_table(store), settings_table(store)]
+    tables += [
+        block for each in sections(store, figures=False) for block in each.blocks if isinstance(block, TextTable)
+    ]
     assert {each.removeprefix("table ") for each in TABLES} <= {table.name for table in tables}
 
 

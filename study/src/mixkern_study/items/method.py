@@ -94,6 +94,7 @@ DENSITY = (
         (
             "study/tests/test_evaluation.py::test_the_papers_own_density_is_taken_as_it_is",
             "study/tests/test_fold.py::test_the_papers_search_is_over_all_priors",
+            "table densities",
             "tests/density/test_mixture.py::test_components_of_few_rows_lean_on_the_mean",
         ),
     ),
@@ -255,6 +256,7 @@ CATEGORIES = (
             "tests/kernels/test_mixture.py::test_the_paper_s_distance_takes_responsibilities_from_numbers_alone",
             "tests/density/test_mixture.py::test_common_categories_leave_responsibilities_to_the_numbers",
             "study/tests/test_evaluation.py::test_responsibilities_from_numbers_change_rwm_alone",
+            "table responsibilities",
         ),
     ),
     PaperItem(
