@@ -10,7 +10,7 @@ from mixkern import MixtureSVC, TableEncoder, VBMixture
 from mixkern.density import Mixture
 from mixkern.errors import KernelError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, laplacian
-from mixkern.search.gram_cache import DistanceGramCache, LaplacianGramCache, gram_cache
+from mixkern.search.gram_cache import DistanceGramCache, LaplacianGramCache, LaplacianKernels, gram_cache
 from mixkern.search.grid import KernelPoint
 from mixkern.svm import classifier
 
@@ -297,6 +297,33 @@ def test_the_graph_is_made_once_for_all_ratios(monkeypatch):
 
 
 # ---------------------------------------------------------------- what it refuses
+
+
+@pytest.mark.parametrize("kind", ["numbers", "gaps"])
+def test_rows_of_a_pool_have_their_coordinates_computed_once(kind, monkeypatch):
+    """For all draws and ratios of one base kernel; the matrices are the same as without a pool."""
+    base, rows, _ = bound("rwm", kind)
+    kernel = LaplacianKernel(base, rows[::2], n_neighbors=4)
+    draws = [(np.arange(4), np.arange(4, 30)), (np.arange(10, 16), np.arange(20, 45))]
+    points = [KernelPoint(gamma, 1.0, 1.0, ratio) for gamma in (0.5, 2.0) for ratio in (0.1, 10.0, 1000.0)]
+    plain = [LaplacianGramCache(kernel, rows[a], rows[b]) for a, b in draws]
+    expected = [list(cache.matrices(points)) for cache in plain]
+    calls = []
+    coordinates = LaplacianKernel.coordinates
+    monkeypatch.setattr(LaplacianKernel, "coordinates", lambda own, X: calls.append(len(X)) or coordinates(own, X))
+    kernels = LaplacianKernels(kernel, rows)
+    caches = [LaplacianGramCache(kernel, rows[a], rows[b], kernels, (a, b)) for a, b in draws]
+    for found in zip(*(cache.matrices(points) for cache in caches), *expected, strict=True):
+        for ours, theirs in zip(found[:2], found[2:], strict=True):
+            np.testing.assert_allclose(ours.among, theirs.among, atol=1e-10)
+            np.testing.assert_allclose(ours.towards, theirs.towards, atol=1e-10)
+    assert calls == [N, N]
+
+
+def test_coordinates_need_a_pool():
+    base, rows, _ = bound("rbf", "numbers")
+    with pytest.raises(KernelError, match="no pool of rows"):
+        LaplacianKernels(LaplacianKernel(base, rows)).coordinates(np.arange(2))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from mixkern.estimators.kernel_factory import replaced
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel, PairTerms, RBFKernel
 from mixkern.kernels.laplacian import Deformation
 from mixkern.search.grid import KernelPoint
-from mixkern.typing import Floats
+from mixkern.typing import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,14 @@ class LaplacianKernels:
     """Laplacian kernels with one graph and changing hyperparameters; the last one is kept for the next.
 
     Searches with different labelled rows that visit the same points in the same order may share one, within one thread:
-    each kernel is factorised once for all of them.
+    each kernel is factorised once for all of them, and rows that all searches draw from get their coordinates once.
+
+    Parameters
+    ----------
+    kernel : LaplacianKernel
+        A bound kernel, with any hyperparameters.
+    pool : Rows or ndarray of shape (n, d + e), default=None
+        Rows that searches draw from.
 
     Attributes
     ----------
@@ -138,10 +145,11 @@ class LaplacianKernels:
         The kernel that was used last.
     """
 
-    def __init__(self, kernel: LaplacianKernel) -> None:
+    def __init__(self, kernel: LaplacianKernel, pool: Rows | Floats | None = None) -> None:
         if not isinstance(kernel.base, DistanceKernel):
             raise _unsupported(kernel.base)
-        self.last = kernel
+        self.last, self._pool = kernel, pool
+        self._placed: tuple[Deformation, Floats] | None = None
 
     def kernel(self, point: KernelPoint) -> LaplacianKernel:
         """Give the kernel with these hyperparameters; without a ratio, with that of the last one."""
@@ -153,6 +161,16 @@ class LaplacianKernels:
         if point.ratio is not None and point.ratio != self.last.ratio:
             self.last = self.last.with_ratio(point.ratio)
         return self.last
+
+    def coordinates(self, positions: Ints) -> Floats:  # (m, n)
+        """Coordinates of rows of the pool in the last kernel; those of all rows are computed once for every ratio."""
+        if self._pool is None:
+            raise KernelError("There is no pool of rows. Give one: LaplacianKernels(kernel, pool).")
+        deformation = self.last.deformation
+        if self._placed is None or self._placed[0] is not deformation:
+            self._placed = None  # free the memory of the last ones first
+            self._placed = deformation, self.last.coordinates(self._pool)
+        return self._placed[1][:, positions]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +195,8 @@ class LaplacianGramCache(GramCache):
     kernels : LaplacianKernels, default=None
         Kernels that several caches share, whose points are visited in the same order; by default each call of
         :meth:`matrices` has its own.
+    positions : pair of ndarray of int, default=None
+        Where the labelled rows and the others are in the pool of ``kernels``, if they are from there.
     """
 
     def __init__(
@@ -185,10 +205,12 @@ class LaplacianGramCache(GramCache):
         labelled: Rows | Floats,
         others: Rows | Floats | None,
         kernels: LaplacianKernels | None = None,
+        positions: tuple[Ints, Ints] | None = None,
     ) -> None:
         if not isinstance(kernel.base, DistanceKernel):
             raise _unsupported(kernel.base)
-        self._kernel, self._labelled, self._others, self._kernels = kernel, labelled, others, kernels
+        self._kernel, self._labelled, self._others = kernel, labelled, others
+        self._kernels, self._positions = kernels, positions
 
     def matrices(self, points: Iterable[KernelPoint]) -> Iterator[Matrices]:
         """Yield the matrices of each point; the coordinates of rows are kept until the base kernel changes."""
@@ -221,13 +243,19 @@ class LaplacianGramCache(GramCache):
     def _placed(self, kernel: LaplacianKernel) -> _Placed:
         """Compute the coordinates of the rows."""
         deformation = kernel.deformation
-        labelled = kernel.coordinates(self._labelled)
+        labelled = self._coordinates(kernel, self._labelled, 0)
         among = deformation.residual(kernel.base(self._labelled), labelled, labelled)
         others = None
         if self._others is not None:
-            where = kernel.coordinates(self._others)
+            where = self._coordinates(kernel, self._others, 1)
             others = where, deformation.residual(kernel.base(self._others, self._labelled), where, labelled)
         return _Placed(deformation, labelled, (among + among.T) / 2, others)
+
+    def _coordinates(self, kernel: LaplacianKernel, rows: Rows | Floats, which: int) -> Floats:
+        """Coordinates of the labelled rows (0) or the others (1), from those of the pool where they are known."""
+        if self._kernels is None or self._positions is None:
+            return kernel.coordinates(rows)
+        return self._kernels.coordinates(self._positions[which])
 
 
 def gram_cache(kernel: Any, labelled: Rows | Floats, others: Rows | Floats | None) -> GramCache:

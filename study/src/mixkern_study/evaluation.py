@@ -239,8 +239,8 @@ class _KernelRows:
         if evaluation.name is KernelName.LAP:
             random = np.random.RandomState(evaluation.protocol.seed_of(fold.data_set, fold.number, "graph"))
             graph = np.sort(subsample(np.arange(len(self.train)), evaluation.protocol.max_graph_rows, random))
-            rows = values_for(base, self.train[graph])
-            self._laplacian = LaplacianKernels(laplacian_kernel(base, rows, evaluation.protocol))
+            kernel = laplacian_kernel(base, values_for(base, self.train[graph]), evaluation.protocol)
+            self._laplacian = LaplacianKernels(kernel, self.train)
 
     def kernel(self, point: KernelPoint) -> Any:
         """Return the kernel with its settings."""
@@ -264,13 +264,15 @@ class _KernelRows:
             position = np.full(fold.n_classes, -1)
             position[known] = np.arange(len(known))
             other_codes = position[fold.train_codes[others]]
-        grams = self._grams(self.train[rows], self.train[others] if len(others) else None)
-        return Rating(grams, codes, folds, self._trainer, other_codes, protocol.max_iter)
+        return Rating(self._grams(rows, others), codes, folds, self._trainer, other_codes, protocol.max_iter)
 
-    def _grams(self, labelled: Rows, others: Rows | None) -> GramCache:
+    def _grams(self, rows: Ints, others: Ints) -> GramCache:
+        """Return the matrices among some training rows, and between others and these."""
+        labelled, unlabelled = self.train[rows], self.train[others] if len(others) else None
         if self._laplacian is not None:
-            return LaplacianGramCache(self._laplacian.last, labelled, others, self._laplacian)
-        return DistanceGramCache(self._base, labelled, others)
+            kernels = self._laplacian
+            return LaplacianGramCache(kernels.last, labelled, unlabelled, kernels, (rows, others))
+        return DistanceGramCache(self._base, labelled, unlabelled)
 
     def _trainer(self, C: float) -> Train:
         max_iter = self._evaluation.protocol.max_iter
