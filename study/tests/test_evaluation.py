@@ -325,6 +325,30 @@ def test_labels_of_many_rows_are_rated_on_some_first_where_weights_are_swept(hea
     assert {result.n_trials for result in results} == {sum(len(found[0]) for *_, found in tried)}
 
 
+def test_a_sweep_has_three_stages(heart, tried):
+    """All settings on ``sweep_rows``, the best on ``scout_rows``, the best of these on all labels."""
+    fold, densities = heart
+    protocol = replace(MIXED, sweep_rows=12, n_sweep_finalists=5, scout_rows=30, n_finalists=2, priors=())
+    densities = {"default": densities["default"]}
+    draw = draw_of(fold, densities["default"], 3)
+    results, stored = evaluated(fold, densities, "rwm", protocol, draw)
+    (first,), (second,), (third,) = (found for *_, found in tried)
+    assert [len(ratings[0].codes) for ratings, *_ in tried] == [12, 30, len(fold.train)]
+    assert [len(first), len(second), len(third)] == [len(literal_grid(MIXED, MIXED.weights)), 5, 2]
+
+    def best(trials, n):
+        ordered = sorted(trials, key=lambda trial: (trial.validation_error, trial.log_loss))[:n]
+        return {(trial.point.key, trial.C) for trial in ordered}
+
+    assert best(second, 5) == best(first, 5)
+    assert best(third, 2) == best(second, 2)
+    assert {result.n_trials for result in results} == {len(first) + 5 + 2}
+    assert len(stored) == len({(trial.C, trial.gamma) for trial in third})
+    chosen = {(result.C, result.gamma, result.alpha, result.beta) for result in results}
+    (winner,) = best(third, 1)
+    assert chosen == {(t.C, t.gamma, t.alpha, t.beta) for t in third if (t.point.key, t.C) == winner}
+
+
 def test_a_reading_never_chooses_what_a_later_one_alone_has_rated(iris):
     """Candidates that were rated on all rows for the ceiling are there for the ceiling alone, however good they are."""
     fold, densities = iris

@@ -93,7 +93,7 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     -------
     ndarray of shape (n, c)
     """
-    return with_largest(_coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
+    return with_largest(coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
 
 
 def averaged_probabilities(
@@ -139,7 +139,8 @@ def with_largest(shares: Floats, winner: Ints) -> Floats:  # (n, c)
     return shares
 
 
-def _coupled(values: Floats, slope: float, n_classes: int) -> Floats:
+def coupled(values: Floats, slope: float, n_classes: int) -> Floats:  # (n, c)
+    """Couple the probabilities of pairs: as :func:`class_probabilities`, before any two are exchanged."""
     if n_classes == 2:
         second = expit(-slope * values[:, 0])
         return np.column_stack([1 - second, second])

@@ -7,6 +7,7 @@ a Laplacian kernel is expensive and does not depend on the labels.
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -58,6 +59,14 @@ class Candidate:
     reading: Reading = RATED[0]
 
 
+@dataclass(frozen=True)
+class _Stage:
+    """Labelled rows that settings are rated on, and how many of the best by each reading reach the next stage."""
+
+    n_rows: int
+    n_kept: int
+
+
 class Evaluation:
     """One kernel on one fold, with several draws of labels.
 
@@ -95,18 +104,17 @@ class Evaluation:
         """Search, choose and test; return for each draw the results by every reading, and the trials to store."""
         start = perf_counter()
         found: list[list[Candidate]] = [[] for _ in draws]
-        first = self.protocol.sweep_rows if self.is_swept else self.protocol.scout_rows
         for name, rows in self._rows.items():
-            ratings = [rows.rating(draw, first) for draw in draws]
+            ratings = [rows.rating(draw, self._stages[0].n_rows) for draw in draws]
             for each, trials in zip(found, rated(ratings, self._settings(name)), strict=True):
                 each += [Candidate(name, trial) for trial in trials]
-        finals = [self._final(draw, each, first) for draw, each in zip(draws, found, strict=True)]
+        rounds = [self._rounds(draw, each) for draw, each in zip(draws, found, strict=True)]
         seconds = (perf_counter() - start) / len(draws)
         results = []
-        for draw, each, final in zip(draws, found, finals, strict=True):
-            facts: dict[str, Any] = {"search_s": seconds, "n_trials": len(each) + len(final)}
-            tested = [replace(result, **facts) for result in self._tested(draw, final or each)]
-            kept = self._kept(final or each)
+        for draw, (*earlier, last) in zip(draws, rounds, strict=True):
+            facts: dict[str, Any] = {"search_s": seconds, "n_trials": sum(map(len, earlier)) + len(last)}
+            tested = [replace(result, **facts) for result in self._tested(draw, last)]
+            kept = self._kept(last)
             results.append((tested, [Trial.of(self._key(draw), one.density, one.trial) for one in kept]))
         return results
 
@@ -137,23 +145,36 @@ class Evaluation:
         weights = weights if self.fold.is_mixed else (1.0,)
         return [(point, protocol.C) for point in kernel_points(protocol.gamma, weights, weights, [None])]
 
-    def _final(self, draw: Draw, found: list[Candidate], first: int) -> list[Candidate]:
-        """Rate the best settings by each reading again on more rows; empty where all rows were used already."""
-        if len(draw.labelled) <= first:
-            return []
-        n_finalists = self.protocol.n_sweep_finalists if self.is_swept else self.protocol.n_finalists
-        finalists: dict[tuple[Any, ...], Candidate] = {}
+    @property
+    def _stages(self) -> tuple["_Stage", ...]:
+        """How settings are rated where many rows are labelled; a sweep of alpha and beta has one stage more."""
+        protocol = self.protocol
+        stages = (_Stage(protocol.scout_rows, protocol.n_finalists), _Stage(protocol.max_labelled, 0))
+        return (_Stage(protocol.sweep_rows, protocol.n_sweep_finalists), *stages) if self.is_swept else stages
+
+    def _rounds(self, draw: Draw, found: list[Candidate]) -> list[list[Candidate]]:
+        """Rate the best settings of each stage again on the rows of the next, until all labelled rows were used."""
+        rounds = [found]
+        for stage, after in pairwise(self._stages):
+            if len(draw.labelled) <= stage.n_rows:
+                break
+            rounds.append(self._rated_again(draw, rounds[-1], stage.n_kept, after.n_rows))
+        return rounds
+
+    def _rated_again(self, draw: Draw, found: list[Candidate], n_kept: int, n_rows: int) -> list[Candidate]:
+        """Rate the best settings by each reading on more rows."""
+        best: dict[tuple[Any, ...], Candidate] = {}
         for reading in RATED:
-            for one in self._ordered(found, reading)[:n_finalists]:
-                finalists.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, reading=reading))
-        final = []
+            for one in self._ordered(found, reading)[:n_kept]:
+                best.setdefault((one.density, one.trial.point.key, one.trial.C), replace(one, reading=reading))
+        again = []
         for name, rows in self._rows.items():
-            mine = sorted((f for f in finalists.values() if f.density == name), key=lambda f: f.trial.point.order)
+            mine = sorted((one for one in best.values() if one.density == name), key=lambda one: one.trial.point.order)
             if mine:
-                settings = [(f.trial.point, (f.trial.C,)) for f in mine]
-                trials = rated([rows.rating(draw, self.protocol.max_labelled)], settings)[0]
-                final += [replace(one, trial=trial) for one, trial in zip(mine, trials, strict=True)]
-        return final
+                settings = [(one.trial.point, (one.trial.C,)) for one in mine]
+                trials = rated([rows.rating(draw, n_rows)], settings)[0]
+                again += [replace(one, trial=trial) for one, trial in zip(mine, trials, strict=True)]
+        return again
 
     def _best(self, found: Iterable[Candidate], reading: Reading) -> Candidate:
         return self._ordered(found, reading)[0]

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +14,10 @@ from mixkern.density import DensitySearch, Mixture, VBMixture
 from mixkern.density.preprocessing import jitter
 from mixkern.encoding import TableEncoder
 from mixkern.errors import hint
-from mixkern.typing import Floats, Ints
+from mixkern.typing import Floats, Ints, RandomState
 from mixkern_study.protocol import DensityStrategy, Experiment, LabelChoice, Protocol, StudyError
 
-MOST_DRAWS = 100  # of labels, until two classes are among them
+MOST_DRAWS = 10_000  # of labels, until two classes are among them: the denser half of Page Blocks is nearly one class
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,9 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
         return np.arange(len(fold.train))
     random = np.random.RandomState(protocol.seed_of(fold.data_set, fold.number, repeat, "labels"))
     n_first = min(protocol.labels_per_class * fold.n_classes, len(fold.train))
+    draw = _first_draw(fold, mixture, n_first, protocol)
     for _ in range(MOST_DRAWS):
-        rows = _first_rows(fold, mixture, n_first, random, protocol)
+        rows = draw(random)
         counts = np.bincount(fold.train_codes[rows])
         if (counts > 0).sum() > 1 and counts.max() > 1:
             break
@@ -164,21 +166,25 @@ def labelled_rows(fold: StudyFold, mixture: Mixture, experiment: Experiment, rep
     return np.sort(rows)
 
 
-def _first_rows(fold: StudyFold, mixture: Mixture, n: int, random: np.random.RandomState, protocol: Protocol) -> Ints:
-    """Draw the rows that are labelled in experiment 1."""
-    match LabelChoice(protocol.labels):
-        case LabelChoice.RANDOM:
-            return random.choice(len(fold.train), n, replace=False)
-        case LabelChoice.DENSE:
-            return random.choice(denser_half(mixture.log_density(fold.train), n), n, replace=False)
-        case LabelChoice.DENSE_PER_CLASS:
-            log_density = mixture.log_density(fold.train)
-            rows = dense_rows_per_class(log_density, fold.train_codes, protocol.labels_per_class, random)
-            # Two classes of Ecoli have two rows: with four of each class, there would be fewer labels than published.
-            others = np.setdiff1d(denser_half(log_density, n), rows)
-            return np.append(rows, random.permutation(others)[: n - len(rows)])
-        case _:
-            return dense_rows(fold.train, mixture, n, random)
+def _first_draw(fold: StudyFold, mixture: Mixture, n: int, protocol: Protocol) -> Callable[[RandomState], Ints]:
+    """Return what draws the rows that are labelled in experiment 1; densities are computed once for all draws."""
+    choice = LabelChoice(protocol.labels)
+    if choice is LabelChoice.RANDOM:
+        return lambda random: random.choice(len(fold.train), n, replace=False)
+    if choice is LabelChoice.COMPONENTS:
+        return lambda random: dense_rows(fold.train, mixture, n, random)
+    log_density = mixture.log_density(fold.train)
+    half = denser_half(log_density, n)
+    if choice is LabelChoice.DENSE:
+        return lambda random: random.choice(half, n, replace=False)
+
+    def per_class(random: RandomState) -> Ints:
+        rows = dense_rows_per_class(log_density, fold.train_codes, protocol.labels_per_class, random)
+        # Two classes of Ecoli have two rows: with four of each class, there would be fewer labels than published.
+        others = np.setdiff1d(half, rows)
+        return np.append(rows, random.permutation(others)[: n - len(rows)])
+
+    return per_class
 
 
 def denser_half(log_density: Floats, least: int = 0) -> Ints:

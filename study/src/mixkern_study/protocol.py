@@ -132,7 +132,7 @@ class Protocol:
     scout_rows, n_finalists : int
         Where more rows than the first are labelled, settings are rated on so many first, and only the best on more.
     sweep_rows, n_sweep_finalists : int
-        The same for tables with categories, where some 4,000 settings are rated.
+        A stage before that for tables with categories, where some 4,000 settings are rated.
     max_iter : int
         Iterations of libsvm while settings are rated.
     seed : int
@@ -159,8 +159,8 @@ class Protocol:
     max_graph_rows: int = 3_000
     scout_rows: int = 300
     n_finalists: int = 12
-    sweep_rows: int = 60
-    n_sweep_finalists: int = 24
+    sweep_rows: int = 100
+    n_sweep_finalists: int = 200
     max_labelled: int = 3_000
     max_unlabelled: int = 2_000
     max_iter: int = 20_000

@@ -16,7 +16,7 @@ from mixkern.search.trial import Settings, TrialScorer
 from mixkern.svm.batch import pair_classifiers
 from mixkern.svm.calibration import LOG_RANGE, LOG_SPREAD, TYPICAL, own_values
 from mixkern.svm.folds import Train
-from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.svm.one_vs_one import Conversion, chosen, class_probabilities, class_scores, coupled
 from mixkern.typing import Bools, Floats, Ints
 
 BATCH_ROWS = 128  # labels up to which trials are computed together: beyond, libsvm is quicker
@@ -135,15 +135,16 @@ class _Batch:
                 for p in range(len(self.points))
             ]
         )  # (t, m, c (c - 1) / 2)
-        confidence = self._probabilities(values, slopes).max(axis=2).mean(axis=1)
+        # The largest one, whichever class it is for: votes need not be counted.
+        confidence = self._probabilities(values, slopes, coupled).max(axis=2).mean(axis=1)
         if self.rating.other_codes is None:
             return confidence, None
         return confidence, self._predicted(values) != self.rating.other_codes
 
-    def _probabilities(self, values: Floats, slopes: Floats) -> Floats:
+    def _probabilities(self, values: Floats, slopes: Floats, convert: Conversion = class_probabilities) -> Floats:
         """Return class probabilities; a slope that multiplies all values of a row does not change its votes."""
         scaled = (slopes[:, None, None] * values).reshape(-1, values.shape[2])
-        return class_probabilities(scaled, 1.0, self.n_classes).reshape(*values.shape[:2], self.n_classes)
+        return convert(scaled, 1.0, self.n_classes).reshape(*values.shape[:2], self.n_classes)
 
     def _predicted(self, values: Floats) -> Ints:
         return chosen(class_scores(values.reshape(-1, values.shape[2]), self.n_classes)).reshape(values.shape[:2])

@@ -129,7 +129,8 @@ def run_command(
         with step_progress() as on_step:
             common["on_step"] = on_step
             if numbers:
-                run(store, experiments=numbers, data_sets=tables, kernels=kernels, **common)
+                labels = list(LabelChoice) if readings else None  # together: kernels are computed once for all of them
+                run(store, experiments=numbers, data_sets=tables, kernels=kernels, labels=labels, **common)
                 others = [number for number in numbers if number < 3]
                 run(store, experiments=others, data_sets=tables, kernels=(), baselines=PEERS, **common)
             if numbers and baselines:

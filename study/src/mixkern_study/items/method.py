@@ -277,12 +277,13 @@ CATEGORIES = (
         DIFFERS,
         "All 120 pairs are tried with every C and gamma, for RBF, and for RWM and GMM with the density found without "
         "labels. LAP has four pairs, since each has a graph of its own; the ceiling's other densities have four values "
-        "each. Above 60 labels, all are rated on 60 rows, and the best 24 of each reading again on all.",
+        "each. Above 100 labels, all are rated on 100 rows, the best 200 of each reading on 300, the best 12 on all.",
         (
             "study/tests/test_protocol.py::test_the_papers_grids",
             "study/tests/test_evaluation.py::test_mixed_tables_try_all_alpha_and_beta_with_each_cost_and_gamma",
             "study/tests/test_evaluation.py::test_the_papers_grid_of_a_mixed_table_is_tried_in_full",
             "study/tests/test_evaluation.py::test_labels_of_many_rows_are_rated_on_some_first_where_weights_are_swept",
+            "study/tests/test_evaluation.py::test_a_sweep_has_three_stages",
         ),
     ),
 )

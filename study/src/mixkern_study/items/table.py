@@ -160,7 +160,7 @@ def items_table() -> TextTable:
     Examples
     --------
     >>> items_table().columns
-    ('Paper', 'Where', 'Code', 'Verdict', 'What was done', 'Checked by')
+    ('Paper', 'Where', 'Code', 'Verdict', 'Checked by')
     """
     return TextTable(
         name="items",
@@ -171,7 +171,7 @@ def items_table() -> TextTable:
             "else is done. Slip: what is printed cannot be meant. Outlook: left to later work by the paper. Checks are "
             "tests, figures of the paper and tables of this report."
         ),
-        columns=("Paper", "Where", "Code", "Verdict", "What was done", "Checked by"),
+        columns=("Paper", "Where", "Code", "Verdict", "Checked by"),
         rows=tuple(_row(each) for each in ITEMS),
         numbers=frozenset(),
     )
@@ -179,4 +179,5 @@ def items_table() -> TextTable:
 
 def _row(item: PaperItem) -> tuple[Cell, ...]:
     code, checks = ", ".join(item.code), ", ".join(item.checks)
-    return tuple(Cell(text) for text in (item.item, item.place, code, str(item.verdict), item.note, checks))
+    verdict = f"{item.verdict}: {item.note}" if item.note else str(item.verdict)
+    return tuple(Cell(text) for text in (item.item, item.place, code, verdict, checks))
