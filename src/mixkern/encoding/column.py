@@ -20,6 +20,7 @@ from mixkern.typing import Floats
 from mixkern.wording import counted
 
 FARTHEST = 1e100  # a z-score: beyond, squares of distances overflow
+LARGEST = float(np.finfo(float).max)
 OTHER = "(other)"  # name of a category that was absent at fit time
 
 _CONVERTERS = {Kind.DATE: "pd.to_datetime", Kind.DURATION: "pd.to_timedelta"}
@@ -118,7 +119,8 @@ class ContinuousColumn:
 
     def decode(self, scores: Floats) -> Any:  # (n,)
         """Return numbers, dates (UTC) or durations in the column's own unit, NaN or NaT for gaps."""
-        values = (scores * self.deviation + self.mean) + self.origin
+        with np.errstate(over="ignore"):  # the largest numbers, after rounding
+            values = np.clip((scores * self.deviation + self.mean) + self.origin, -LARGEST, LARGEST)
         if self.kind not in (Kind.DATE, Kind.DURATION):
             return values
         dtype = "datetime64[us]" if self.kind is Kind.DATE else "timedelta64[us]"
