@@ -187,6 +187,10 @@ class ModelFileError(MixkernError, ValueError):
     """A file that is not a model, is damaged, comes from a newer version, or holds types that are not trusted."""
 
 
+class JournalError(MixkernError, ValueError):
+    """A file that is no journal of labels, or an answer that it cannot record."""
+
+
 class OptionError(MixkernError, ValueError):
     """A parameter has a value that is not allowed."""
 

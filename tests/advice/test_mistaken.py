@@ -6,7 +6,7 @@ import pytest
 from scipy.special import softmax
 
 from mixkern import LaplacianSVC, MixtureSVC, datasets, mistaken_labels
-from mixkern.advice.mistaken import LEAST_RATE, RATES, SLOPES, _Doubts, _most_probable
+from mixkern.advice.mistaken import LEAST_RATE, RATES, SLOPES, Doubts, _most_probable
 from mixkern.errors import LabelError, MixkernError, OneClassError, OptionError
 from mixkern.kernels import RBFKernel
 from mixkern.svm.gaussian_process import LABEL_NOISE, evidence_noise, left_out_targets, log_evidence, posterior_mean
@@ -69,7 +69,7 @@ def test_slope_and_rate_are_the_most_probable_ones():
 def test_probabilities_are_bayes_rule():
     codes = CODES.copy()
     codes[3] = 2
-    doubts = _Doubts.of(K, codes)
+    doubts = Doubts.of(K, codes)
     targets = left_out_targets(K, codes, evidence_noise(K, codes))
     slope, rate = _most_probable(targets, codes)
     rate = max(rate, LEAST_RATE)

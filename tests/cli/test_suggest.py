@@ -165,7 +165,7 @@ def test_a_column_of_the_same_name_that_has_another_meaning(run, people, written
     for option, step in (("--keep", "--keep label_source"), ("--drop", "--drop label_source")):
         given = (path, "--target", "churn", "-n", 5, option, "label_source", "-o", tmp_path / "next.csv")
         last = run("suggest", *given).stdout.splitlines()[-1]
-        assert last.endswith(f"then: mixkern fit {path} --target churn {step} --source mixkern_label_source")
+        assert last.endswith(f"then: mixkern merge {path} {tmp_path / 'next.csv'} --target churn {step}")
         rows = pd.read_csv(tmp_path / "next.csv")
         assert list(rows) == ["row", "mixkern_label_source", "age", "town", "churn", "label_source"]
         assert set(rows["label_source"]) <= {"Ann", "Bob"}

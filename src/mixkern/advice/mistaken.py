@@ -132,7 +132,7 @@ def mistaken_labels(X: Any, y: Any, n: int = 10, *, model: MixtureSVC | None = N
     classes, codes = np.unique(labels.codes[labelled], return_inverse=True)
     rows = fitted.rows_of(X)[labelled]
     K = kernel_matrix(fitted.kernel_, rows)
-    doubts = _Doubts.of(K, codes)
+    doubts = Doubts.of(K, codes)
     names = labels.classes[classes]
     top = np.argsort(-doubts.probability, kind="stable")[: min(n, int(doubts.is_examined.sum()))]
     top = top[doubts.is_examined[top]]
@@ -169,17 +169,31 @@ def _fitted(model: MixtureSVC | None, X: Any, y: Any) -> MixtureSVC:
 
 
 @dataclass(frozen=True, eq=False)
-class _Doubts:
-    """How probable it is that each label is mistaken."""
+class Doubts:
+    """How probable it is that each of some labels is mistaken.
 
-    probability: Floats  # (n,), 0 where it was not examined
-    likely: Ints  # (n,), class that the others predict
-    support: Floats  # (n,), probability of that class by the others
-    is_examined: Bools  # (n,)
-    rate: float  # of mistakes
+    Attributes
+    ----------
+    probability : ndarray of shape (n,)
+        Of a mistake; 0 where a label was not examined.
+    likely : ndarray of int, shape (n,)
+        Class that the other labels predict.
+    support : ndarray of shape (n,)
+        Probability of that class by the others.
+    is_examined : ndarray of bool, shape (n,)
+        Whether the class has another label.
+    rate : float
+        Most probable share of mistaken labels.
+    """
+
+    probability: Floats
+    likely: Ints
+    support: Floats
+    is_examined: Bools
+    rate: float
 
     @classmethod
-    def of(cls, K: Floats, codes: Ints) -> "_Doubts":
+    def of(cls, K: Floats, codes: Ints) -> "Doubts":
         """Predict each label from the others, and find the rate of mistakes and the slope."""
         is_examined = np.bincount(codes)[codes] > 1  # without its only label a class cannot be predicted
         targets = left_out_targets(K, codes, evidence_noise(K, codes))
@@ -212,7 +226,7 @@ def _most_probable(targets: Floats, codes: Ints) -> tuple[float, float]:
     return found
 
 
-def _reason(K: Floats, codes: Ints, names: Any, positions: Positions, at: int, doubts: _Doubts) -> str:
+def _reason(K: Floats, codes: Ints, names: Any, positions: Positions, at: int, doubts: Doubts) -> str:
     """Write why a label is doubted as a sentence: what others predict, and the most similar labelled rows."""
     nearest = [other for other in np.argsort(-K[at], kind="stable") if other != at][:N_NEIGHBOURS]
     near = ", ".join(f"position {positions[other]} ({names[codes[other]]!r})" for other in nearest)

@@ -160,21 +160,61 @@ def suggested_rows(
         raise LabelError(f"There are {counted(len(values), 'row')}, but {counted(len(classes), 'code')}.")
     check_n_suggestions(n, classes)
     random = check_random_state(random_state)
-    kernel = similarity(values, mixture, random)
-    labelled = np.flatnonzero(classes != UNLABELLED)
-    pool = Pool.of(values, classes != UNLABELLED)
-    found = np.empty(0, dtype=np.intp)
-    while len(found) < n and len(pool.fresh):
-        candidates, counts = pool.candidates(MAX_CANDIDATES, random)
-        some = subsample(labelled, MAX_KNOWN, random)
-        known = subsample(np.append(some, found), MAX_KNOWN, random)
-        worth = _worth(kernel, values[candidates], values[some], classes[some])
-        n_picks = min(n - len(found), len(candidates), MAX_PICKS)
-        picks = candidates[_picked(kernel, values[candidates], values[known], counts, worth, n_picks)]
-        found, pool = np.append(found, picks), pool.without(picks)
-    if len(found) < n:
-        found = np.append(found, random.choice(pool.copies, n - len(found), replace=False))
-    return found
+    return Suggester.of(values, mixture, random).suggested(n, classes, random)
+
+
+@dataclass(frozen=True, eq=False)
+class Suggester:
+    """What suggestions from some rows have in common, whatever the labels.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d + e)
+        Encoded rows.
+    kernel : BlendKernel
+        The kernel that they are compared by.
+    groups : ndarray of int, shape (n,)
+        Number of each row's group of equal rows.
+    """
+
+    rows: Floats
+    kernel: BlendKernel
+    groups: Ints
+
+    @classmethod
+    def of(cls, rows: Floats, mixture: Mixture, random: RandomState) -> Self:
+        """Choose the kernel for rows and their density, and group equal rows."""
+        return cls(rows, similarity(rows, mixture, random), _groups(rows))
+
+    def suggested(self, n: int, codes: Ints, random: RandomState, is_taken: Bools | None = None) -> Positions:
+        """Choose rows to label next; see :func:`suggested_rows`.
+
+        Parameters
+        ----------
+        n : int
+            How many; all that are left, where these are fewer.
+        codes : ndarray of int, shape (n_rows,)
+            Classes, -1 where unlabelled.
+        random : RandomState
+            Draws rows where there are many.
+        is_taken : ndarray of bool, shape (n_rows,), default=None
+            Rows that must not be suggested, besides labelled ones: those that someone is labelling, or has skipped.
+        """
+        labelled = np.flatnonzero(codes != UNLABELLED)
+        pool = Pool(self.groups, (codes != UNLABELLED) | (False if is_taken is None else is_taken))
+        n = min(n, int((~pool.is_taken).sum()))
+        found = np.empty(0, dtype=np.intp)
+        while len(found) < n and len(pool.fresh):
+            candidates, counts = pool.candidates(MAX_CANDIDATES, random)
+            some = subsample(labelled, MAX_KNOWN, random)
+            known = subsample(np.append(some, found), MAX_KNOWN, random)
+            worth = _worth(self.kernel, self.rows[candidates], self.rows[some], codes[some])
+            n_picks = min(n - len(found), len(candidates), MAX_PICKS)
+            picked = _picked(self.kernel, self.rows[candidates], self.rows[known], counts, worth, n_picks)
+            found, pool = np.append(found, candidates[picked]), pool.without(candidates[picked])
+        if len(found) < n:
+            found = np.append(found, random.choice(pool.copies, n - len(found), replace=False))
+        return found
 
 
 def similarity(rows: Floats, mixture: Mixture, random: RandomState) -> BlendKernel:

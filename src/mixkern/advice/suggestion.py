@@ -88,7 +88,7 @@ def suggestion_table(
     lines = [
         dict(zip(columns, cells, strict=True)) for cells in zip(*(c.tolist() for c in columns.values()), strict=True)
     ]
-    columns["reason"] = np.array([_reason(line) for line in lines], dtype=object)
+    columns["reason"] = np.array([suggestion_reason(line) for line in lines], dtype=object)
     columns.pop("runner_up", None)
     return make_frame(columns, frame_kind(X), index=range(1, n + 1), index_name="rank", purpose="suggestion_table")
 
@@ -98,7 +98,7 @@ def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: Rando
     assert rows.mixture is not None
     kernel = similarity(rows.values, rows.mixture, random)
     known = np.append(picks, np.flatnonzero(labels.is_labelled))
-    stands_for = _represented(kernel, rows, rows[known])[: len(picks)]
+    stands_for = represented(kernel, rows, rows[known])[: len(picks)]
     chosen = rows[picks]
     return {
         "component": chosen.responsibilities.argmax(axis=1),
@@ -108,7 +108,7 @@ def _density_columns(rows: Rows, picks: Positions, labels: Labels, random: Rando
     }
 
 
-def _represented(kernel: BlendKernel, rows: Rows, known: Rows) -> Ints:
+def represented(kernel: BlendKernel, rows: Rows, known: Rows) -> Ints:  # (q,)
     """Count, for each suggested or labelled row, the rows that are more similar to it than to any other of these."""
     counts = np.zeros(len(known), dtype=np.intp)
     for start in range(0, len(rows), BLOCK):
@@ -131,8 +131,12 @@ def _prediction_columns(estimator: MixtureSVC, X: Any, picks: Positions) -> dict
     return {"prediction": first, "margin": ranked[:, 0] - ranked[:, 1], "runner_up": second}
 
 
-def _reason(row: dict[str, Any]) -> str:
-    """Write the reason for a suggestion as a sentence."""
+def suggestion_reason(row: dict[str, Any]) -> str:
+    """Write the reason for a suggestion as a sentence, from the columns of :func:`suggestion_table`.
+
+    >>> suggestion_reason(dict(source="suggested", stands_for=812, share=0.081, component=3, novelty=0.2))
+    'Stands for 812 rows (8 %), component 3.'
+    """
     parts = [DRAWN] if row["source"] == LabelSource.RANDOM else []
     if "prediction" in row:
         is_undecided = row["margin"] < NARROW

@@ -1,7 +1,10 @@
 """``mixkern suggest``: suggest the rows to label next."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,9 +24,10 @@ from mixkern.cli.option import (
 )
 from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for, training_table
-from mixkern.errors import LabelError
+from mixkern.encoding.cell import is_gap
+from mixkern.errors import LabelError, MixkernError, OptionError, hint
 from mixkern.estimators import MixtureSVC
-from mixkern.io import table_writer
+from mixkern.io import table_file, table_writer
 from mixkern.wording import brief, counted, shortened
 
 ROW = "row"  # column of row numbers, counted from 1
@@ -76,7 +80,7 @@ def suggest_command(
     if output is not None:
         check_output(output, table)
     notes: Notes = []
-    with warnings_as_notes(notes):
+    with _replaced(output, target, table), warnings_as_notes(notes):
         data = training_table(table, notes, target=target, **reading)
         n_left = len(data.X) - sum(data.counts.values())
         if not n_left:
@@ -106,7 +110,47 @@ def suggest_command(
     if data.source_column is None and column != SOURCE:  # without this, it would be learned from
         options += ["--source", column]
     step = f"mixkern fit {shlex.quote(table)} {' '.join(options)}"
+    if output is not None:
+        step = f"mixkern merge {shlex.join([table, output])} {repeat_options()}"
     print_result(result, notes, lambda: _show(result, step), as_json=as_json)
+
+
+@contextmanager
+def _replaced(output: str | None, target: str, table: str) -> Iterator[None]:
+    """Check a table of earlier suggestions that will be replaced: typed labels are kept, and it goes after an error.
+
+    Otherwise earlier suggestions would be taken for new ones.
+    """
+    path = None if output is None else Path(output)
+    if path is None or not path.is_file():
+        yield
+        return
+    n_labels = _n_typed(path, target)
+    if n_labels:
+        raise OptionError(
+            f"{path.name} has {counted(n_labels, 'label')} in column {target!r}, which would be lost.",
+            hint=hint(
+                cli=f"Record them: mixkern merge {shlex.join([table, str(path)])} --target {shlex.quote(target)}"
+            ),
+        )
+    try:
+        yield
+    except BaseException:
+        if n_labels is not None:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _n_typed(path: Path, target: str) -> int | None:
+    """Return the number of labels in a table of earlier suggestions; None where the file is something else."""
+    try:
+        file = table_file(path)
+        if ROW not in file.names or target not in file.names:
+            return None
+        labels = file.table(text=(target,))[target].to_pylist()
+    except MixkernError:
+        return None
+    return sum(not is_gap(label) for label in labels)
 
 
 def _write(
@@ -154,6 +198,9 @@ def _show(result: dict[str, Any], step: str) -> None:
         click.echo("\n" + " ".join(result["accuracy"]["in_words"]))
     if "output" in result:
         click.echo(f"\nThese rows, to be labelled: {result['output']}")
+    if "output" in result:
+        click.echo(f"\nLabel them there in column {result['target']!r}, then: {step}")
+        return
     click.echo(
         f"\nLabel them in column {result['target']!r}, and write suggested or random into column "
         f"{result['source_column']!r}, then: {step}"
