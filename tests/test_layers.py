@@ -27,6 +27,7 @@ ORDER = [
     {"advice"},
     {"plot"},
     {"report"},
+    {"labelling"},
     {"cli"},
     {"__main__"},
 ]

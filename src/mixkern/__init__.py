@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 from mixkern.imports import lazy_names
 
 if TYPE_CHECKING:
-    from mixkern import advice, datasets, density, encoding, estimators, explain, kernels, plot, report, search
+    from mixkern import (
+        advice,
+        datasets,
+        density,
+        encoding,
+        estimators,
+        explain,
+        kernels,
+        labelling,
+        plot,
+        report,
+        search,
+    )
     from mixkern.advice import estimated_accuracy, mistaken_labels
     from mixkern.advice.advise import advise
     from mixkern.advice.suggest import suggest
@@ -25,6 +37,7 @@ if TYPE_CHECKING:
     from mixkern.explain import Explanation
     from mixkern.io import Table, load, read_table, save
     from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
+    from mixkern.labelling import label
     from mixkern.search import SemiSupervisedSplit, SVCSearch
 
     __version__: str
@@ -47,6 +60,7 @@ _NAMES = {
     "explain": ("Explanation",),
     "io": ("Table", "load", "read_table", "save"),
     "kernels": ("BlendKernel", "GMMKernel", "LaplacianKernel", "RBFKernel", "RWMKernel"),
+    "labelling": ("label",),
     "plot": (),
     "report": (),
     "search": ("SVCSearch", "SemiSupervisedSplit"),
@@ -82,6 +96,8 @@ __all__ = [
     "estimators",
     "explain",
     "kernels",
+    "label",
+    "labelling",
     "load",
     "mistaken_labels",
     "plot",

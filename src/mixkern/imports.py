@@ -19,6 +19,8 @@ EXTRA_OF = {
     "python_calamine": "excel",
     "click": "cli",
     "rich": "cli",
+    "starlette": "label",
+    "uvicorn": "label",
 }
 STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
 

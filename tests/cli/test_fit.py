@@ -126,7 +126,7 @@ def test_a_source_with_a_typo(run, people, written, tmp_path):
 def test_a_table_with_labels_of_one_class_and_their_source(run, people, written):
     path = written(people.assign(churn=people["churn"].where(people["churn"] == "no"), how="random"))
     done = run("fit", path, "--target", "churn", "--source", "how", code=1)
-    assert done.stderr.endswith(f"mixkern suggest {path} --target churn --source how\n")
+    assert done.stderr.endswith(f"mixkern label {path} --target churn --source how\n")
 
 
 def test_other_kernels_and_seeds(run, table, tmp_path):
@@ -175,7 +175,7 @@ def test_a_place_that_cannot_be_written(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("churn", "message"),
     [
-        (None, "has no label, and two classes are needed. Label some rows. For suggestions: mixkern suggest"),
+        (None, "has no label, and two classes are needed. Label some rows: mixkern label"),
         ("yes", "Column 'churn' has labels of one class, 'yes'"),
         (
             np.arange(90) % 3 - 1,

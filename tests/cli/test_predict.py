@@ -331,6 +331,7 @@ def test_a_class_that_the_encoding_cannot_hold(run, people, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_model_remembers_how_its_table_is_written(run, people, tmp_path):
     frame = people.assign(town=people["town"].replace({"Ulm": "Žilina"}))
     text = frame.to_csv(sep=":", index=False)

@@ -10,6 +10,8 @@ __all__ = ["cli"]
 COMMANDS = {
     "look": ("mixkern.cli.look:look_command", "Show what is in a table and how its columns are read."),
     "suggest": ("mixkern.cli.suggest:suggest_command", "Suggest the rows to label next."),
+    "label": ("mixkern.cli.label:label_command", "Label the rows of a table in a browser."),
+    "merge": ("mixkern.cli.label:merge_command", "Record labels that were typed into a table of suggested rows."),
     "fit": ("mixkern.cli.fit:fit_command", "Learn a model from a table with a few labels."),
     "predict": ("mixkern.cli.predict:predict_command", "Write a table with a label for every row."),
     "explain": ("mixkern.cli.explain:explain_command", "Explain the label of one row."),
@@ -27,6 +29,7 @@ def cli() -> None:
     \b
     For a table with a few labels:
       mixkern look     customers.csv --target churn                   what is in it
+      mixkern label    customers.csv --target churn                   label rows in a browser
       mixkern suggest  customers.csv --target churn -n 10             which rows to label next
       mixkern fit      customers.csv --target churn -o churn.mixkern  learn a model
       mixkern predict  churn.mixkern customers.csv -o labelled.csv    a label for every row

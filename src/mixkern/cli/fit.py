@@ -31,7 +31,12 @@ SUFFIX = ".mixkern"
 
 @click.command("fit")
 @click.argument("table")
-@target_option(required=True)
+@target_option(required=False)
+@click.option(
+    "--labels",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Journal of mixkern label or merge: its labels are learned from as well.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the model.  [default: TABLE.mixkern]")
 @click.option(
     "--kernel",
@@ -49,7 +54,8 @@ SUFFIX = ".mixkern"
 @json_option
 def fit_command(
     table: str,
-    target: str,
+    target: str | None,
+    labels: Path | None,
     output: str | None,
     kernel: str,
     estimate: bool,
@@ -63,19 +69,20 @@ def fit_command(
     is estimated by leaving labels out and predicting them.
 
     \b
-    Example:
+    Examples:
       mixkern fit customers.csv --target churn -o churn.mixkern
+      mixkern fit customers.csv --labels customers.labels
     """  # noqa: D301
     path = Path(_default_path(table) if output is None else output)
     check_output(path, table)
     notes: Notes = []
     with warnings_as_notes(notes):
-        data = training_table(table, notes, target=target, **reading)
+        data = _table(table, target, labels, notes, reading)
         if len(data.counts) < 2:
             found = f"labels of one class, {next(iter(data.counts))!r}" if data.counts else "no label"
             raise LabelError(
-                f"Column {target!r} has {found}, and two classes are needed. Label some rows. For suggestions: mixkern "
-                f"suggest {shlex.quote(table)} {repeat_options()}"
+                f"Column {data.target!r} has {found}, and two classes are needed. Label some rows: mixkern label "
+                f"{shlex.quote(table)} {repeat_options()}"
             )
         model = MixtureSVC(kernel, encoder=data.encoder, random_state=seed)
         with spinner(f"Learning from {counted(len(data.X), 'row')}"):
@@ -88,6 +95,17 @@ def fit_command(
             result["doubtful"] = _doubtful(model, data)
     save(model, path, notes=jsonable({key: value for key, value in result.items() if key != "model"}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
+
+
+def _table(table: str, target: str | None, labels: Path | None, notes: Notes, reading: dict[str, Any]) -> TrainingTable:
+    """Read the table, with the labels of a journal if one is given."""
+    if labels is not None:
+        from mixkern.cli.journal import table_to_label, target_of, with_labels
+
+        return with_labels(table_to_label(table, notes, target=target_of(target, labels), **reading), labels, notes)
+    if target is None:
+        raise click.UsageError("Missing option '--target', the column of labels, or '--labels', a journal of them.")
+    return training_table(table, notes, target=target, **reading)
 
 
 def _default_path(table: str) -> str:

@@ -39,7 +39,7 @@ def repeat_options(names: Collection[str] = TABLE_PARAMETERS) -> str:
     return shlex.join(words)
 
 
-def _names(_ctx: Any, _param: Any, value: tuple[str, ...]) -> tuple[str, ...]:
+def names_of(_ctx: Any, _param: Any, value: tuple[str, ...]) -> tuple[str, ...]:
     """Split names that are separated by commas; the option may be repeated as well."""
     return tuple(name.strip() for each in value for name in each.split(",") if name.strip())
 
@@ -111,17 +111,21 @@ def column_options(command: Command) -> Command:
             metavar="TEXT",
             help="A text that marks an unlabelled row, besides an empty cell.",
         ),
-        click.option("--categorical", multiple=True, callback=_names, metavar="COLUMNS", help="Read as categories."),
-        click.option("--continuous", multiple=True, callback=_names, metavar="COLUMNS", help="Read as numbers."),
+        click.option("--categorical", multiple=True, callback=names_of, metavar="COLUMNS", help="Read as categories."),
+        click.option("--continuous", multiple=True, callback=names_of, metavar="COLUMNS", help="Read as numbers."),
         click.option(
             "--keep",
             multiple=True,
-            callback=_names,
+            callback=names_of,
             metavar="COLUMNS",
             help="Learn from these columns, even if they look like identifiers or hold one value.",
         ),
         click.option(
-            "--drop", multiple=True, callback=_names, metavar="COLUMNS", help="Do not learn from these columns: a,b,c."
+            "--drop",
+            multiple=True,
+            callback=names_of,
+            metavar="COLUMNS",
+            help="Do not learn from these columns: a,b,c.",
         ),
     ):
         command = option(command)

@@ -1,0 +1,247 @@
+"""``mixkern label``: label the rows of a table in a browser; ``mixkern merge``: record labels that were typed."""
+
+import shlex
+import sys
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mixkern.advice.source import AUDIT
+from mixkern.cli.journal import FILE_OPTIONS, journal_path, label_table, table_to_label, target_of, write_labelled
+from mixkern.cli.option import (
+    check_output,
+    column_options,
+    json_option,
+    names_of,
+    reading_options,
+    repeat_options,
+    seed_option,
+)
+from mixkern.cli.output import Notes, class_counts, print_notes, print_result, warnings_as_notes
+from mixkern.cli.suggest import ROW
+from mixkern.cli.table import SOURCE, TrainingTable, open_table
+from mixkern.errors import OptionError, hint
+from mixkern.labelling import Journal, LabelServer, LabelSession
+from mixkern.labelling.session import OVERLAP
+from mixkern.labelling.start import LOCAL, account
+from mixkern.labelling.table import text_cells
+from mixkern.labelling.typed import typed_events
+from mixkern.wording import counted
+
+LOCAL_FILE_MODE = 0o077  # rights of others to a password file
+
+
+@click.command("label")
+@click.argument("table")
+@click.option("--target", help="Column of labels; the table need not have it.  [default: that of the journal]")
+@click.option("--classes", multiple=True, callback=names_of, metavar="NAMES", help="Classes to choose from: yes,no.")
+@click.option("--journal", type=click.Path(dir_okay=False), help="File of all answers.  [default: TABLE.labels]")
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Who labels; may be repeated.  [default: account]")
+@click.option("--audit", type=click.FloatRange(0, 1), default=AUDIT, show_default=True, help="Share of random rows.")
+@click.option(
+    "--overlap",
+    type=click.FloatRange(0, 1),
+    default=OVERLAP,
+    show_default=True,
+    help="Share of a person's rows that another one has labelled before.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 is any free one.")
+@click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a password.")
+@click.option("--password-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the password.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
+@click.option("--export", type=click.Path(dir_okay=False), help="Write the table with all labels, and stop.")
+@click.option("--from", "typed", type=click.Path(dir_okay=False), help="Record labels typed in a table, and stop.")
+@click.option("--output-encoding", help="Encoding of the export, such as utf-8.  [default: that of TABLE]")
+@click.option(
+    "--guard-formulas/--no-guard-formulas",
+    default=True,
+    show_default=True,
+    help="In the export, write an apostrophe before cells that a spreadsheet takes for formulas.",
+)
+@column_options
+@reading_options
+@seed_option
+@json_option
+def label_command(
+    table: str,
+    target: str | None,
+    journal: str | None,
+    classes: tuple[str, ...],
+    export: str | None,
+    typed: str | None,
+    output_encoding: str | None,
+    guard_formulas: bool,
+    as_json: bool,
+    audit: float,
+    overlap: float,
+    seed: int,
+    users: tuple[str, ...],
+    port: int,
+    host: str,
+    password_file: Path | None,
+    browser: bool,
+    **reading: Any,
+) -> None:
+    """Label the rows of TABLE in a browser.
+
+    The first line that is printed is the address of the page. Every label is written to a journal beside the table
+    before the page says so; TABLE itself is never written. Stop the server by Ctrl-C, and start it again at any time.
+
+    \b
+    Examples:
+      mixkern label customers.csv --target churn
+      mixkern label customers.csv --target churn --user anna --user ben
+      mixkern label customers.csv --export labelled.csv
+    """  # noqa: D301
+    if export is not None:
+        check_output(export, table, *([] if journal is None else [journal]))
+    password = "" if password_file is None else _password(password_file)
+    notes: Notes = []
+    path = journal_path(table, journal)
+    with warnings_as_notes(notes):
+        data = table_to_label(table, notes, target=target_of(target, path), **reading)
+    with _session(data, path, classes=classes, audit=audit, overlap=overlap, seed=seed) as session:
+        notes += session.notes
+        if typed is None and export is None:
+            server = LabelServer(session, users or (account(),), host=host, port=port, password=password)
+            _serve(server, notes, browser=browser)
+        if typed is not None:
+            _record(session, typed, users, reading)
+        if export is not None:
+            notes += write_labelled(data, session, export, output_encoding, guard_formulas=guard_formulas)
+        result = {**_result(session, data), "export": export}
+    if typed is None and export is None:
+        n = sum(result["classes"].values())
+        click.echo(f"{counted(n, 'label')} in {path}. Next: {_next_step(table, path)}", err=True)
+    else:
+        print_result(result, notes, lambda: _show(result, table), as_json=as_json)
+
+
+@contextmanager
+def _session(data: TrainingTable, path: Path, classes: tuple[str, ...] = (), **options: Any) -> Iterator[LabelSession]:
+    """Open the journal of a table, and close it at the end."""
+    with Journal(path) as journal:
+        yield LabelSession(label_table(data, classes), journal, **options)
+
+
+def _serve(server: LabelServer, notes: Notes, *, browser: bool) -> None:
+    """Print the addresses, and serve the page until Ctrl-C."""
+    for name, address in server.addresses.items():
+        click.echo(address if len(server.addresses) == 1 else f"{address}  {name}")
+    sys.stdout.flush()
+    print_notes(notes)
+    click.echo(f"Labels are written to {server.session.journal.path}. Stop by Ctrl-C.", err=True)
+    if browser:
+        webbrowser.open(server.url)
+    with suppress(KeyboardInterrupt):
+        server.run()
+
+
+@click.command("merge")
+@click.argument("table")
+@click.argument("typed")
+@click.option("--target", help="Column of labels.  [default: that of the journal]")
+@click.option("--journal", type=click.Path(dir_okay=False), help="File of all answers.  [default: TABLE.labels]")
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Who has typed them.  [default: account]")
+@column_options
+@reading_options
+@json_option
+def merge_command(
+    table: str,
+    typed: str,
+    target: str | None,
+    journal: str | None,
+    users: tuple[str, ...],
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Record the labels that were typed into TYPED, a table of suggested rows, for TABLE.
+
+    Rows are matched by the column 'row', which mixkern suggest writes. The labels go into the journal beside TABLE, as
+    those of mixkern label do.
+
+    \b
+    Example:
+      mixkern merge customers.csv to_label.csv --target churn
+    """  # noqa: D301
+    notes: Notes = []
+    path = journal_path(table, journal)
+    with warnings_as_notes(notes):
+        data = table_to_label(table, notes, target=target_of(target, path), **reading)
+    with _session(data, path) as session:
+        notes += session.notes
+        n = _record(session, typed, users, reading)
+        result = {**_result(session, data), "recorded": n}
+    print_result(result, notes, lambda: _show(result, table), as_json=as_json)
+
+
+def _record(session: LabelSession, typed: str, users: tuple[str, ...], reading: dict[str, Any]) -> int:
+    """Record the labels of a table that was filled in; return how many are new."""
+    how = {name: reading[name] for name in FILE_OPTIONS if name != "sheet" and reading.get(name)}
+    file = open_table(typed, how, [])
+    cells = file.whole(text=file.names).cells.rename_columns(list(file.names))
+    row_column = next((name for name in file.names if name in (ROW, f"mixkern_{ROW}")), ROW)
+    source_column = reading.get("source") or next((name for name in file.names if name.endswith(SOURCE)), None)
+    events = typed_events(
+        session,
+        text_cells(cells),
+        row_column=row_column,
+        source_column=source_column,
+        user=users[0] if users else account(),
+        name=file.name,
+    )
+    session.record(events)
+    return len(events)
+
+
+def _result(session: LabelSession, data: TrainingTable) -> dict[str, Any]:
+    labels = list(session.labels.values())
+    return {
+        "table": data.file.name,
+        "target": data.target,
+        "rows": len(session.table),
+        "journal": str(session.journal.path),
+        "classes": {name: labels.count(name) for name in session.classes},
+        "persons": session.answers.users(),
+    }
+
+
+def _show(result: dict[str, Any], table: str) -> None:
+    n = sum(result["classes"].values())
+    if "recorded" in result:
+        click.echo(f"{counted(result['recorded'], 'new label')} recorded.")
+    click.echo(
+        f"{counted(n, 'label')} of {counted(result['rows'], 'row')} in {result['target']!r}: "
+        f"{class_counts(result['classes'])}."
+        if n
+        else f"No label of {counted(result['rows'], 'row')} yet."
+    )
+    if result.get("export"):
+        click.echo(f"Table with all labels: {result['export']}")
+    click.echo(f"Next: {_next_step(table, Path(result['journal']))}")
+
+
+def _next_step(table: str, path: Path) -> str:
+    options = repeat_options((*FILE_OPTIONS, "drop", "keep", "continuous", "categorical"))
+    words = [f"mixkern fit {shlex.quote(table)} --labels {shlex.quote(str(path))}", options]
+    return " ".join(filter(None, words))
+
+
+def _password(path: Path) -> str:
+    """Read the password from its file."""
+    try:
+        password = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path.name} cannot be read: {error}.") from error
+    if not password:
+        raise OptionError(f"{path.name} is empty. Write the password into it.")
+    if path.stat().st_mode & LOCAL_FILE_MODE:
+        raise OptionError(
+            f"Other accounts of this machine can read {path.name}.",
+            hint=hint(cli=f"Forbid it: chmod 600 {shlex.quote(str(path))}"),
+        )
+    return password

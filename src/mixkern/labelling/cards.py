@@ -1,0 +1,345 @@
+"""What the labelling page shows, as values for JSON: cards of rows, the state of the session, lists, the map."""
+
+import struct
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from mixkern.labelling.column_summary import column_summaries
+from mixkern.labelling.journal import Action, Event, Source
+from mixkern.labelling.learner import UNKNOWN, Doubt, Model, Structure, shares_of
+from mixkern.labelling.session import FEWEST_IN_COMPONENT, LabelSession
+from mixkern.plot.projection import Projection
+from mixkern.typing import Floats, RandomState
+from mixkern.wording import counted, percent, shortened
+
+LONGEST_CELL = 2_000  # letters of a cell on a card
+LONGEST_WHOLE = 200_000  # letters of a cell that is shown whole
+N_NEAREST, N_COMPARED = 3, 6  # labelled rows beside a card, and columns of each
+N_HISTORY, N_SHOWN = 50, 4  # events of a page of the history, and columns that a row is recognised by
+SMALL_GAIN, FEWEST_FOR_ADVICE = 0.01, 20
+OUTER = 0.002  # share of the rows beyond each side of the map, which are moved to its edge
+
+
+class Cards:
+    """The contents of the page.
+
+    Parameters
+    ----------
+    session : LabelSession
+        The session.
+    """
+
+    def __init__(self, session: LabelSession) -> None:
+        self.session, self.table = session, session.table
+        self._summaries = column_summaries(session.table)
+        self._places: tuple[int, bytes] = (0, b"")  # version of the structure, and the map
+
+    # ---------------------------------------------------------------- cards
+
+    def next_cards(self, user: str, n: int = 1, held: Collection[int] = ()) -> list[dict[str, Any]]:
+        """Reserve rows for a person, and return their cards."""
+        cards, rows = [], set(held)
+        for _ in range(n):
+            found = self.session.next_row(user, rows)
+            if found is None:
+                break
+            row, reservation = found
+            rows.add(row)
+            cards.append(self.card(user, row, reservation.source, reservation.reason))
+        return cards
+
+    def card(self, user: str, row: int, source: str = Source.CHOSEN, reason: str = "") -> dict[str, Any]:
+        """Return the card of a row."""
+        session, model, structure = self.session, self.session.learner.model, self.session.learner.structure
+        with session.lock:
+            own = session.answers.answer_of(row, user)
+        card: dict[str, Any] = {
+            "row": row,
+            "number": row + 1,
+            "source": str(source),
+            "reason": reason,
+            "own_action": None if own is None else own.action,
+            "own_label": own.label if own is not None and own.action == Action.LABEL else None,
+            "values": [self._value(at, row) for at in range(len(self._summaries))],
+            "guess": None,
+            "nearest": [],
+            "component": None,
+        }
+        if structure is not None:
+            encoded = structure.rows_at(self.table, np.array([row]))
+            card["component"] = self._component(structure, model, row, int(encoded.responsibilities[0].argmax()))
+            if model is not None and model.structure is structure:
+                card["guess"] = self._guess(shares_of(model, encoded))
+                card["nearest"] = self._nearest(model, row, encoded)
+        return card
+
+    def _value(self, at: int, row: int) -> dict[str, Any]:
+        """Return one cell of a card."""
+        text = self.table.cells.column(at)[row].as_py()
+        summary = self._summaries[at]
+        return {
+            "column": self.table.columns[at],
+            "text": "" if text is None else text[:LONGEST_CELL],
+            "is_gap": text is None,
+            "is_cut": text is not None and len(text) > LONGEST_CELL,
+            "length": 0 if text is None else len(text),
+            "kind": summary.kind,
+            "histogram": None,
+            "share": None,
+            "common": None,
+            **summary.facts(row),
+        }
+
+    def cell(self, row: int, at: int) -> str:
+        """Return the whole text of a cell, up to a limit."""
+        text: str | None = self.table.cells.column(at)[row].as_py()
+        return "" if text is None else text[:LONGEST_WHOLE]
+
+    def _guess(self, found: Any) -> dict[str, Any] | None:
+        if found is None:
+            return None
+        names = self.session.classes
+        shares = [{"label": names[code], "probability": float(share)} for code, share in zip(*found, strict=True)]
+        return {**shares[0], "others": shares[1:]}
+
+    def _nearest(self, model: Model, row: int, encoded: Any) -> list[dict[str, Any]]:
+        """Return the labelled rows that are most similar to a row."""
+        others = np.flatnonzero(model.positions != row)
+        if not len(others):
+            return []
+        similarity = np.asarray(model.kernel(encoded, model.labelled[others]))[0]
+        found = []
+        for i in np.argsort(-similarity, kind="stable")[:N_NEAREST]:
+            other = int(model.positions[others[i]])
+            found.append(
+                {
+                    "row": other,
+                    "number": other + 1,
+                    "label": self.session.classes[model.codes[others[i]]],
+                    "similarity": float(similarity[i]),
+                    "values": self._shown(other, N_COMPARED),
+                }
+            )
+        return found
+
+    def _shown(self, row: int, n: int) -> list[dict[str, str]]:
+        """Return the first columns of a row that are learned from, to recognise it by."""
+        ats = [at for at, summary in enumerate(self._summaries) if summary.kind != "other"][:n]
+        cells = [(self.table.columns[at], self.table.cells.column(at)[row].as_py()) for at in ats]
+        return [{"column": name, "text": "" if text is None else shortened(text, 60)} for name, text in cells]
+
+    def _component(self, structure: Structure, model: Model | None, row: int, k: int) -> dict[str, Any]:
+        """Return facts about a row's component, and whether it may be labelled as a whole."""
+        n = int(structure.sizes[k])
+        if not structure.is_complete:
+            n = round(n / len(structure.rows) * len(self.table))
+        labels: dict[str, int] = {}
+        if model is not None and model.structure is structure and len(model.positions):
+            component = model.labelled.responsibilities.argmax(axis=1)
+            for code in model.codes[component == k].tolist():
+                name = self.session.classes[code]
+                labels[name] = labels.get(name, 0) + 1
+        offer = 0
+        if len(labels) == 1 and sum(labels.values()) >= FEWEST_IN_COMPONENT:
+            offer = len(self.session.typical_rows(row)) if structure.is_complete else 0
+        return {"number": k, "rows": n, "labels": labels, "offer": offer, "label": next(iter(labels), None)}
+
+    # ---------------------------------------------------------------- state and lists
+
+    def state(self, user: str) -> dict[str, Any]:
+        """Return the state of the session for one person."""
+        with self.session.lock:
+            return self._state(user)
+
+    def _state(self, user: str) -> dict[str, Any]:
+        session, learner = self.session, self.session.learner
+        answers, model, structure = session.answers, learner.model, learner.structure
+        labels, users = session.labels, answers.users()
+        counts = dict.fromkeys(session.classes, 0)
+        for label in labels.values():
+            counts[label] += 1
+        estimate = None if model is None else model.estimate
+        agreement = session.agreement()
+        is_ready = structure is not None and structure.is_complete
+        return {
+            "table": self.table.name,
+            "target": self.table.target,
+            "rows": len(self.table),
+            "user": user,
+            "classes": [{"name": name, "count": count} for name, count in counts.items()],
+            "counts": {
+                "labels": len(labels),
+                "skipped": answers.count(Action.SKIP),
+                "unsure": answers.count(Action.UNSURE),
+                "random": sum(answers.origin(row) == Source.RANDOM for row in answers.labels),
+                "mine": users.get(user, 0),
+            },
+            "stage": "ready" if is_ready else "sample" if structure is None else "learning",
+            "stage_text": self._stage_text(structure),
+            "structure": 0 if structure is None else structure.version,
+            "model": self.prediction_version(),
+            "version": answers.version if len({*labels.values()}) > 1 else 0,
+            "estimate": None if estimate is None else _estimate(estimate),
+            "curve": [
+                {"labels": point.n_labels, "value": point.value, "low": point.low, "high": point.high}
+                for point in session.journal.estimates()
+                if point.n_labels <= len(labels)
+            ],
+            "advice": _advice(estimate),
+            "components": self._components(structure, model),
+            "users": [{"name": name, "labels": n} for name, n in users.items()],
+            "agreement": None
+            if agreement is None
+            else {"rows": agreement.n_rows, "kappa": agreement.kappa, "sentence": agreement.sentence},
+            "n_doubts": 0 if model is None else len(model.doubts),
+            "n_disagreements": len(session.disagreements()),
+        }
+
+    def _stage_text(self, structure: Structure | None) -> str:
+        if self.session.learner.error:
+            return f"The model could not be updated. Labels are still saved. {self.session.learner.error}"
+        rows = counted(len(self.table), "row")
+        if structure is None:
+            return f"Learning the structure of {rows}."
+        if not structure.is_complete:
+            return f"Learning the structure of {rows}; suggestions come from a sample so far."
+        return f"The structure was learned from {rows}."
+
+    def _components(self, structure: Structure | None, model: Model | None) -> dict[str, int]:
+        if structure is None:
+            return {"total": 0, "without_label": 0}
+        present = set(np.flatnonzero(structure.sizes).tolist())
+        labelled: set[int] = set()
+        if model is not None and model.structure is structure and len(model.positions):
+            labelled = set(model.labelled.responsibilities.argmax(axis=1).tolist())
+        return {"total": len(present), "without_label": len(present - labelled)}
+
+    def history(self, user: str, before: int | None = None) -> dict[str, Any]:
+        """Return the answers of a person that are not undone, the newest first."""
+        with self.session.lock:
+            past = self.session.answers.history(user)
+        events = [each for each in past if before is None or each.id < before]
+        page = events[:N_HISTORY]
+        return {"events": [self._past(each) for each in page], "more": len(events) > len(page)}
+
+    def _past(self, event: Event) -> dict[str, Any]:
+        row = self.table.positions.get(event.row_key, -1)
+        text = "" if row < 0 else ", ".join(f"{each['column']} {each['text']}" for each in self._shown(row, N_SHOWN))
+        return {
+            "id": event.id,
+            "row": row,
+            "number": row + 1,
+            "action": event.action,
+            "label": event.label,
+            "source": event.source,
+            "at": event.at,
+            "text": text,
+        }
+
+    def doubts(self) -> list[dict[str, Any]]:
+        """Return the labels that the others contradict."""
+        model = self.session.learner.model
+        return [] if model is None else [self._doubt(each) for each in model.doubts]
+
+    def _doubt(self, doubt: Doubt) -> dict[str, Any]:
+        names = self.session.classes
+        likely = names[doubt.likely]
+        return {
+            "row": doubt.row,
+            "number": doubt.row + 1,
+            "label": names[doubt.label],
+            "likely": likely,
+            "probability": doubt.probability,
+            "reason": f"The other labels predict {likely!r} with {percent(doubt.support)}.",
+        }
+
+    def disagreements(self) -> list[dict[str, Any]]:
+        """Return the rows that persons have labelled differently."""
+        return [
+            {
+                "row": row,
+                "number": row + 1,
+                "labels": [{"user": user, "label": label} for user, label in sorted(labels.items())],
+            }
+            for row, labels in self.session.disagreements().items()
+        ]
+
+    # ---------------------------------------------------------------- map
+
+    def map_bytes(self) -> tuple[int, bytes]:
+        """Return the version of the structure, and the map.
+
+        The map is the number of its rows, their positions in the table and their places, all little-endian: uint32,
+        uint32 and pairs of float32 from -1 to 1.
+        """
+        structure = self.session.learner.structure
+        if structure is None:
+            return 0, struct.pack("<I", 0)
+        if self._places[0] != structure.version:
+            rows = structure.map_rows.values
+            plane = Projection.of(structure.estimator.mixture_, rows)
+            places = _framed(plane.places(rows, RandomState(0)))
+            positions = structure.positions[structure.on_map].astype("<u4")
+            content = struct.pack("<I", len(positions)) + positions.tobytes() + places.astype("<f4").tobytes()
+            self._places = structure.version, content
+        return self._places
+
+    def prediction_version(self) -> int:
+        """Return the version of the model that rows on the map are predicted by; 0 where there is none yet."""
+        structure, model = self.session.learner.structure, self.session.learner.model
+        is_there = model is not None and model.structure is structure and model.estimator is not None
+        return model.version if model is not None and is_there else 0
+
+    def prediction_bytes(self) -> tuple[int, bytes]:
+        """Return the version of the model, and three bytes blocks: predicted class, confidence and label of each row.
+
+        The rows are those of the map; 255 is no class.
+        """
+        structure, model = self.session.learner.structure, self.session.learner.model
+        if structure is None:
+            return 0, b""
+        positions = structure.positions[structure.on_map]
+        given = np.full(len(positions), UNKNOWN, dtype=np.uint8)
+        codes = {name: min(code, UNKNOWN) for code, name in enumerate(self.session.classes)}
+        labels = self.session.labels
+        rows = np.array(sorted(labels), dtype=np.intp)
+        at = np.minimum(np.searchsorted(positions, rows), len(positions) - 1)
+        for place, row in zip(at.tolist(), rows.tolist(), strict=True):
+            if positions[place] == row:
+                given[place] = codes[labels[row]]
+        predicted = np.full(len(positions), UNKNOWN, dtype=np.uint8)
+        confidence, version = np.zeros(len(positions), dtype=np.uint8), 0
+        if model is not None and model.structure is structure and model.estimator is not None:
+            predicted, confidence, version = model.predicted, model.confidence, model.version
+        return version, predicted.tobytes() + confidence.tobytes() + given.tobytes()
+
+
+def _framed(places: Floats) -> Floats:  # (n, 2)
+    """Scale places to -1 to 1; the few beyond are moved to the edge."""
+    low, high = np.quantile(places, OUTER, axis=0), np.quantile(places, 1 - OUTER, axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    framed: Floats = np.clip(1.9 * (places - low) / width - 0.95, -1, 1)
+    return framed
+
+
+def _estimate(estimate: Any) -> dict[str, Any]:
+    low, high = (None, None) if estimate.interval is None else estimate.interval
+    return {
+        "value": estimate.value,
+        "low": low,
+        "high": high,
+        "labels": estimate.n_labels,
+        "sentences": list(estimate.sentences[:2]),  # the third one is the advice
+    }
+
+
+def _advice(estimate: Any) -> str:
+    """Return whether more labels pay."""
+    if estimate is None or estimate.gain is None or estimate.n_labels < FEWEST_FOR_ADVICE:
+        return ""
+    if estimate.gain < SMALL_GAIN:
+        return "Ten more labels are expected to raise the accuracy by less than a point: more labels hardly pay."
+    points = counted(round(100 * estimate.gain), "point")
+    return f"Ten more labels are expected to raise the accuracy by about {points}: go on."

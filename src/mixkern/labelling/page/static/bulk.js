@@ -1,0 +1,32 @@
+// One label for many rows, always after a confirmation.
+
+import { randomId } from './api.js';
+import { chooseClass, confirm } from './dialog.js';
+import { cell, counted } from './dom.js';
+
+/** Label the most typical rows of a card's component with the class that the server offers. */
+export async function labelComponent(card, labelling) {
+  const { number, offer, label } = card.component;
+  const isConfirmed = await confirm({
+    title: [`Label ${counted(offer, 'row')} as `, cell(label), '?'],
+    body: [
+      `These are the most typical rows of component ${number} without a label. Undo takes all of them back in one step.`,
+    ],
+    yes: [`Label ${counted(offer, 'row')}`],
+  });
+  if (!isConfirmed) return;
+  labelling.queue.add('/api/component', { id: randomId(), row: card.row, label });
+  labelling.drop((other) => other.component?.number === number);
+}
+
+/** Label rows with a class that the person chooses; returns whether one was chosen. */
+export async function labelRows(rows, names, labelling) {
+  const n = counted(rows.length, 'row');
+  const note = names.length ? 'The rows get this label without being looked at one by one.' : 'Add a class first.';
+  const label = await chooseClass({ title: `Label ${n} with one class`, note, names, yes: `Label ${n} as` });
+  if (label === null) return false;
+  const source = 'chosen';
+  labelling.send(rows.map((row) => ({ card: { row, number: row + 1, source }, action: 'label', label, seconds: 0 })));
+  labelling.drop((card) => rows.includes(card.row));
+  return true;
+}

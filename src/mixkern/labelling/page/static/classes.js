@@ -1,0 +1,96 @@
+// The buttons of the classes and the input for a new one.
+
+import { post } from './api.js';
+import { marker } from './colour.js';
+import { byId, cell, count, el, say } from './dom.js';
+
+/** The classes as buttons. `onChoose(name)` labels, `onClasses(list)` receives the list after an addition. */
+export class Classes {
+  constructor(onChoose, onClasses) {
+    this.onChoose = onChoose;
+    this.onClasses = onClasses;
+    this.names = [];
+    byId('new-class').addEventListener('click', () => this.openInput());
+    byId('new-class-cancel').addEventListener('click', () => this.closeInput());
+    byId('new-class-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.add();
+    });
+    byId('new-class-name').addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.closeInput();
+    });
+  }
+
+  /** Bring the buttons up to date; existing ones stay, so that they keep the focus. */
+  update(list) {
+    const box = byId('classes');
+    const isFirst = !this.isKnown && list.length === 0;
+    this.isKnown = true;
+    this.names = list.map(({ name }) => name);
+    list.forEach(({ name, count: n }, i) => {
+      const button = box.children[i] ?? box.appendChild(this.button(name, i));
+      button.querySelector('.count').textContent = count(n);
+    });
+    if (isFirst) this.openInput('Add the first class, for example yes. Every class gets a key.');
+  }
+
+  /** Return the button of the i-th class. */
+  button(name, i) {
+    const key = i < 9 ? el('kbd', {}, String(i + 1)) : el('kbd', { class: 'none' });
+    const keys = i < 9 ? { 'aria-keyshortcuts': String(i + 1) } : {};
+    return el(
+      'button',
+      { type: 'button', 'data-class': name, ...keys, onclick: () => this.onChoose(name) },
+      key,
+      marker(i),
+      cell(name),
+      el('span', { class: 'count' }, '0'),
+    );
+  }
+
+  /** Mark the class that the row already has. */
+  mark(label) {
+    for (const button of byId('classes').children) {
+      if (button.dataset.class === label) button.setAttribute('aria-pressed', 'true');
+      else button.removeAttribute('aria-pressed');
+    }
+  }
+
+  /** Let a button flash after its key. */
+  flash(name) {
+    const button = Array.from(byId('classes').children).find((other) => other.dataset.class === name);
+    button?.classList.remove('flash');
+    requestAnimationFrame(() => button?.classList.add('flash'));
+  }
+
+  /** Open the input for a new class. */
+  openInput(note = '') {
+    byId('new-class-form').hidden = false;
+    byId('new-class').setAttribute('aria-expanded', 'true');
+    byId('new-class-note').textContent = note;
+    byId('new-class-name').value = '';
+    byId('new-class-name').focus();
+  }
+
+  /** Close the input and move the focus, to the button that opened it unless said otherwise. */
+  closeInput(next = 'new-class') {
+    byId('new-class-form').hidden = true;
+    byId('new-class').setAttribute('aria-expanded', 'false');
+    byId(next).focus({ preventScroll: true });
+  }
+
+  /** Send the new class to the server. */
+  async add() {
+    const name = byId('new-class-name').value.trim();
+    if (!name) return;
+    try {
+      const { classes } = await post('/api/classes', { name });
+      this.closeInput('answer');
+      this.onClasses(classes);
+      const i = this.names.indexOf(name);
+      say(i >= 0 && i < 9 ? `Class ${name} has the key ${i + 1}.` : `Class ${name} is added.`);
+    } catch (error) {
+      byId('new-class-note').textContent = error.message;
+    }
+  }
+}

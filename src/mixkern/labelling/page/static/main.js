@@ -1,0 +1,248 @@
+// Connect the parts of the page.
+
+import { Again } from './again.js';
+import { labelComponent, labelRows } from './bulk.js';
+import { drawCard, drawNearest, drawNoCard } from './card.js';
+import { Classes } from './classes.js';
+import { Curve } from './curve.js';
+import { byId, count, counted } from './dom.js';
+import { History } from './history.js';
+import { listen, openHelp } from './keys.js';
+import { Labelling } from './labelling.js';
+import { RowMap } from './map.js';
+import { Outcome } from './outcome.js';
+import { drawEstimate, drawProgress, drawSaved, drawStage } from './progress.js';
+import { Queue } from './queue.js';
+import { Switch } from './settings.js';
+import { State } from './state.js';
+import { TableView } from './table.js';
+import { tabs } from './tabs.js';
+import { unfoldAll } from './value.js';
+
+const { table, target, user } = document.body.dataset;
+const state = new State();
+const labelling = new Labelling();
+const queue = new Queue([table, target, user].map(encodeURIComponent).join('/'), (change) => labelling.prepare(change));
+labelling.queue = queue;
+const outcome = new Outcome();
+const curve = new Curve();
+const showsGuess = new Switch('guess', false);
+const history = new History(open, () => labelling.close());
+const again = new Again(openFresh);
+const map = new RowMap(openFresh, labelSelection);
+const classes = new Classes((name) => answer('label', name), updateClasses);
+const lines = new TableView(
+  (answers) => labelling.send(answers),
+  () => labelling.rows,
+);
+labelling.others = () => lines.cards.filter(({ row }) => !lines.answers.has(row));
+
+/** Whether the table view is shown. */
+function isTable() {
+  return document.body.dataset.view === 'table';
+}
+
+/** Open the card of a row; errors are shown as sentences. */
+async function open(row) {
+  setTable(false);
+  try {
+    await labelling.open(row);
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    outcome.sentence(error.message, 'failed');
+  }
+}
+
+/** Open the card of a row that was not reached through the history. */
+function openFresh(row) {
+  history.leave();
+  return open(row);
+}
+
+/** Answer the current row. */
+function answer(action, label = null) {
+  if (label !== null) classes.flash(label);
+  if (isTable()) lines.answer(action, label);
+  else labelling.answer(action, label);
+}
+
+/** Draw the current card. */
+function drawCurrent() {
+  const { card } = labelling;
+  if (!labelling.opened) history.leave();
+  map.setCurrent(card?.row ?? -1);
+  classes.mark(card?.own_label ?? null);
+  for (const id of ['skip', 'unsure']) byId(id).disabled = !card && !isTable();
+  if (!card)
+    return drawNoCard(
+      labelling.message ||
+        (queue.error ? 'The next row comes when the server can be reached again.' : 'Fetching the next row.'),
+    );
+  const onClose = labelling.opened && labelling.held.length ? () => labelling.close() : null;
+  drawCard(card, { classes: classes.names, withGuess: showsGuess.isOn, onClose });
+  return drawNearest(card, {
+    classes: classes.names,
+    onOpen: openFresh,
+    onOffer: () => labelComponent(card, labelling),
+  });
+}
+
+/** Bring the classes up to date; cards show them with their markers. */
+function updateClasses(list) {
+  const isLonger = list.length !== classes.names.length;
+  classes.update(list);
+  for (const part of [history, lines]) part.classes = classes.names;
+  if (isLonger && labelling.card) drawCurrent();
+}
+
+/** Label rows selected on the map. */
+async function labelSelection(rows) {
+  if (await labelRows(rows, classes.names, labelling)) map.selection.take([]);
+}
+
+/** Show the model's guess always, or only after the answer. */
+function setGuess(isOn) {
+  showsGuess.set(isOn);
+  byId('guess-switch').setAttribute('aria-checked', String(showsGuess.isOn));
+  if (labelling.card) drawCurrent();
+}
+
+/** Change between the card and the table view. */
+function setTable(isOn) {
+  if (isOn === isTable()) return;
+  document.body.dataset.view = isOn ? 'table' : 'card';
+  byId('table-view').hidden = !isOn;
+  byId('card-view').hidden = isOn;
+  byId('table-switch').setAttribute('aria-pressed', String(isOn));
+  if (isOn && lines.cards.length === lines.answers.size) lines.load();
+  else if (isOn) lines.go(lines.line);
+  drawCurrent();
+}
+
+/** Take in what the server has saved. */
+function sent({ detail: { change, answer: result } }) {
+  labelling.sent(change, result);
+  lines.saved(change);
+  if (change.path === '/api/undo') outcome.undone(result.undone);
+  else if (change.path === '/api/component')
+    outcome.sentence(`Saved: ${counted(result.labelled, 'row')} labelled as ${change.body.label}.`);
+  else outcome.saved(change, isTable() ? null : labelling.card);
+  if (result.undone && isTable() && lines.undone(result.undone.row)) labelling.close();
+  else if (result.undone) setTable(false);
+  history.refresh();
+  state.refresh();
+}
+
+/** Show what the server has not accepted. */
+function rejected({ detail: { change, error } }) {
+  labelling.release(change);
+  labelling.fill();
+  const row = change.body.answers?.[0].row;
+  outcome.sentence(
+    `${row === undefined ? 'The change' : `Row ${count(row + 1)}`} was not saved: ${error.message}`,
+    'failed',
+  );
+}
+
+/** Draw a new state. */
+function update() {
+  updateClasses(state.now.classes);
+  drawStage(state.now);
+  drawEstimate(state.now);
+  drawProgress(state.now);
+  curve.update(state.now.curve);
+  again.update(state.now);
+  map.update(state.now);
+  if (queue.error) queue.send();
+  labelling.fill();
+}
+
+/** Show that the server cannot be reached, or that the session is over. */
+function unreachable({ detail: error }) {
+  byId('stage').classList.add('busy');
+  byId('stage').textContent =
+    error.status === 401
+      ? 'The session is over. Open the address that mixkern label printed, or log in again.'
+      : error.message;
+}
+
+/** Move between the lines of the table view, or scroll the card unless another part that scrolls has the focus. */
+function vertical(step) {
+  if (document.activeElement.closest('[role=tab], [role=tabpanel], summary')) return false;
+  if (isTable()) return lines.go(lines.line + step);
+  const box = byId('card').querySelector('.scroll');
+  if (!box || box.scrollHeight <= box.clientHeight) return false;
+  return box.scrollBy(0, 60 * step);
+}
+
+/** Return the keys of the page. */
+function keys() {
+  const digits = Array.from({ length: 9 }, (_, i) => String(i + 1));
+  const choose = (key) => (classes.names[key - 1] === undefined ? false : answer('label', classes.names[key - 1]));
+  const one = (key, text, run, more = {}) => ({ keys: [key.toLowerCase()], shown: [key], text, run, ...more });
+  return [
+    { keys: digits, shown: ['1', '–', '9'], text: 'Label the row', run: choose },
+    one('N', 'New class', () => classes.openInput()),
+    one('S', 'Skip the row', () => answer('skip')),
+    one('U', 'Cannot tell', () => answer('unsure')),
+    one('Z', 'Undo the last answer; again for more', () => labelling.undo()),
+    {
+      keys: ['ArrowLeft', 'ArrowRight'],
+      shown: ['←', '→'],
+      text: 'Earlier and later labels',
+      run: (key) => (isTable() ? false : void (key === 'ArrowLeft' ? history.back() : history.forward())),
+    },
+    {
+      keys: ['ArrowUp', 'ArrowDown'],
+      shown: ['↑', '↓'],
+      text: 'Scroll the card',
+      run: (key) => vertical(key === 'ArrowUp' ? -1 : 1),
+      repeats: true,
+    },
+    one('G', "Show the model's guess always", () => setGuess()),
+    one('E', 'Show long texts in full', () => unfoldAll(byId('card'))),
+    one('T', 'Table view', () => setTable(!isTable())),
+    one('M', 'Go to the map', () => {
+      setTable(false);
+      byId('map-plot').focus();
+    }),
+    { shown: ['←', '↑', '↓', '→', '+', '−', '0'], text: 'In the map: move, zoom, show all' },
+    { shown: ['Enter'], text: 'In the map: open the row at the cross' },
+    { shown: ['A'], text: `In the map: select the visible rows` },
+    { shown: ['↑', '↓', 'Enter'], text: 'In the table view: other rows, next rows' },
+    one('?', 'This list', openHelp),
+    {
+      keys: ['Escape'],
+      shown: ['Esc'],
+      text: 'Back to the suggestion',
+      run: () => (labelling.opened ? labelling.close() : false),
+    },
+  ];
+}
+
+/** Start the page. */
+async function start() {
+  listen(keys());
+  tabs(document.querySelector('[role=tablist]'));
+  byId('skip').addEventListener('click', () => answer('skip'));
+  byId('unsure').addEventListener('click', () => answer('unsure'));
+  byId('undo').addEventListener('click', () => labelling.undo());
+  byId('back').addEventListener('click', () => history.back());
+  byId('forward').addEventListener('click', () => history.forward());
+  byId('guess-switch').addEventListener('click', () => setGuess());
+  byId('table-switch').addEventListener('click', () => setTable(!isTable()));
+  setGuess(showsGuess.isOn);
+  labelling.addEventListener('card', drawCurrent);
+  labelling.addEventListener('answered', ({ detail }) => outcome.answered(detail));
+  queue.addEventListener('change', () => drawSaved(queue));
+  queue.addEventListener('sent', sent);
+  queue.addEventListener('rejected', rejected);
+  queue.addEventListener('failed', ({ detail }) => labelling.release(detail.change));
+  state.addEventListener('state', update);
+  state.addEventListener('unreachable', unreachable);
+  await queue.restore(); // what an earlier visit left unsent goes first
+  await state.poll();
+  history.load();
+}
+
+start();

@@ -1,0 +1,70 @@
+// What became of an answer: the line above the classes and the sentences for screen readers.
+
+import { byId, cell, count, counted, percent, say } from './dom.js';
+
+/** Return an answer in words: "as no", "as skipped". */
+function words({ action, label }) {
+  if (action === 'label') return ['as ', cell(label)];
+  return [action === 'skip' ? 'as skipped' : 'as “cannot tell”'];
+}
+
+/** Return what the model had expected of a card, as parts of a sentence. */
+function expected(card) {
+  if (!card.guess) return [];
+  return [' The model expected ', cell(card.guess.label), ` (${percent(card.guess.probability)}).`];
+}
+
+/** Sentences about the answers on their way and about those saved. */
+export class Outcome {
+  constructor() {
+    this.answers = new Map(); // id of the change -> the answer
+    this.latest = null;
+  }
+
+  /** Draw parts of a sentence. */
+  draw(state, ...parts) {
+    byId('last').dataset.state = state;
+    byId('last').replaceChildren(...parts.flat());
+  }
+
+  /** An answer was given and is on its way. */
+  answered(answer) {
+    this.answers.set(answer.change.id, answer);
+    this.latest = answer.change.id;
+    this.draw('saving', `Saving ${this.rows(answer)} `, words(answer), ' …');
+  }
+
+  /** Return which rows an answer holds. */
+  rows({ card, rows }) {
+    return rows > 1 ? counted(rows, 'row') : `row ${count(card.number)}`;
+  }
+
+  /** The server has saved an answer; `next` is the card that is shown now. */
+  saved(change, next) {
+    const answer = this.answers.get(change.id);
+    this.answers.delete(change.id);
+    if (!answer) {
+      this.sentence(`Saved ${counted(change.body.answers.length, 'answer')} of an earlier visit.`);
+      return;
+    }
+    const hint = answer.rows === 1 && answer.action === 'label' ? expected(answer.card) : [];
+    const parts = [`Saved ${this.rows(answer)} `, words(answer), '.', hint].flat();
+    if (change.id === this.latest) this.draw('saved', parts);
+    const text = parts.map((part) => part.textContent ?? part).join('');
+    say(next ? `${text} Next: row ${count(next.number)}. ${next.reason}` : text);
+  }
+
+  /** The server has undone an answer, or there was none. */
+  undone(undone) {
+    if (!undone) return this.sentence('Nothing to undo.');
+    const rows = undone.rows > 1 ? `${counted(undone.rows, 'row')} are` : `Row ${count(undone.number)} is`;
+    this.draw('saved', `Undone: ${rows} no longer saved `, words(undone), '.');
+    return say(byId('last').textContent);
+  }
+
+  /** Draw and read a sentence. */
+  sentence(text, state = 'saved') {
+    this.draw(state, text);
+    say(text);
+  }
+}

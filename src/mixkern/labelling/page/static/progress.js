@@ -1,0 +1,125 @@
+// How far the labels have come: the estimate, the classes, the components, the people.
+
+import { marker, N_COLOURS } from './colour.js';
+import { byId, cell, count, counted, el, percent } from './dom.js';
+
+const drawn = new WeakMap(); // element -> copy of what was drawn into it
+
+/** Replace the content of an element only if it differs, so that focus, selection and opened details stay. */
+function replace(box, ...children) {
+  const next = el('div', {}, ...children);
+  if (drawn.get(box)?.isEqualNode(next)) return;
+  drawn.set(box, next.cloneNode(true));
+  const isOpen = box.querySelector('details')?.open ?? false;
+  box.replaceChildren(...next.childNodes);
+  if (isOpen && box.querySelector('details')) box.querySelector('details').open = true;
+}
+
+/** Draw the estimate and the advice. */
+export function drawEstimate({ estimate, advice }) {
+  const value = Number.isFinite(estimate?.value)
+    ? [
+        el('b', {}, percent(estimate.value)),
+        estimate.low === null
+          ? null
+          : el('span', { class: 'muted' }, `${percent(estimate.low)} to ${percent(estimate.high)}`),
+      ]
+    : [el('span', { class: 'muted' }, 'No estimate yet; it needs a few more labels.')];
+  replace(byId('estimate-value'), ...value);
+  const sentences = estimate?.sentences ?? [];
+  replace(byId('estimate-text'), advice ? el('p', { id: 'advice' }, advice) : null);
+  replace(
+    byId('estimate-more'),
+    sentences.length
+      ? el(
+          'details',
+          {},
+          el('summary', {}, 'What this means'),
+          sentences.map((sentence) => el('p', {}, sentence)),
+        )
+      : null,
+  );
+}
+
+/** Return the bar of the i-th class: its name, a bar and its number of labels. */
+function bar(i, name, share, number) {
+  const fill = el('i', {});
+  fill.style.width = `${100 * share}%`;
+  return el(
+    'li',
+    { class: `c${i % N_COLOURS}` },
+    el('span', { class: 'class-name' }, marker(i), cell(name)),
+    el('span', { class: 'track' }, fill),
+    el('b', {}, count(number)),
+  );
+}
+
+/** Return the bars of the classes. */
+function classBars(classes) {
+  const most = Math.max(1, ...classes.map((one) => one.count));
+  return el(
+    'ul',
+    { class: 'bars', id: 'class-counts' },
+    classes.map((one, i) => bar(i, one.name, one.count / most, one.count)),
+  );
+}
+
+/** Draw the counts of classes, components and people. */
+export function drawProgress(state) {
+  const { counts, components, users, agreement } = state;
+  const facts = [
+    [counted(counts.labels, 'label'), `, ${count(counts.random)} drawn at random`],
+    [count(counts.skipped), 'skipped'],
+    [count(counts.unsure), 'cannot tell'],
+  ];
+  if (components.total)
+    facts.push([`${count(components.without_label)} of ${count(components.total)}`, 'components without a label']);
+  replace(
+    byId('progress'),
+    classBars(state.classes),
+    el(
+      'ul',
+      { class: 'facts' },
+      facts.map(([number, text]) => el('li', {}, el('b', {}, number), text.startsWith(',') ? text : ` ${text}`)),
+    ),
+    users.length > 1
+      ? el(
+          'ul',
+          { class: 'facts', id: 'users' },
+          users.map((user) => el('li', {}, cell(user.name), ': ', el('b', {}, counted(user.labels, 'label')))),
+        )
+      : null,
+    agreement ? el('p', { id: 'agreement' }, agreement.sentence) : null,
+  );
+}
+
+/** Draw what the server is computing. */
+export function drawStage(state) {
+  const text =
+    state.stage === 'ready' ? (state.model < state.version ? 'Updating the predictions.' : '') : state.stage_text;
+  byId('stage').dataset.stage = state.stage;
+  byId('stage').classList.toggle('busy', text !== '');
+  if (byId('stage').textContent !== text) byId('stage').textContent = text;
+}
+
+/** Draw whether everything is saved. */
+export function drawSaved(queue) {
+  const box = byId('save-state');
+  const alert = byId('alert');
+  const n = queue.unsaved;
+  const kept = queue.isKept ? `${n === 1 ? 'It is' : 'They are'} kept in this browser.` : 'Keep this page open.';
+  if (n === 0) box.textContent = 'all saved';
+  else if (!queue.error) box.textContent = `saving ${count(n)} …`;
+  else box.textContent = `${count(n)} not saved yet`;
+  box.dataset.state = n === 0 ? 'saved' : queue.error ? 'waiting' : 'saving';
+  const isShown = n > 0 && queue.error !== null;
+  const are = `${counted(n, 'label')} ${n === 1 ? 'is' : 'are'} not saved yet, trying again.`;
+  if (isShown) {
+    const isOver = queue.error.status === 401;
+    const text = isOver
+      ? `${are} The session is over: log in again or open the address that mixkern label printed. ${kept}`
+      : `${are} ${queue.error.message} ${kept}`;
+    alert.replaceChildren(text, isOver ? el('a', { href: '/' }, 'Reload the page') : '');
+  }
+  alert.hidden = !isShown;
+}

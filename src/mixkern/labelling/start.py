@@ -1,0 +1,235 @@
+"""Start the labelling page of a table, from Python or for the command line."""
+
+import getpass
+import html
+import socket
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any, Self
+
+from mixkern.advice.source import AUDIT
+from mixkern.errors import OptionError
+from mixkern.imports import optional
+from mixkern.labelling.access import LOCAL_HOSTS, Access
+from mixkern.labelling.journal import SUFFIX, Journal
+from mixkern.labelling.session import OVERLAP, LabelSession, checked_user
+from mixkern.labelling.table import LabelTable
+from mixkern.typing import Objects
+from mixkern.validation import FRACTION
+from mixkern.wording import counted, shown
+
+LOCAL = "127.0.0.1"
+STOP_S = 10.0  # for open requests when the server stops
+
+
+class LabelServer:
+    """A labelling page that is being served.
+
+    Parameters
+    ----------
+    session : LabelSession
+        The session; it is started and stopped with the server.
+    users : sequence of str
+        Names of the persons.
+    host, port : str and int
+        Where to listen; port 0 is any that is free.
+    password : str, default=""
+        Asked for, where it is not empty; needed for hosts other than this machine.
+    closes : Journal, default=None
+        A journal to close when the server stops; by default none, as its owner does it.
+
+    Attributes
+    ----------
+    addresses : dict
+        The address of each person.
+    """
+
+    def __init__(
+        self,
+        session: LabelSession,
+        users: Sequence[str],
+        *,
+        host: str = LOCAL,
+        port: int = 0,
+        password: str = "",
+        closes: Journal | None = None,
+    ) -> None:
+        if host not in LOCAL_HOSTS and not password:
+            raise OptionError(
+                f"Other machines can reach {host}, so a password is needed. Give one, or listen on {LOCAL}."
+            )
+        names = list(dict.fromkeys(map(checked_user, users)))
+        if not names:
+            raise OptionError("There must be one person or more, but no name is given.")
+        if not isinstance(port, int) or not 0 <= port <= 65535:
+            raise OptionError(f"port must be a whole number from 0 to 65535, but it is {shown(port)}.")
+        uvicorn = optional("uvicorn", purpose="The labelling page")
+        optional("starlette", purpose="The labelling page")
+        from mixkern.labelling.cards import Cards
+        from mixkern.labelling.server import label_app
+
+        self.session, self._journal = session, closes
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            self._socket = socket.create_server((host, port), family=family, backlog=256)
+        except OSError as error:
+            raise OptionError(
+                f"Port {port} of {host} cannot be used: {error.strerror or error}. Choose another port, or 0 for any."
+            ) from error
+        access = Access(host, self._socket.getsockname()[1], names, password)
+        self.addresses = access.addresses()
+        config = uvicorn.Config(
+            label_app(Cards(session), access),
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread: Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """Address of the first person."""
+        return next(iter(self.addresses.values()))
+
+    @property
+    def y(self) -> Objects:
+        """Labels of all rows so far, None where there is none."""
+        return self.session.y
+
+    def run(self) -> None:
+        """Serve until Ctrl-C, in this thread."""
+        self.session.start()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._close()
+
+    def start(self) -> Self:
+        """Serve in a thread of its own."""
+        self.session.start()
+        self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True, name="mixkern label server")
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Stop the server; all labels are in the journal, and ``y`` keeps them."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(STOP_S)
+        self._close()
+
+    def _close(self) -> None:
+        with suppress(OSError):
+            self._socket.close()
+        self.session.stop()
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        n = len(self.session.labels)
+        return f"LabelServer({self.url!r}, {counted(n, 'label')} of {counted(len(self.session.table), 'row')})"
+
+    def _repr_html_(self) -> str:
+        url = html.escape(self.url, quote=True)
+        return f'<p>Label rows: <a href="{url}" target="_blank" rel="noopener">{url}</a></p>'
+
+
+def label(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str = "label",
+    classes: Sequence[Any] = (),
+    journal: str | Path | None = None,
+    users: str | Sequence[str] | None = None,
+    port: int = 0,
+    browser: bool = True,
+    audit: float = AUDIT,
+    overlap: float = OVERLAP,
+    seed: int = 0,
+) -> LabelServer:
+    """Label the rows of a table in a browser.
+
+    Rows are suggested one at a time, and every label is written to a file before the page says so. The call returns at
+    once: ``y`` of the result has the labels so far.
+
+    Parameters
+    ----------
+    X : frame or array-like of shape (n, n_columns)
+        The table: numbers, categories, gaps.
+    y : array-like of shape (n,), default=None
+        Labels that there are already; ``None``, NaN or ``pandas.NA`` where there is none.
+    target : str, default="label"
+        What the labels are called.
+    classes : sequence, default=()
+        Classes to choose from; others can be added on the page.
+    journal : str or Path, default=None
+        SQLite file of the labels, which is continued if it exists; by default ``{target}.labels`` in the current
+        folder.
+    users : str or sequence of str, default=None
+        Names of the persons, each with an address of their own; by default the name of the account.
+    port : int, default=0
+        Port on this machine; 0 is any that is free.
+    browser : bool, default=True
+        Whether to open the page.
+    audit : float, default=0.2
+        Share of rows that are drawn at random, so that the accuracy can be estimated.
+    overlap : float, default=0.1
+        Share of a person's rows that another person has labelled before.
+    seed : int, default=0
+        Seed of all draws.
+
+    Returns
+    -------
+    LabelServer
+        With ``y``, ``url``, ``addresses`` and ``stop()``; also a context manager.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern import datasets, label
+    >>> iris = datasets.load("iris")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = label(iris.X, target="species", journal=f"{folder}/iris.labels", browser=False)
+    ...     is_local = page.url.startswith("http://127.0.0.1:")
+    ...     y = page.y  # after some rows were labelled
+    ...     page.stop()
+    >>> is_local, len(y)
+    (True, 150)
+    """
+    FRACTION.check(audit, "audit")
+    FRACTION.check(overlap, "overlap")
+    table = LabelTable.of(X, y, target=target, classes=classes)
+    names = [account()] if users is None else [users] if isinstance(users, str) else list(users)
+    path = Path(f"{target}{SUFFIX}") if journal is None else Path(journal)
+    journal_file = Journal(path)
+    try:
+        session = LabelSession(table, journal_file, audit=audit, overlap=overlap, seed=seed)
+        server = LabelServer(session, names, port=port, closes=journal_file).start()
+    except BaseException:
+        journal_file.close()
+        raise
+    if browser:
+        webbrowser.open(server.url)
+    return server
+
+
+def account() -> str:
+    """Return the name of the account, or "me" where there is none."""
+    try:
+        return checked_user(getpass.getuser())
+    except (KeyError, OSError, OptionError):
+        return "me"

@@ -1,0 +1,341 @@
+"""mixkern label and mixkern merge: labels in a journal, exported, merged, and learned from."""
+
+import csv
+import http.client
+import json
+import signal
+import sqlite3
+import subprocess
+from contextlib import closing, contextmanager
+from urllib.parse import urlsplit
+
+import pandas as pd
+import pytest
+
+from mixkern.labelling import Journal
+from mixkern.labelling.journal import Event
+
+SERVED_S = 60.0
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table of 40 rows in two groups, without labels; German spelling."""
+    path = tmp_path / "kunden.csv"
+    lines = ["alter;stadt;umsatz"]
+    for i in range(40):
+        lines.append(f"{20 + i},5;{'München' if i % 2 else 'Ulm'};{(100 if i < 20 else 900) + i},25")
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    return path
+
+
+def labelled(path, labels, user="anna"):
+    """Write labels into a journal, as the page does."""
+    from mixkern.cli.journal import label_table, table_to_label
+
+    data = table_to_label(str(path), [], target="kauf")
+    keys = label_table(data).keys
+    with Journal(path.with_name("kunden.labels")) as journal:
+        journal.set_meta(target="kauf")
+        journal.add(
+            Event(
+                user=user,
+                action="label",
+                request=f"{user} {row}",
+                row_key=keys[row],
+                row=row,
+                label=label,
+                source="random",
+            )
+            for row, label in labels.items()
+        )
+
+
+def rows_of(path, delimiter=";", encoding="cp1252"):
+    with path.open(encoding=encoding, newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def test_the_export_is_the_table_with_labels_in_its_own_spelling(run, table, tmp_path):
+    labels = {0: "ja", 1: "nein", 30: "weiß nicht"}
+    labelled(table, labels)
+    before = table.read_bytes()
+    done = run("label", table, "--export", tmp_path / "out.csv")
+    assert "3 labels of 40 rows in 'kauf': 1 of 'ja', 1 of 'nein', 1 of 'weiß nicht'." in done.stdout
+    assert table.read_bytes() == before
+    found, own = rows_of(tmp_path / "out.csv"), rows_of(table)
+    for i, (ours, theirs) in enumerate(zip(found, own, strict=True)):
+        assert {name: ours[name] for name in theirs} == theirs
+        assert ours["kauf"] == labels.get(i, "")
+        assert ours["label_source"] == ("random" if i in labels else "")
+
+
+@pytest.mark.slow
+def test_fit_export_and_journal_agree(run, table, tmp_path):
+    labels = {i: "ja" if i < 20 else "nein" for i in range(0, 40, 4)}
+    labelled(table, labels)
+    run("label", table, "--export", tmp_path / "out.csv")
+    ours = json.loads(run("fit", table, "--labels", table.with_name("kunden.labels"), "--json").stdout)
+    theirs = json.loads(run("fit", tmp_path / "out.csv", "--target", "kauf", "--json").stdout)
+    for key in ("target", "rows", "classes", "columns", "label_sources", "accuracy", "C", "components"):
+        assert ours[key] == theirs[key], key
+    for name in ("kunden", "out"):
+        run("predict", tmp_path / f"{name}.mixkern", table, "-o", tmp_path / f"{name}.predicted.csv")
+    assert (tmp_path / "kunden.predicted.csv").read_bytes() == (tmp_path / "out.predicted.csv").read_bytes()
+
+
+def test_fit_needs_a_target_or_a_journal(run, table):
+    assert "Missing option '--target'" in run("fit", table, code=2).stderr
+
+
+def test_a_journal_that_is_none(run, table, tmp_path):
+    wrong = tmp_path / "wrong.labels"
+    wrong.write_text("no journal")
+    assert "wrong.labels cannot be read as a journal of labels" in run("fit", table, "--labels", wrong, code=1).stderr
+
+
+def test_rows_that_were_sorted_and_appended_find_their_labels(run, table, tmp_path):
+    labelled(table, {0: "ja", 39: "nein"})
+    header, *lines = table.read_bytes().split(b"\n")
+    table.write_bytes(b"\n".join([header, b"99,5;Bonn;1,00", *lines[::-1]]))
+    run("label", table, "--export", tmp_path / "out.csv")
+    found = rows_of(tmp_path / "out.csv")
+    assert {row["alter"]: row["kauf"] for row in found if row["kauf"]} == {"20,5": "ja", "59,5": "nein"}
+
+
+def test_labels_of_rows_that_are_gone_are_counted(run, table, tmp_path):
+    labelled(table, {0: "ja", 39: "nein"})
+    table.write_bytes(b"\n".join(table.read_bytes().split(b"\n")[:-1]))
+    done = run("label", table, "--export", tmp_path / "out.csv")
+    assert "1 label is of a row that this table does not have, or has with other cells: 'row 40'" in done.stderr
+    assert "1 label of 39 rows" in done.stdout
+
+
+def test_formulas_are_guarded_in_the_export(run, tmp_path):
+    path = tmp_path / "kunden.csv"
+    path.write_text("a,b\n" + "".join(f"{i},=cmd{i % 3}\n" for i in range(20)))
+    labelled(path, {0: "@x"})
+    run("label", path, "--export", tmp_path / "out.csv")
+    first = rows_of(tmp_path / "out.csv", ",", "utf-8")[0]
+    assert (first["b"], first["kauf"]) == ("'=cmd0", "'@x")
+    run("label", path, "--export", tmp_path / "raw.csv", "--no-guard-formulas")
+    assert rows_of(tmp_path / "raw.csv", ",", "utf-8")[0]["b"] == "=cmd0"
+
+
+@pytest.mark.parametrize(("target", "text"), [("umsaz", "Did you mean 'umsatz'?"), (None, "must be named")])
+def test_a_target_that_is_a_typo_or_missing(run, table, target, text):
+    options = [] if target is None else ["--target", target]
+    assert text in run("label", table, *options, "--export", table.with_name("out.csv"), code=1).stderr
+
+
+def test_another_target_than_that_of_the_journal(run, table):
+    labelled(table, {0: "ja"})
+    done = run("label", table, "--target", "farbe", "--export", table.with_name("out.csv"), code=1)
+    assert "has labels of column 'kauf', but the column is 'farbe'" in done.stderr
+
+
+# ---------------------------------------------------------------- merge
+
+
+@pytest.fixture
+def typed(run, table):
+    """A table of suggested rows with typed labels."""
+    path = table.with_name("to_label.csv")
+    run("suggest", _with_column(table), "--target", "kauf", "-n", "6", "-o", path)
+    lines = rows_of(path)
+    for i, line in enumerate(lines):
+        line["kauf"] = "ja" if i % 2 else ""
+    _write(path, lines)
+    return path, lines
+
+
+def _with_column(table):
+    header, *lines = table.read_bytes().split(b"\n")
+    table.write_bytes(b"\n".join([header + b";kauf", *(line + b";" for line in lines)]))
+    return table
+
+
+def _write(path, lines):
+    with path.open("w", encoding="cp1252", newline="") as file:
+        writer = csv.DictWriter(file, lines[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def test_typed_labels_are_recorded_once(run, table, typed):
+    path, lines = typed
+    first = run("merge", table, path, "--target", "kauf")
+    assert "3 new labels recorded." in first.stdout
+    assert "0 new labels recorded." in run("merge", table, path).stdout
+    run("label", table, "--export", table.with_name("out.csv"))
+    found = {i + 1: row["kauf"] for i, row in enumerate(rows_of(table.with_name("out.csv"))) if row["kauf"]}
+    assert found == {int(line["row"]): line["kauf"] for line in lines if line["kauf"]}
+    sources = {i + 1: row["label_source"] for i, row in enumerate(rows_of(table.with_name("out.csv"))) if row["kauf"]}
+    assert sources == {int(line["row"]): line["label_source"] for line in lines if line["kauf"]}
+
+
+def test_label_from_is_merge(run, table, typed):
+    path, _ = typed
+    assert "3 labels of 40 rows" in run("label", table, "--from", path, "--target", "kauf").stdout
+
+
+def test_cells_that_a_spreadsheet_has_rewritten_are_the_same(run, table, typed):
+    path, lines = typed
+    for line in lines:
+        line["alter"], line["umsatz"] = line["alter"].rstrip("0") + "00", line["umsatz"].replace(",", ".")
+    _write(path, lines)
+    assert "3 new labels recorded." in run("merge", table, path, "--target", "kauf").stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            {"row": "41"},
+            "line 2 after the header is '41', but expected is a whole number from 1 to 40",
+        ),
+        ({"row": "x"}, "the row number in line 2"),
+        ({"alter": "0", "stadt": "Rom", "umsatz": "0"}, "are not those of the same rows of kunden.csv"),
+    ],
+)
+def test_rows_that_do_not_match_record_nothing(run, table, typed, change, text):
+    path, lines = typed
+    lines[1].update(change)
+    _write(path, lines)
+    assert text in run("merge", table, path, "--target", "kauf", code=1).stderr
+    with Journal(table.with_name("kunden.labels")) as journal:
+        assert not journal.events()
+
+
+def test_a_row_number_twice(run, table, typed):
+    path, lines = typed
+    lines[2]["row"] = lines[1]["row"]
+    _write(path, lines)
+    assert "more than once" in run("merge", table, path, "--target", "kauf", code=1).stderr
+
+
+# ---------------------------------------------------------------- suggest
+
+
+def test_suggest_does_not_overwrite_typed_labels(run, table, typed):
+    path, _ = typed
+    before = path.read_bytes()
+    done = run("suggest", table, "--target", "kauf", "-n", "3", "-o", path, code=1)
+    assert "to_label.csv has 3 labels in column 'kauf', which would be lost. Record them: mixkern merge" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_failed_suggest_leaves_no_earlier_suggestions(run, table):
+    path = table.with_name("to_label.csv")
+    run("suggest", _with_column(table), "--target", "kauf", "-n", "3", "-o", path)
+    full = pd.read_csv(table, sep=";", dtype=str, encoding="cp1252").assign(kauf=["ja", "nein"] * 20)
+    full.to_csv(table, sep=";", index=False)
+    assert "Every row has a label" in run("suggest", table, "--target", "kauf", "-n", "3", "-o", path, code=1).stderr
+    assert not path.exists()
+
+
+def test_a_failed_suggest_leaves_other_files_alone(run, table):
+    path = table.with_name("other.csv")
+    path.write_text("a,b\n1,2\n")
+    full = pd.read_csv(table, sep=";", dtype=str, encoding="cp1252").assign(kauf=["ja", "nein"] * 20)
+    full.to_csv(table, sep=";", index=False)
+    run("suggest", table, "--target", "kauf", "-n", "3", "-o", path, code=1)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
+# ---------------------------------------------------------------- the server
+
+
+@pytest.fixture
+def served(script, table):
+    """Start the command; return its address, and a function that ends it."""
+    running = []
+
+    def start(*options):
+        command = [script, "label", str(table), "--target", "kauf", "--no-browser", "--port", "0", *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        running.append(process)
+        return process, process.stdout.readline().strip()
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def browsing(address):
+    """Open an address as a browser does; give a function for further requests."""
+    parts = urlsplit(address)
+    with closing(http.client.HTTPConnection(parts.hostname, parts.port, timeout=SERVED_S)) as connection:
+
+        def ask(method, path, body=None, **headers):
+            headers |= {} if body is None else {"Content-Type": "application/json"}
+            connection.request(method, path, None if body is None else json.dumps(body), headers | cookie)
+            answer = connection.getresponse()
+            if "set-cookie" in answer.headers:
+                cookie["Cookie"] = answer.headers["set-cookie"].partition(";")[0]
+            return answer.read()
+
+        cookie = {}
+        ask("GET", f"/?{parts.query}")
+        yield ask
+
+
+def test_the_first_line_is_the_address(served):
+    process, address = served()
+    assert address.startswith("http://127.0.0.1:")
+    assert len(address.partition("?token=")[2]) > 20
+    with browsing(address) as ask:
+        assert "kunden.csv" in ask("GET", "/").decode()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=SERVED_S)
+    assert "0 labels in" in errors
+    assert "Next: mixkern fit" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_every_person_has_an_address(served):
+    process, first = served("--user", "anna", "--user", "ben")
+    second = process.stdout.readline().strip()
+    assert first.endswith("  anna")
+    assert second.endswith("  ben")
+    assert first.split()[0] != second.split()[0]
+
+
+def test_other_machines_need_a_password(run, table, tmp_path):
+    done = run("label", table, "--target", "kauf", "--host", "0.0.0.0", "--no-browser", code=1)
+    assert "so a password is needed" in done.stderr
+    secret = tmp_path / "secret.txt"
+    secret.write_text("tulip")
+    secret.chmod(0o644)
+    options = ("--target", "kauf", "--host", "0.0.0.0", "--no-browser", "--password-file", secret)
+    assert "Other accounts of this machine can read secret.txt" in run("label", table, *options, code=1).stderr
+    secret.chmod(0o600)
+    secret.write_text("\n")
+    assert "is empty" in run("label", table, *options, code=1).stderr
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken(run, table, served):
+    _, address = served()
+    port = address.rpartition(":")[2].partition("/")[0]
+    other = table.with_name("other.labels")
+    done = run("label", table, "--target", "kauf", "--no-browser", "--port", port, "--journal", other, code=1)
+    assert f"Port {port} of 127.0.0.1 cannot be used" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_journal_can_be_read_while_the_server_runs(run, served, table):
+    _, address = served()
+    with browsing(address) as ask:
+        for i, label in ((0, "ja"), (20, "nein")):
+            answer = {"id": f"id {i}", "row": i, "action": "label", "label": label, "source": "chosen", "seconds": 1.5}
+            assert json.loads(ask("POST", "/api/answers", {"answers": [answer]}))["saved"] == 1
+    run("label", table, "--export", table.with_name("out.csv"))
+    found = rows_of(table.with_name("out.csv"))
+    assert [row["kauf"] for row in found if row["kauf"]] == ["ja", "nein"]
+    run("fit", table, "--labels", table.with_name("kunden.labels"))
+    with sqlite3.connect(table.with_name("kunden.labels")) as file:
+        assert [row[0] for row in file.execute("SELECT seconds FROM event")] == [1.5, 1.5]

@@ -1,0 +1,224 @@
+"""The labels that the events of a journal add up to, against a plain replay of the events."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mixkern.labelling.answers import INDIVIDUAL, Answers
+from mixkern.labelling.journal import Event
+
+POSITIONS = {"a": 0, "b": 1, "c": 2, "d": 3}
+USERS = ("anna", "ben", "cleo")
+
+
+def label(number, key="a", name="yes", user="anna", request=None, source="suggested", action="label"):
+    return Event(
+        id=number,
+        user=user,
+        action=action,
+        request=request or f"r{number}",
+        row_key=key,
+        label=name if action == "label" else "",
+        source=source,
+    )
+
+
+def undo(number, undoes, user="anna"):
+    return Event(id=number, user=user, action="undo", request=f"r{number}", undoes=undoes)
+
+
+def answers_after(*events):
+    answers = Answers(POSITIONS)
+    answers.add(events)
+    return answers
+
+
+# ---------------------------------------------------------------- a plain replay
+
+
+class Replay:
+    """All questions about labels, answered by going through the list of events that stand."""
+
+    def __init__(self, events):
+        self.stands, self.classes = [], []
+        for event in events:
+            if event.action == "undo":
+                self.stands = [each for each in self.stands if (each.user, each.request) != (event.user, event.undoes)]
+                continue
+            if event.action in ("label", "class") and event.label not in self.classes:
+                self.classes.append(event.label)
+            if event.action != "class":
+                self.stands.append(event)
+
+    def on(self, row):
+        return [each for each in self.stands if POSITIONS.get(each.row_key) == row]
+
+    def last_of(self, row, user):
+        own = [each for each in self.on(row) if each.user == user]
+        return own[-1] if own else None
+
+    def lasts(self, row):
+        found = [self.last_of(row, user) for user in USERS]
+        return [each for each in found if each is not None]
+
+    def label(self, row):
+        labels = [each for each in self.lasts(row) if each.action == "label"]
+        return max(labels, key=lambda each: each.id).label if labels else None
+
+    def labels(self):
+        return {row: self.label(row) for row in POSITIONS.values() if self.label(row) is not None}
+
+    def labels_of(self, row):
+        return {each.user: each.label for each in self.lasts(row) if each.action == "label"}
+
+    def origin(self, row):
+        return next(each.source for each in self.on(row) if each.action == "label")
+
+    def count(self, action):
+        return sum(
+            self.label(row) is None and any(each.action == action for each in self.lasts(row))
+            for row in POSITIONS.values()
+        )
+
+    def requests(self, user):
+        return list(dict.fromkeys(each.request for each in self.stands if each.user == user))
+
+    def history(self, user):
+        return [
+            each
+            for request in reversed(self.requests(user))
+            for each in self.stands
+            if each.user == user and each.request == request
+        ]
+
+
+@st.composite
+def journals(draw):
+    """Events of three persons: labels of one row or several, skips, classes, undos that may come twice."""
+    events, number = [], 0
+    for _ in range(draw(st.integers(0, 25))):
+        user = draw(st.sampled_from(USERS))
+        what = draw(st.sampled_from(["label", "label", "label", "skip", "unsure", "undo", "undo", "class"]))
+        number += 1
+        if what == "undo":
+            known = [each.request for each in events if each.user == user] or ["nothing"]
+            events.append(undo(number, draw(st.sampled_from(known[-4:])), user))
+            continue
+        name, source = draw(st.sampled_from(["yes", "no", "maybe"])), draw(st.sampled_from(["random", "suggested"]))
+        if what == "class":
+            events.append(Event(id=number, user=user, action="class", request=f"class {name}", label=name))
+            continue
+        request = f"{user} {number}"
+        for key in draw(st.lists(st.sampled_from("abcdXY"), min_size=1, max_size=3, unique=True)):
+            events.append(label(number, key, name, user, request, source, what))
+            number += 1
+    return events
+
+
+@given(journals(), st.integers(1, 5))
+@settings(deadline=None, max_examples=150)
+def test_answers_are_those_of_a_plain_replay(events, n_parts):
+    answers, replay = Answers(POSITIONS), Replay(events)
+    for part in range(n_parts):
+        size = -(-len(events) // n_parts) or 1
+        answers.add(events[part * size : (part + 1) * size])
+    assert answers.labels == replay.labels()
+    assert {row: event.label for row, event in answers.latest.items()} == replay.labels()
+    assert answers.answered == {row for row in POSITIONS.values() if replay.lasts(row)}
+    assert answers.classes == replay.classes
+    assert {row: answers.origin(row) for row in answers.labels} == {row: replay.origin(row) for row in answers.labels}
+    assert [answers.count(action) for action in ("skip", "unsure")] == [replay.count("skip"), replay.count("unsure")]
+    for user in USERS:
+        assert answers.history(user) == replay.history(user)
+        last = replay.requests(user)[-1:]
+        assert answers.last_request(user) == [each for each in replay.stands if each.request in last]
+        assert [answers.answer_of(row, user) for row in range(4)] == [replay.last_of(row, user) for row in range(4)]
+        assert sorted(answers.labelled_by_one_other(user)) == [
+            row for row in replay.labels() if len(replay.lasts(row)) == 1 and replay.lasts(row)[0].user != user
+        ]
+    assert {row: answers.labels_of(row) for row in range(4)} == {row: replay.labels_of(row) for row in range(4)}
+    assert answers.shared() == {row: replay.labels_of(row) for row in range(4) if len(replay.labels_of(row)) > 1}
+    assert answers.users() == {
+        user: n for user in USERS if (n := sum(user in replay.labels_of(row) for row in range(4)))
+    }
+    assert answers.last_id == max((each.id for each in events), default=0)
+
+
+# ---------------------------------------------------------------- single rules
+
+
+def test_the_latest_label_of_any_person_counts():
+    assert answers_after(label(1), label(2, name="no", user="ben")).labels == {0: "no"}
+    assert answers_after(label(1), label(2, name="no", user="ben"), undo(3, "r2", "ben")).labels == {0: "yes"}
+
+
+def test_a_person_who_skips_a_row_takes_the_label_back():
+    answers = answers_after(label(1), label(2, action="skip"))
+    assert answers.labels == {}
+    assert answers.count("skip") == 1
+    assert answers.answered == {0}
+
+
+def test_a_batch_is_undone_as_a_whole():
+    batch = [label(number, key, request="batch") for number, key in enumerate("abc", start=2)]
+    answers = answers_after(label(1, "b", "no"), *batch)
+    assert answers.labels == {0: "yes", 1: "yes", 2: "yes"}
+    assert answers.last_request("anna") == batch
+    answers.add([undo(9, "batch")])
+    assert answers.labels == {1: "no"}
+
+
+def test_an_undo_does_not_undo_the_answers_of_others():
+    assert answers_after(label(1), undo(2, "r1", "ben")).labels == {0: "yes"}
+
+
+def test_an_undo_that_comes_twice_undoes_once():
+    assert answers_after(label(1), label(2, name="no"), undo(3, "r2"), undo(4, "r2")).labels == {0: "yes"}
+
+
+def test_requests_of_two_persons_with_the_same_name_are_two():
+    both = [label(1, "a", request="r"), label(2, "b", "no", "ben", request="r")]
+    assert answers_after(*both).last_request("ben") == [both[1]]
+    assert answers_after(*both, undo(3, "r")).labels == {1: "no"}
+    assert answers_after(*both, undo(3, "r", "ben")).labels == {0: "yes"}
+
+
+def test_classes_stay_when_their_labels_are_undone():
+    answers = answers_after(label(1, name="b"), label(2, name="a"), undo(3, "r1"), undo(4, "r2"), label(5, name="a"))
+    assert answers.classes == ["b", "a"]
+
+
+def test_rows_that_the_table_does_not_have_are_kept_apart_until_they_are_undone():
+    answers = answers_after(label(1, "X"))
+    assert answers.labels == {}
+    assert list(answers.unmatched) == ["X"]
+    assert len(answers.history("anna")) == 1
+    answers.add([undo(2, "r1")])
+    assert answers.unmatched == {}
+
+
+def test_an_unmatched_row_stays_as_long_as_one_of_its_answers_stands():
+    answers = answers_after(label(1, "X"), label(2, "X", user="ben"), undo(3, "r2", "ben"))
+    assert list(answers.unmatched) == ["X"]
+
+
+def test_a_correction_does_not_change_how_a_row_was_chosen():
+    answers = answers_after(label(1, source="random"), label(2, name="no", source="chosen"))
+    assert answers.origin(0) == "random"
+    answers.add([undo(3, "r1")])
+    assert answers.origin(0) == "chosen"
+
+
+@pytest.mark.parametrize("source", ["suggested", "random", "chosen", "second", "component", "typed"])
+def test_only_rows_that_were_looked_at_are_given_to_a_second_person(source):
+    found = answers_after(label(1, source=source)).labelled_by_one_other("ben")
+    assert found == ([0] if source in INDIVIDUAL else [])
+    assert (source in INDIVIDUAL) == (source not in ("component", "typed"))
+
+
+def test_every_event_changes_the_version():
+    answers, versions = Answers(POSITIONS), set()
+    for event in (label(1), label(2, action="skip"), undo(3, "r2"), Event(user="", action="class", request="c")):
+        answers.add([event])
+        versions.add(answers.version)
+    assert len(versions) == 4
