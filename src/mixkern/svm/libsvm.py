@@ -134,10 +134,10 @@ def _guarded(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, repair: 
     dual = _solved_repaired(svm, K, y, sample_weight, repair) if is_repaired else _solved(svm, K, y, sample_weight)
     if dual.converged:
         return dual
-    report = definiteness(K)
-    if is_repaired or report.is_definite:
+    if is_repaired or is_definite(K):
         warn(_gave_up(svm), NotConvergedWarning, hint=GAVE_UP)
         return dual
+    report = definiteness(K)
     facts = (
         f"libsvm has not converged after {svm.max_iter} iterations on a kernel matrix that is not positive "
         f"semi-definite: its smallest eigenvalue is {report.smallest:.3g}, and negative ones make up "
