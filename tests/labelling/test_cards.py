@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from mixkern.cli.journal import label_table, table_to_label
 from mixkern.labelling import LabelTable
 from mixkern.labelling import learner as learner_module
 from mixkern.labelling.cards import LONGEST_CELL, LONGEST_WHOLE, N_HISTORY, Cards
@@ -103,6 +104,36 @@ def test_the_nearest_rows_are_the_most_similar_labelled_ones(trained, structure)
         labels = cards.session.labels
         assert [each["label"] for each in found] == [labels[each["row"]] for each in found]
         assert all(len(each["values"]) <= 6 for each in found)
+
+
+def test_the_nearest_rows_show_the_columns_that_differ_most(open_session):
+    n, rng = 60, np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{i}": rng.normal(size=n) for i in range(9)})
+    frame.iloc[1] = frame.iloc[0]
+    frame.loc[1, "c7"], frame.loc[1, "c3"] = frame["c7"].max(), frame["c3"].median()
+    frame.loc[0, "c7"], frame.loc[0, "c3"] = frame["c7"].min(), frame["c3"].max()
+    table = LabelTable.of(frame, target="risk")
+    session = open_session(table)
+    session.learner.structure = Structure.of(table, np.arange(n), 2, 0)
+    give(session, 1)
+    session.learner.update(session.learner.structure, session._label_state())
+    (near,) = checked(Cards(session).card("anna", 0))["nearest"]
+    assert [each["column"] for each in near["values"]] == ["c7", "c3", "c0", "c1", "c2", "c4"]
+    assert near["values"][0]["text"] == table.cells["c7"][1].as_py()
+
+
+def test_a_word_for_a_gap_is_a_gap_with_its_text(open_session, tmp_path):
+    path = tmp_path / "customers.csv"
+    lines = [f"{'NA' if i % 7 == 3 else i * 1.5},{'?' if i % 5 == 2 else 'xy'[i % 2]}" for i in range(60)]
+    path.write_text("\n".join(["age,kind", *lines]))
+    cards = Cards(open_session(label_table(table_to_label(str(path), [], target="risk"))))
+    for row in range(20):
+        age, kind = checked(cards.card("anna", row))["values"]
+        assert (age["is_gap"], kind["is_gap"]) == (row % 7 == 3, row % 5 == 2)
+        assert age["text"] == lines[row].split(",")[0]
+        assert (age["histogram"]["at"] is None) == age["is_gap"]
+        assert (kind["share"] is None) == kind["is_gap"]
+        assert {each["text"] for each in kind["common"]} == {"x", "y"}
 
 
 def test_a_person_sees_only_their_own_answer(trained):

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixkern.labelling import LabelTable
-from mixkern.labelling.column_summary import MOST_COMMON, N_BINS, NumberSummary, column_summaries
+from mixkern.labelling.column_summary import (
+    MOST_COMMON,
+    N_BINS,
+    OTHER_VALUE,
+    CategorySummary,
+    NumberSummary,
+    TextSummary,
+    column_summaries,
+)
 from mixkern.wording import brief
 
 
@@ -217,3 +225,32 @@ def test_columns_that_are_not_learned_from_are_others(values):
 
 def test_there_is_a_summary_for_each_column_in_its_order(table):
     assert [summary.kind for summary in column_summaries(table)] == ["other", "number", "number", "category"]
+
+
+# ---------------------------------------------------------------- differences of two rows
+
+
+def test_numbers_differ_by_the_share_of_rows_between_them():
+    numbers = np.array([5.0, 1.0, 2.0, 2.0, 9.0, np.nan, np.nan, 2.0])
+    summary = NumberSummary.of(numbers, str)
+    known = numbers[np.isfinite(numbers)]
+    for i, first in enumerate(numbers):
+        for j, second in enumerate(numbers):
+            if np.isnan(first) or np.isnan(second):
+                expected = 0.0 if np.isnan(first) and np.isnan(second) else OTHER_VALUE
+            elif first == second:
+                expected = 0.0
+            else:
+                between = [each for each in known if min(first, second) < each < max(first, second)]
+                expected = (len(between) + 1) / len(known)
+            assert summary.difference(i, j) == pytest.approx(expected)
+
+
+def test_categories_differ_or_not():
+    summary = CategorySummary.of(pa.array(["m", "w", None, "m", None]), {"m": 2, "w": 1})
+    assert [summary.difference(0, at) for at in range(5)] == [0.0, OTHER_VALUE, OTHER_VALUE, 0.0, OTHER_VALUE]
+    assert summary.difference(2, 4) == 0.0
+
+
+def test_texts_are_not_compared():
+    assert TextSummary("text").difference(0, 1) == 0.0

@@ -218,6 +218,10 @@ def test_a_structure_that_cannot_be_learned_is_a_sentence(running, table, truth,
     learned(learner, lambda each: each.error)
     assert learner.error == "MemoryError: too many rows"
     learner.wait_for_suggestions(60)  # returns at once
+    learner.notify()  # of a label
+    learned(learner, lambda each: not each._is_changed)
+    learner.stop()  # after the update that the label has caused
+    assert learner.error == "MemoryError: too many rows"
 
 
 def test_stop_ends_the_threads(running, table, truth, learned):

@@ -198,27 +198,6 @@ def test_agreement_is_cohens_kappa(open_session, many, seed):
     }
 
 
-def test_agreement_of_three_persons_is_the_weighted_mean_of_pairs(open_session, many):
-    draw = np.random.default_rng(2)
-    session, labels = open_session(many), draw.choice(["a", "b"], (3, 24))
-    rows = {"anna": range(24), "ben": range(12), "cleo": range(6, 24)}
-    for user, own in zip(rows, labels, strict=True):
-        for row in rows[user]:
-            give(session, row, str(own[row]), user)
-    pairs = [(0, 1, range(12)), (0, 2, range(6, 24)), (1, 2, range(6, 12))]
-    kappas = [cohen_kappa_score(labels[i][list(both)], labels[j][list(both)]) for i, j, both in pairs]
-    assert session.agreement().kappa == pytest.approx(np.average(kappas, weights=[len(both) for *_, both in pairs]))
-
-
-def test_agreement_on_one_class_is_one_and_without_common_rows_there_is_none(open_session):
-    session = open_session()
-    give(session, 0, "a", "anna")
-    give(session, 1, "a", "ben")
-    assert session.agreement() is None
-    give(session, 0, "a", "ben")
-    assert session.agreement().kappa == 1
-
-
 # ---------------------------------------------------------------- what is recorded
 
 

@@ -1,7 +1,7 @@
 """What the labelling page shows, as values for JSON: cards of rows, the state of the session, lists, the map."""
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Cards:
     def __init__(self, session: LabelSession) -> None:
         self.session, self.table = session, session.table
         self._summaries = column_summaries(session.table)
+        self._learned = [at for at, summary in enumerate(self._summaries) if summary.kind != "other"]
         self._places: tuple[int, bytes] = (0, b"")  # version of the structure, and the map
 
     # ---------------------------------------------------------------- cards
@@ -82,7 +83,7 @@ class Cards:
         return {
             "column": self.table.columns[at],
             "text": "" if text is None else text[:LONGEST_CELL],
-            "is_gap": text is None,
+            "is_gap": self.table.is_gap(self.table.columns[at], row),
             "is_cut": text is not None and len(text) > LONGEST_CELL,
             "length": 0 if text is None else len(text),
             "kind": summary.kind,
@@ -119,15 +120,21 @@ class Cards:
                     "number": other + 1,
                     "label": self.session.classes[model.codes[others[i]]],
                     "similarity": float(similarity[i]),
-                    "values": self._shown(other, N_COMPARED),
+                    "values": self._texts(other, self._differing(row, other)),
                 }
             )
         return found
 
     def _shown(self, row: int, n: int) -> list[dict[str, str]]:
         """Return the first columns of a row that are learned from, to recognise it by."""
-        ats = [at for at, summary in enumerate(self._summaries) if summary.kind != "other"][:n]
-        cells = [(self.table.columns[at], self.table.cells.column(at)[row].as_py()) for at in ats]
+        return self._texts(row, self._learned[:n])
+
+    def _differing(self, row: int, other: int) -> list[int]:
+        """Return the columns in which two rows differ most, the largest difference first."""
+        return sorted(self._learned, key=lambda at: -self._summaries[at].difference(row, other))[:N_COMPARED]
+
+    def _texts(self, row: int, columns: Iterable[int]) -> list[dict[str, str]]:
+        cells = [(self.table.columns[at], self.table.cells.column(at)[row].as_py()) for at in columns]
         return [{"column": name, "text": "" if text is None else shortened(text, 60)} for name, text in cells]
 
     def _component(self, structure: Structure, model: Model | None, row: int, k: int) -> dict[str, Any]:

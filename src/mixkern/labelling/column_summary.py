@@ -17,6 +17,7 @@ RARE = 0.01  # share of rows below which a value is unusual
 MOST_COMMON = 5  # categories that are listed
 MOST_CATEGORIES = 200  # distinct values of a category
 LONG_TEXT = 60.0  # mean length of a cell that is no category
+OTHER_VALUE = 0.5  # difference of two categories, or of a value and a gap; that of two numbers is between 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,14 @@ class NumberSummary:
         histogram = {"counts": self.counts, "at": at, "low": self.texts[0], "high": self.texts[1]}
         return {"histogram": histogram, "unusual": self._unusual(value) if is_known else ""}
 
+    def difference(self, first: int, second: int) -> float:
+        """Return how much two rows differ: the share of all rows between their numbers."""
+        low, high = np.sort(self.values[[first, second]])  # a gap, NaN, comes last
+        if not np.isfinite(high):
+            return OTHER_VALUE if np.isfinite(low) else 0.0
+        n_not_above, n_below = np.searchsorted(self.ordered, low, "right"), np.searchsorted(self.ordered, high, "left")
+        return float((n_below - n_not_above + 1) / len(self.ordered)) if low < high else 0.0
+
     def _unusual(self, value: float) -> str:
         n = len(self.ordered)
         below = np.searchsorted(self.ordered, value, "left") / n
@@ -85,7 +94,7 @@ class CategorySummary:
     Attributes
     ----------
     texts : sequence of str or None
-        The cell of each row.
+        The cell of each row; None for a gap.
     shares : dict
         Share of the rows with each value.
     common : tuple of dict
@@ -114,6 +123,10 @@ class CategorySummary:
             unusual = f"{percent(share)} of rows have this value."
         return {"share": share, "common": self.common, "unusual": unusual}
 
+    def difference(self, first: int, second: int) -> float:
+        """Return how much two rows differ: whether their categories do."""
+        return OTHER_VALUE if self.texts[first].as_py() != self.texts[second].as_py() else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class TextSummary:
@@ -124,6 +137,10 @@ class TextSummary:
     def facts(self, position: int) -> dict[str, Any]:  # noqa: ARG002
         """Return nothing."""
         return {"unusual": ""}
+
+    def difference(self, first: int, second: int) -> float:  # noqa: ARG002
+        """Return nothing: texts nearly always differ."""
+        return 0.0
 
 
 LIMIT = 60  # letters of a category in a list
@@ -143,7 +160,7 @@ def column_summaries(table: LabelTable) -> Sequence[Summary]:
     """
     learned = set(table.X.column_names)
     return [
-        _summary(table.X[name], table.cells[name]) if name in learned else TextSummary("other")
+        _summary(table.X[name], table.without_gaps(name)) if name in learned else TextSummary("other")
         for name in table.columns
     ]
 

@@ -11,17 +11,17 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import cohen_kappa_score
 
 from mixkern.advice.source import AUDIT, LabelSource, n_random
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.errors import JournalError, OptionError
+from mixkern.labelling.agreement import Agreement
 from mixkern.labelling.answers import Answers
 from mixkern.labelling.journal import ANSWERS, Action, EstimatePoint, Event, Journal, Source
 from mixkern.labelling.learner import LabelState, Learner, Model
 from mixkern.labelling.table import LabelTable, unmatched_note
 from mixkern.typing import Objects
-from mixkern.wording import counted, shown
+from mixkern.wording import shown
 
 LEASE_S = 600.0  # for which a row is reserved for the person who has its card
 OVERLAP = 0.1  # share of a person's rows that another one has labelled before
@@ -71,19 +71,6 @@ class Reservation:
     until: float
     source: Source
     reason: str
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far persons agree: Cohen's kappa over the rows that two of them have labelled."""
-
-    n_rows: int
-    kappa: float
-
-    @property
-    def sentence(self) -> str:
-        """The agreement in words."""
-        return f"Cohen's kappa is {self.kappa:.2f} on {counted(self.n_rows, 'row')} that two persons have labelled."
 
 
 class LabelSession:
@@ -358,7 +345,8 @@ class LabelSession:
     def _chosen(self, user: str, held: Collection[int]) -> tuple[int, Source, str] | None:
         n = self._n_cards.get(user, 0)
         if int((n + 1) * self.overlap + 1e-9) > int(n * self.overlap + 1e-9):
-            rows = [row for row in self.answers.labelled_by_one_other(user) if row not in self._reserved and row not in held]
+            taken = {*self._reserved, *held}
+            rows = [row for row in self.answers.labelled_by_one_other(user) if row not in taken]
             if rows:
                 reason = "Another person has labelled this row as well, so that labels can be compared."
                 return int(self._random.choice(rows)), Source.SECOND, reason
@@ -386,21 +374,7 @@ class LabelSession:
         """Return Cohen's kappa, the mean over pairs of persons weighted by their common rows; None without any."""
         with self.lock:
             shared = self.answers.shared()
-        pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for labels in shared.values():
-            users = sorted(labels)
-            for i, first in enumerate(users):
-                for second in users[i + 1 :]:
-                    pairs.setdefault((first, second), []).append((labels[first], labels[second]))
-        if not pairs:
-            return None
-        kappas, sizes = [], []
-        for both in pairs.values():
-            first_labels, second_labels = zip(*both, strict=True)
-            is_one = len(set(first_labels) | set(second_labels)) == 1  # kappa of one class is not defined
-            kappas.append(1.0 if is_one else float(cohen_kappa_score(first_labels, second_labels)))
-            sizes.append(len(both))
-        return Agreement(len(shared), float(np.average(kappas, weights=sizes)))
+        return Agreement.of(shared)
 
     def disagreements(self) -> dict[int, dict[str, str]]:
         """Return the rows that persons have labelled differently, with the label of each person."""

@@ -72,6 +72,22 @@ class LabelTable:
         """Names of the columns that are shown."""
         return list(self.cells.column_names)
 
+    def is_gap(self, column: str, row: int) -> bool:
+        """Whether a cell is empty, or was read as a gap, such as NA among numbers.
+
+        >>> import pandas as pd
+        >>> table = LabelTable.of(pd.DataFrame({"age": [1.5, None, 2.0]}), target="risk")
+        >>> [table.is_gap("age", row) for row in range(3)]
+        [False, True, False]
+        """
+        if not self.cells[column][row].is_valid:
+            return True
+        return column in self.X.column_names and is_gap(self.X[column][row].as_py())
+
+    def without_gaps(self, column: str) -> Any:
+        """Return the texts of a column that is learned from, with null for every gap."""
+        return pc.if_else(pc.is_null(self.X[column], nan_is_null=True), None, self.cells[column])
+
     def first_classes(self) -> list[str]:
         """Return the classes that are given, then those of the labels that the table has."""
         found = sorted({label for label in self.given if label is not None} - set(self.classes))

@@ -147,6 +147,7 @@ export function drawNearest(card, { classes, onOpen, onOffer }) {
         el(
           'span',
           { class: 'pairs' },
+          el('span', { class: 'muted' }, 'largest differences:'),
           near.values.map(({ column, text }) =>
             el('span', {}, el('span', { class: 'muted' }, cell(column)), ' ', cell(text)),
           ),

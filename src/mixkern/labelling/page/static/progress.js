@@ -3,6 +3,9 @@
 import { marker, N_COLOURS } from './colour.js';
 import { byId, cell, count, counted, el, percent } from './dom.js';
 
+const CLASSIFIER =
+  'This page trains the SVM of MixtureSVC without its semi-supervised part, to follow each label at once. mixkern fit trains both, which is more accurate on most tables.';
+
 const drawn = new WeakMap(); // element -> copy of what was drawn into it
 
 /** Replace the content of an element only if it differs, so that focus, selection and opened details stay. */
@@ -35,7 +38,7 @@ export function drawEstimate({ estimate, advice }) {
           'details',
           {},
           el('summary', {}, 'What this means'),
-          sentences.map((sentence) => el('p', {}, sentence)),
+          [...sentences, CLASSIFIER].map((sentence) => el('p', {}, sentence)),
         )
       : null,
   );

@@ -52,7 +52,7 @@ function longText(value, row, index) {
 
 /** Return the text of a value: a gap, a short text or a long one. */
 function content(value, row, index) {
-  if (value.is_gap) return [el('span', { class: 'gap' }, 'gap')];
+  if (value.is_gap) return [el('span', { class: 'gap' }, 'gap'), value.text ? [' ', cell(value.text, 'span')] : null];
   if (isLong(value)) return longText(value, row, index);
   return [cell(value.text, 'span')];
 }
