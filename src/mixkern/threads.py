@@ -27,11 +27,19 @@ def available_threads() -> int:
     return max(1, min(limits))
 
 
+class ThreadPool(ThreadPoolExecutor):
+    """A pool of threads with their number, for functions that start threads of their own."""
+
+    def __init__(self, n_threads: int) -> None:
+        super().__init__(n_threads)
+        self.n_threads = n_threads
+
+
 @contextmanager
-def thread_pool() -> Iterator[ThreadPoolExecutor]:
+def thread_pool() -> Iterator[ThreadPool]:
     """Open a pool of all available threads; while it is open, linear algebra uses one thread."""
     n_threads = available_threads()  # before the limit on linear algebra, which would lower it
-    with single_threaded_algebra(), ThreadPoolExecutor(n_threads) as pool:
+    with single_threaded_algebra(), ThreadPool(n_threads) as pool:
         yield pool
 
 

@@ -1,7 +1,6 @@
 """What the density's tests share: the literal formulas, priors of every kind, statistics of given responsibilities."""
 
 import importlib.util
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from mixkern.density.factor_statistics import FactorStatistics
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
 from mixkern.density.statistics import Statistics
+from mixkern.threads import ThreadPool
 
 KINDS = ["full", "tied", "diag", "spherical"]  # factors have tests of their own, test_factor*.py
 
@@ -32,7 +32,7 @@ def kind(request):
 
 @pytest.fixture(scope="session")
 def pool():
-    with ThreadPoolExecutor(2) as executor:
+    with ThreadPool(2) as executor:
         yield executor
 
 

@@ -1,6 +1,5 @@
 """Sums of rows and their factors: origins, parts, coordinates, and mergers by moments."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from mixkern.density.factor_start import first_factors, principal_rows
 from mixkern.density.factor_statistics import ARRAYS, leading, pivots
 from mixkern.density.inference import Policy, ascend, merger_gains
 from mixkern.density.start import hard_statistics
+from mixkern.threads import ThreadPool
 
 POLICY = Policy(precision_prior=None, learns_degrees=False, prune_below=1.0, merges=True, tol=1e-6, max_iter=200)
 
@@ -177,7 +177,7 @@ def test_halves_of_one_cluster_become_one():
     prior = prior_of(4, 3)
     first, second, gains = merger_gains(statistics, prior)
     assert (first[np.argmax(gains)], second[np.argmax(gains)]) == (0, 1)
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPool(1) as pool:
         ascent = ascend(rows.blocks(3, is_diagonal=True, n_factors=3), statistics, prior, POLICY, pool)
         kept = ascend(
             rows.blocks(3, is_diagonal=True, n_factors=3), statistics, prior, replace(POLICY, merges=False), pool

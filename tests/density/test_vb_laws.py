@@ -1,7 +1,6 @@
 """Laws of variational mixtures that hold for every table, every kind of covariance and every start."""
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.statistics import Statistics
 from mixkern.fitting import NotConvergedWarning
+from mixkern.threads import ThreadPool
 
 laws = settings(
     max_examples=60,
@@ -34,7 +34,7 @@ NAN = np.nan
 KINDS = st.sampled_from(list(CovarianceType))
 FAMILIES = st.sampled_from(list(PRECISIONS))  # those that are inferred; common factors are coordinates
 SEEDS = st.integers(0, 2**32 - 1)
-POOL = ThreadPoolExecutor(1)
+POOL = ThreadPool(1)
 FIXED = Policy(precision_prior=None, learns_degrees=False, prune_below=0.0, merges=False, tol=-1.0, max_iter=12)
 
 

@@ -1,4 +1,4 @@
-"""How rows reach the inference: in inner coordinates, and in blocks of rows that miss the same columns.
+"""How rows reach the inference: in inner coordinates, and in blocks.
 
 Inner coordinates are centred, and every column has a spread of one. The model does not depend on them, but its accuracy
 does: with values around 1e9, or with one column a billion times wider than another, no digits are left for the spread
@@ -6,7 +6,8 @@ within a component. Priors, the mixture and the bound are given to the user in t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of 
 BLOCK_CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16  # rows
 RARE = 16  # patterns of gaps with fewer rows are put together in blocks of rows with equally many gaps
-RARE_CELLS = 2**16  # floats of the matrices of such a block, for each component
+ENGINE_BLOCK = 2**16  # rows at a time in the engine: bounds the memory of their shares
 
 
 class HasVolume(Protocol):
@@ -176,35 +177,26 @@ def _pattern_keys(is_gap: NDArray[np.bool_]) -> NDArray[Any]:  # (n,)
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that miss the same columns, or as many, in the layout of the E-step."""
+    """Some rows in the layout of the E-step."""
 
     values: Floats  # (d, n), column by column; NaN where missing
     codes: Floats  # (e, n)
     weights: Floats | None  # (n,)
-    missing: Positions  # (m,) for all rows, or (n, m) where each row misses others
+    missing: Positions = field(default_factory=lambda: np.arange(0))  # (m,) of all rows, or (n, m) one by one, if known
 
     @property
     def is_scattered(self) -> bool:
         """Whether each row misses columns of its own."""
         return self.missing.ndim == 2
 
+    @cached_property
+    def largest_sq_norm(self) -> float:
+        """Largest squared distance of a row from the centre; gaps count as zero."""
+        return float(np.nansum(self.values**2, axis=0).max(initial=0.0))
 
-def blocks(
-    X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK, *, has_matrices: bool = True
-) -> Iterator[Block]:
-    """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare.
 
-    ``has_matrices`` limits blocks by the matrices of their gaps.
-    """
-
-    def block(at: Any, missing: Positions) -> Block:
-        return Block(
-            values=np.ascontiguousarray(X[at].T),
-            codes=np.ascontiguousarray(codes[at].T),
-            weights=None if weights is None else weights[at],
-            missing=missing,
-        )
-
+def gap_blocks(X: Floats, codes: Floats, weights: Floats | None, size: int) -> Iterator[Block]:
+    """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare."""
     rare: list[Positions] = [np.arange(0)]
     for rows, _, missing in gap_patterns(X):
         if len(missing) and len(rows) < RARE:
@@ -212,15 +204,24 @@ def blocks(
             continue
         is_all = len(rows) == len(X)
         for start in range(0, len(rows), size):
-            yield block(slice(start, start + size) if is_all else rows[start : start + size], missing)
+            at = slice(start, start + size) if is_all else rows[start : start + size]
+            yield _block(X, codes, weights, at, missing)
     scattered = np.sort(np.concatenate(rare))
     n_missing = np.isnan(X[scattered]).sum(axis=1)
     for m in np.unique(n_missing):
         rows = scattered[n_missing == m]
-        step = int(max(1, min(size, RARE_CELLS // m**2))) if has_matrices else size
-        for start in range(0, len(rows), step):
-            at = rows[start : start + step]
-            yield block(at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
+        for start in range(0, len(rows), size):
+            at = rows[start : start + size]
+            yield _block(X, codes, weights, at, np.nonzero(np.isnan(X[at]))[1].reshape(-1, m))
+
+
+def _block(X: Floats, codes: Floats, weights: Floats | None, at: Any, missing: Positions) -> Block:
+    return Block(
+        values=np.ascontiguousarray(X[at].T),
+        codes=np.ascontiguousarray(codes[at].T),
+        weights=None if weights is None else weights[at],
+        missing=missing,
+    )
 
 
 @dataclass(frozen=True)
@@ -251,16 +252,21 @@ class InnerRows:
         weights = None if self.weights is None else self.weights[positions]
         return replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
 
-    def blocks(self, n_components: int, *, is_diagonal: bool, n_factors: int = 0) -> list[Block]:
-        """Cut into blocks whose temporaries stay small, however many columns there are."""
+    def blocks(self) -> list[Block]:
+        """Cut into blocks for the engine, which treats gaps row by row."""
+        starts = range(0, max(1, len(self)), ENGINE_BLOCK)
+        parts = [slice(start, start + ENGINE_BLOCK) for start in starts]
+        return [_block(self.X, self.codes, self.weights, at, np.arange(0)) for at in parts]
+
+    def gap_blocks(self, n_components: int, n_factors: int) -> list[Block]:
+        """Cut into blocks of rows with the same gaps, whose temporaries stay small, however many columns there are."""
         d = self.X.shape[1]
-        n_features = 2 * d + 1 if is_diagonal else d * (d + 3) // 2 + 1
-        n_cells = n_features + n_components * (d + 1 + 2 * n_factors)
+        n_cells = 2 * d + 1 + n_components * (d + 1 + 2 * n_factors)
         most = int(np.clip(BLOCK_CELLS // n_cells, SMALLEST_BLOCK, BLOCK))
         # An even number of blocks of equal size: two threads finish together.
         n_blocks = 2 * max(1, -(-len(self) // (2 * most)))
         size = max(SMALLEST_BLOCK, -(-len(self) // n_blocks))
-        return list(blocks(self.X, self.codes, self.weights, size, has_matrices=not n_factors))
+        return list(gap_blocks(self.X, self.codes, self.weights, size))
 
 
 def n_slots_of(codes: Floats) -> tuple[int, ...]:

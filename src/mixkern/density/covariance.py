@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions
 
 LOG_2 = float(np.log(2))
@@ -100,6 +101,10 @@ class Precision(ABC):
         """E[Lambda] = nu W, (B.80)."""
 
     @abstractmethod
+    def whiteners(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        """Give lower triangular matrices V, or diagonals, with V'V = E[Lambda]."""
+
+    @abstractmethod
     def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         """E[ln |Lambda|], (10.65)."""
 
@@ -142,6 +147,9 @@ class FullPrecision(Precision):
 
     def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         return degrees[:, None, None] * self.invert(inverse_scales)
+
+    def whiteners(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return np.sqrt(degrees)[:, None, None] * inverse_factors(inverse_scales)
 
     def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         d = inverse_scales.shape[-1]
@@ -222,6 +230,9 @@ class DiagPrecision(Precision):
 
     def expected(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         return degrees[:, None] / inverse_scales
+
+    def whiteners(self, degrees: Floats, inverse_scales: Floats) -> Floats:
+        return np.sqrt(self.expected(degrees, inverse_scales))
 
     def expected_log_det(self, degrees: Floats, inverse_scales: Floats) -> Floats:
         shape, rates = self._gamma(degrees[:, None], inverse_scales)
@@ -306,3 +317,16 @@ PRECISIONS: dict[CovarianceType, Precision] = {
     each.covariance_type: each
     for each in (FullPrecision(), TiedPrecision(), DiagPrecision(), SphericalPrecision(), FactorPrecision())
 }
+
+
+def inverse_factors(covariances: Floats) -> Floats:  # (k, d, d)
+    """Invert the Cholesky factor of each covariance."""
+    try:
+        factors = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError as error:
+        raise MixtureError(
+            "A covariance matrix is not positive definite: a component has collapsed in some direction. "
+            "Add a small variance to its diagonal."
+        ) from error
+    inverse: Floats = np.linalg.solve(factors, np.broadcast_to(np.eye(factors.shape[-1]), factors.shape))
+    return np.tril(inverse)

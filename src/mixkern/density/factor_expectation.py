@@ -62,7 +62,7 @@ class FactorExpectation:
         """E-step of rows without gaps by products of matrices for all components together."""
         posterior = self.posterior
         k, d, q = posterior.loadings.shape
-        features = features_of(block.values, is_diagonal=True)  # x^2, x, 1
+        features = features_of(block.values)  # x^2, x, 1
         linear = features[d:]
         log_rho = self._theta @ features
         g = self._psi @ linear  # of the factors of all components, one below the other

@@ -10,7 +10,6 @@ compared with a diagonal W0 and a learned beta0.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.start import Start, ascend_rows, start_statistics
 from mixkern.density.statistics import Statistics
+from mixkern.threads import ThreadPool
 from mixkern.typing import RandomState
 
 STEPS = 15  # of each family before they are compared first
@@ -40,7 +40,7 @@ class Family:
         """Kind of covariance."""
         return self.prior.precision.covariance_type
 
-    def start(self, rows: InnerRows, how: Start, random: RandomState, pool: ThreadPoolExecutor) -> Statistics:
+    def start(self, rows: InnerRows, how: Start, random: RandomState, pool: ThreadPool) -> Statistics:
         """Give the statistics that an ascent starts from."""
         return start_statistics(rows, self.prior, self.n_components, how, random, pool)
 
@@ -61,7 +61,7 @@ def chosen_family(
     policy: Policy,
     how: Start,
     random: RandomState,
-    pool: ThreadPoolExecutor,
+    pool: ThreadPool,
 ) -> tuple[Family, Ascent]:
     """Give the family with the highest evidence, and its ascent, which is the same as without a comparison."""
     state = random.get_state()
@@ -92,7 +92,7 @@ def _contenders(rows: InnerRows, runners: list[_Runner]) -> list[_Runner]:
     ]
 
 
-def _continued(rows: InnerRows, runner: _Runner, policy: Policy, pool: ThreadPoolExecutor) -> _Runner:
+def _continued(rows: InnerRows, runner: _Runner, policy: Policy, pool: ThreadPool) -> _Runner:
     """Go on with an ascent until it converges."""
     before = runner.ascent
     left = policy.max_iter - len(before.bounds)
@@ -104,7 +104,7 @@ def _continued(rows: InnerRows, runner: _Runner, policy: Policy, pool: ThreadPoo
     return replace(runner, ascent=after, evidence=_evidence(rows, after, policy, pool))
 
 
-def _evidence(rows: InnerRows, ascent: Ascent, policy: Policy, pool: ThreadPoolExecutor) -> float:
+def _evidence(rows: InnerRows, ascent: Ascent, policy: Policy, pool: ThreadPool) -> float:
     """Give the bound after a few steps with priors that are learned to the same extent in each family."""
     if ascent.prior.mean_precision_limit is not None:  # factors: nothing to change
         return ascent.bound

@@ -1,18 +1,18 @@
 """The Gaussians of a mixture's components: densities, conditional means and metrics for each kind of covariance."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+from scipy.special import logsumexp
 
-from mixkern.density.covariance import CovarianceType
-from mixkern.engine import LowRankWhiteners, Metric, ProjectedWhiteners
+from mixkern.density.block import BLOCK, gap_patterns
+from mixkern.density.covariance import CovarianceType, inverse_factors
+from mixkern.engine import Components, LowRankWhiteners, Metric, ProjectedWhiteners, RowDensities, row_densities
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions, RandomState
 
 LOG_2PI = float(np.log(2 * np.pi))
-KEPT_BYTES = 1 << 24  # of factors for rows with gaps
 OUTSIDE = 1e-6  # part of common loadings and means that may lie outside of the factors' space, by rounding
 FEW_COLUMNS = 64  # up to which the metric of factors is a matrix: as cheap, and the core skips components
 
@@ -46,8 +46,20 @@ class Gaussians(ABC):
         """Turn standard normal noise into deviations from the mean of component k."""
 
     @abstractmethod
-    def log_density(self, values: Floats, observed: Positions) -> Floats:  # (n, k)
-        """Log density of the observed columns under each component; the missing ones are integrated out."""
+    def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
+        """Compute densities of rows under the components with given weights; gaps are integrated out.
+
+        ``offsets`` (n, k) are added to the log densities. ``fill`` also gives the rows with gaps at their expectation.
+        """
+
+    def filled(self, X: Floats, shares: Floats) -> Floats:  # (n, d)
+        """Replace gaps by their expectation under the mixture, given the responsibilities of the rows."""
+        filled = X.copy()
+        for at, observed, missing in gap_patterns(X):
+            if len(missing):
+                expected = self.conditional_means(X[np.ix_(at, observed)], observed, missing)  # (k, rows, missing)
+                filled[np.ix_(at, missing)] = np.einsum("nk,knm->nm", shares[at], expected)
+        return filled
 
     def conditional_means(self, values: Floats, observed: Positions, missing: Positions) -> Floats:  # (k, n, missing)
         """Compute the expected values of the missing columns under each component, given the observed ones."""
@@ -77,20 +89,24 @@ class Gaussians(ABC):
     def n_parameters(self) -> float | Floats:
         """Count the free parameters of a covariance, the same for all components or one for each."""
 
-    def _log_density(
-        self, values: Floats, observed: Positions, log_dets: Floats, whiten: Callable[[int, Floats], Floats]
-    ) -> Floats:
-        sq_distance = np.empty((len(values), len(self.means)))
-        for k in range(len(self.means)):
-            # Not by the expanded square, which loses all digits for a narrow component far from the origin.
-            with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
-                white = whiten(k, values - self.means[k, observed])
-                sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
-        sq_distance[np.isnan(sq_distance)] = np.inf
-        return log_dets - 0.5 * (len(observed) * LOG_2PI + sq_distance)
+
+class EngineGaussians(Gaussians):
+    """Gaussians whose densities the engine computes: one matrix or one diagonal for each component."""
+
+    def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
+        whiteners, log_constants = self._components
+        components = Components(self.means, whiteners, log_weights + log_constants)
+        return row_densities(X, components, offsets=offsets, fill=fill)
+
+    @cached_property
+    def _components(self) -> tuple[Floats, Floats]:
+        """Whiteners, and the log density of each component at its mean."""
+        whiteners = np.ascontiguousarray(self.whiteners)
+        scales = np.diagonal(whiteners, axis1=1, axis2=2) if whiteners.ndim == 3 else whiteners
+        return whiteners, np.log(scales).sum(axis=1) - 0.5 * self.means.shape[1] * LOG_2PI
 
 
-class MatrixGaussians(Gaussians):
+class MatrixGaussians(EngineGaussians):
     """Full and tied covariances."""
 
     @cached_property
@@ -118,27 +134,6 @@ class MatrixGaussians(Gaussians):
     def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:  # noqa: ARG002
         return noise @ self._factors[k].T
 
-    @cached_property
-    def _known_whiteners(self) -> dict[bytes, Floats]:
-        return {}
-
-    def _whiteners_of(self, observed: Positions) -> Floats:  # (k, o, o)
-        """Whiteners of some columns; kept while there are few, because blocks of rows have the same gaps."""
-        if len(observed) == self.means.shape[1]:
-            return self.whiteners
-        known, key = self._known_whiteners, observed.tobytes()
-        found = known.get(key)
-        if found is None:
-            found = inverse_factors(self.full_covariances[:, observed][:, :, observed])
-            if len(known) * self.full_covariances.nbytes < KEPT_BYTES:
-                known[key] = found
-        return found
-
-    def log_density(self, values: Floats, observed: Positions) -> Floats:
-        scales = self._whiteners_of(observed)
-        log_dets = np.log(np.diagonal(scales, axis1=1, axis2=2)).sum(axis=1)
-        return self._log_density(values, observed, log_dets, lambda k, difference: difference @ scales[k].T)
-
     def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
         for k, covariance in enumerate(self.full_covariances):
             gain = np.linalg.solve(covariance[np.ix_(observed, observed)], covariance[np.ix_(observed, missing)])
@@ -161,7 +156,7 @@ class MatrixGaussians(Gaussians):
         return d * (d + 1) / 2
 
 
-class DiagonalGaussians(Gaussians):
+class DiagonalGaussians(EngineGaussians):
     """Diagonal and spherical covariances."""
 
     @cached_property
@@ -180,11 +175,6 @@ class DiagonalGaussians(Gaussians):
 
     def deviations(self, k: int, noise: Floats, random: RandomState) -> Floats:  # noqa: ARG002
         return noise * np.sqrt(self.variances[k])
-
-    def log_density(self, values: Floats, observed: Positions) -> Floats:
-        scales = self.whiteners[:, observed]
-        log_dets = np.log(scales).sum(axis=1)
-        return self._log_density(values, observed, log_dets, lambda k, difference: difference * scales[k])
 
     def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
         """Columns are independent: the observed ones contribute nothing."""
@@ -228,11 +218,32 @@ class FactorGaussians(Gaussians):
         factors = random.standard_normal((len(noise), self.loadings.shape[2]))
         return noise * np.sqrt(self.covariances[k]) + factors @ self.loadings[k].T
 
-    def log_density(self, values: Floats, observed: Positions) -> Floats:
+    def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
+        log_joint = np.empty((len(X), len(self.means)))
+        for start in range(0, len(X), BLOCK):
+            block, out = X[start : start + BLOCK], log_joint[start : start + BLOCK]
+            for at, observed, _ in gap_patterns(block):
+                out[at] = log_weights + self.log_density(block[np.ix_(at, observed)], observed)
+        if offsets is not None:
+            log_joint += offsets
+        log_density: Floats = np.asarray(logsumexp(log_joint, axis=1)).reshape(len(X))
+        with np.errstate(invalid="ignore"):  # where all densities are zero
+            shares = np.exp(log_joint - log_density[:, None])
+        return RowDensities(log_joint, shares, log_density, self.filled(X, shares) if fill else None)
+
+    def log_density(self, values: Floats, observed: Positions) -> Floats:  # (n, k)
+        """Log density of the observed columns under each component; the missing ones are integrated out."""
         whiteners = self._low_rank
         if len(observed) < self.means.shape[1]:
             whiteners = LowRankWhiteners.of(self.covariances[:, observed], self.loadings[:, observed])
-        return self._log_density(values, observed, whiteners.log_dets, whiteners.whitened)
+        sq_distance = np.empty((len(values), len(self.means)))
+        for k in range(len(self.means)):
+            # Not by the expanded square, which loses all digits for a narrow component far from the origin.
+            with np.errstate(over="ignore", invalid="ignore"):  # the square overflows
+                white = whiteners.whitened(k, values - self.means[k, observed])
+                sq_distance[:, k] = np.einsum("ij,ij->i", white, white)
+        sq_distance[np.isnan(sq_distance)] = np.inf
+        return whiteners.log_dets - 0.5 * (len(observed) * LOG_2PI + sq_distance)
 
     def _add_regression(self, means: Floats, values: Floats, observed: Positions, missing: Positions) -> None:
         for k, loadings in enumerate(self.loadings):
@@ -371,19 +382,6 @@ def thin(loadings: Floats) -> Floats:  # (k, d, min(q, d))
     vectors, sizes, _ = np.linalg.svd(loadings, full_matrices=False)
     signs = np.where(vectors.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     return vectors * signs * sizes[:, None, :]
-
-
-def inverse_factors(covariances: Floats) -> Floats:  # (k, d, d)
-    """Invert the Cholesky factor of each covariance."""
-    try:
-        factors = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError as error:
-        raise MixtureError(
-            "A covariance matrix is not positive definite: a component has collapsed in some direction. "
-            "Add a small variance to its diagonal."
-        ) from error
-    inverse: Floats = np.linalg.solve(factors, np.broadcast_to(np.eye(factors.shape[-1]), factors.shape))
-    return np.tril(inverse)
 
 
 def read_only(array: Floats) -> Floats:

@@ -7,7 +7,6 @@ the second. A merger that would lose much in the first term is not tried.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from mixkern.density.block import Block
-from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.expectation import expectation
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.priors import (
     PrecisionPrior,
@@ -25,6 +24,7 @@ from mixkern.density.priors import (
     typical_prior,
 )
 from mixkern.density.statistics import Statistics
+from mixkern.threads import ThreadPool
 from mixkern.typing import Floats, Positions
 
 TRIES = 2  # mergers to try at most, per component
@@ -79,7 +79,7 @@ def ascend(
     statistics: Statistics,
     prior: Prior,
     policy: Policy,
-    pool: ThreadPoolExecutor,
+    pool: ThreadPool,
     log_volume: float = 0.0,
 ) -> Ascent:
     """Raise the evidence bound from given statistics until neither a step nor a merger raises it any more.
@@ -87,7 +87,7 @@ def ascend(
     ``log_volume`` is the excess of the bound in inner coordinates; see :class:`Coordinates`.
     """
     n_rows = sum(block.values.shape[1] if block.weights is None else float(block.weights.sum()) for block in table)
-    step = partial(_step, table, policy, pool, largest_sq_norm(table), log_volume)
+    step = partial(_step, table, policy, pool, log_volume)
     state = Ascent(prior, prior.posterior(statistics), statistics, (), converged=False)
     while len(state.bounds) < policy.max_iter and not state.converged:
         before = state
@@ -113,15 +113,14 @@ def ascend(
 def _step(
     table: Sequence[Block],
     policy: Policy,
-    pool: ThreadPoolExecutor,
-    size: float,
+    pool: ThreadPool,
     log_volume: float,
     state: Ascent,
 ) -> Ascent:
     """One iteration: M-step, E-step, bound; components that explain too few rows are removed."""
     removes = len(state.bounds) >= policy.settling
     prior, posterior, _ = learn(state.prior, state.statistics, policy, removes=removes)
-    statistics = expectation(table, posterior, expand=is_expandable(posterior, size), pool=pool)
+    statistics = expectation(table, posterior, pool)
     bound = statistics.log_normaliser - posterior.divergence(prior) - log_volume
     stays = staying(statistics, policy)
     return Ascent(prior, posterior.keep(stays), statistics.keep(stays), (*state.bounds, bound), converged=False)
@@ -172,11 +171,6 @@ def learn(
     if policy.learns_degrees:
         prior = evidence_degrees(prior, posterior, policy.precision_prior)
     return prior, posterior, statistics
-
-
-def largest_sq_norm(table: Sequence[Block]) -> float:
-    """Give the largest squared distance of a row from the centre; gaps count as zero."""
-    return max((float(np.nansum(block.values**2, axis=0).max(initial=0.0)) for block in table), default=0.0)
 
 
 def _stops(policy: Policy, state: Ascent) -> bool:

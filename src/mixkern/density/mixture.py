@@ -8,13 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
-from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
 from mixkern.density.mixture_parameters import check_shapes, check_tables
-from mixkern.engine import Metric
+from mixkern.engine import Metric, RowDensities
 from mixkern.errors import MixtureError
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
@@ -120,49 +118,71 @@ class Mixture:
         -------
         ndarray of shape (n, k)
         """
-        rows = self._checked(X)
-        log_joint = np.empty((len(rows), self.n_components))
-        for start in range(0, len(rows), BLOCK):
-            block = rows[start : start + BLOCK]
-            out = log_joint[start : start + BLOCK]
-            out[:] = _log(self.weights)
-            for at, observed, _ in gap_patterns(block[:, : self.n_continuous]):
-                out[at] += self._gaussians.log_density(block[np.ix_(at, observed)], observed)
-            out += self._log_categories(block[:, self.n_continuous :])
-        return log_joint
+        return self.row_densities(X).log_joint
 
     def log_density(self, X: ArrayLike) -> Floats:  # (n,)
         """Logarithm of the density at each row; gaps are integrated out."""
-        log_density: Floats = logsumexp(self.log_joint(X), axis=1)
-        return log_density
+        return self.row_densities(X).log_density
 
     def responsibilities(self, X: ArrayLike) -> Floats:  # (n, k)
         """Probability that each row comes from each component, rho_k(x) in the paper."""
-        return responsibilities_of(self.log_joint(X), self.weights)
+        return self.row_densities(X).responsibilities
 
-    def conditional_mean(self, X: ArrayLike, responsibilities: Floats | None = None) -> Floats:
+    def conditional_mean(self, X: ArrayLike) -> Floats:
         """Replace each missing number by its expectation, given the row's other values.
 
         Parameters
         ----------
         X : array-like of shape (n, d + e)
             Rows; NaN is a gap.
-        responsibilities : ndarray of shape (n, k), default=None
-            Responsibilities of the rows, if they are known; by default they are computed.
 
         Returns
         -------
         ndarray of shape (n, d + e)
             Missing categories stay missing.
         """
-        rows = self._checked(X).copy()
-        shares = self.responsibilities(rows) if responsibilities is None else responsibilities
-        for at, observed, missing in gap_patterns(rows[:, : self.n_continuous]):
-            if len(missing):
-                values = rows[np.ix_(at, observed)]
-                filled = self._gaussians.conditional_means(values, observed, missing)  # (k, rows, missing)
-                rows[np.ix_(at, missing)] = np.einsum("nk,knm->nm", shares[at], filled)
-        return rows
+        rows = self._checked(X)
+        filled = self.row_densities(rows, fill=True).filled
+        assert filled is not None  # it was asked for
+        return np.hstack([filled, rows[:, self.n_continuous :]])
+
+    def row_densities(self, X: ArrayLike, *, fill: bool = False) -> RowDensities:
+        """Compute joint densities, responsibilities and densities of rows at once.
+
+        A row whose density is zero has the weights as its responsibilities: its category has probability zero in every
+        component, or squares overflow.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d + e)
+            Rows; NaN is a gap.
+        fill : bool, default=False
+            Whether to replace each missing number by its expectation as well.
+
+        Returns
+        -------
+        RowDensities
+            With attributes ``log_joint``, ``responsibilities``, ``log_density`` and ``filled``.
+
+        Examples
+        --------
+        >>> mixture = Mixture([0.5, 0.5], [[-1.0], [1.0]], [[[1.0]], [[1.0]]])
+        >>> mixture.row_densities([[0.0]]).responsibilities
+        array([[0.5, 0.5]])
+        """
+        rows = self._checked(X)
+        numbers = rows[:, : self.n_continuous]
+        offsets = self._log_categories(rows[:, self.n_continuous :]) if self.categories else None
+        found = self._gaussians.row_densities(numbers, _log(self.weights), offsets, fill=fill)
+        is_impossible = ~np.isfinite(found.log_density)
+        if is_impossible.any():
+            found.log_density[is_impossible] = -np.inf
+            found.responsibilities[is_impossible] = self.weights / self.weights.sum()
+            if found.filled is not None:
+                found.filled[is_impossible] = self._gaussians.filled(
+                    numbers[is_impossible], found.responsibilities[is_impossible]
+                )
+        return found
 
     def sample(self, n: int, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
         """Draw rows from the mixture.
@@ -397,22 +417,6 @@ class Mixture:
             raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
         check_codes(rows[:, self.n_continuous :])
         return rows
-
-
-def responsibilities_of(log_joint: Floats, weights: Floats) -> Floats:  # (n, k)
-    """Return responsibilities from the log joint density; the weights where the density of a row is zero.
-
-    >>> responsibilities_of(np.log([[0.1, 0.3]]), np.array([0.5, 0.5]))
-    array([[0.25, 0.75]])
-    """
-    # Density zero under every component: a category of probability zero, or squares that overflow.
-    is_impossible = np.asarray(np.isneginf(log_joint).all(axis=1))
-    if is_impossible.any():
-        log_joint = np.where(is_impossible[:, None], _log(weights), log_joint)
-    # The maximum is subtracted, because far from all components every density underflows, but their ratios do not.
-    shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return shares
 
 
 def check_codes(codes: Floats) -> None:

@@ -15,6 +15,7 @@ from scipy.special import digamma, gammaln
 from mixkern.density.covariance import Precision
 from mixkern.density.mixture import LOG_2PI, Mixture
 from mixkern.density.statistics import Statistics
+from mixkern.engine import Components
 from mixkern.typing import Floats, Positions
 
 
@@ -112,6 +113,13 @@ class Posterior:
         """Expected precisions nu W, one per component."""
         expected = self.precision.expected(self.degrees, self.inverse_scales)
         return np.broadcast_to(expected, (self.n_components, *expected.shape[1:]))
+
+    @cached_property
+    def components(self) -> Components:
+        """The components as the engine takes them: ln rho_nk, (10.46), is that of Gaussians with other constants."""
+        whiteners = self.precision.whiteners(self.degrees, self.inverse_scales)
+        whiteners = np.broadcast_to(whiteners, (self.n_components, *whiteners.shape[1:]))
+        return Components(self.means, whiteners, self.log_constants)
 
     @cached_property
     def log_weights(self) -> Floats:  # (k,)

@@ -1,7 +1,6 @@
 """A fit on a small sample that grows to all rows: most iterations run on samples, where they are cheap."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 
@@ -9,6 +8,7 @@ from mixkern.density.block import InnerRows
 from mixkern.density.family import Family, chosen_family
 from mixkern.density.inference import Ascent, Policy
 from mixkern.density.start import COARSE_TOL, Start, ascend_rows, restart
+from mixkern.threads import ThreadPool
 from mixkern.typing import Positions, RandomState
 
 FIRST_SAMPLE = 4_000  # rows
@@ -36,7 +36,7 @@ def fit_progressively(
     n_init: int,
     is_progressive: bool,
     random: RandomState,
-    pool: ThreadPoolExecutor,
+    pool: ThreadPool,
 ) -> Ascent:
     """Fit ``n_init`` starts to a small sample, and continue the best one on growing samples up to all rows.
 
@@ -75,7 +75,7 @@ def _best(ascents: Iterable[Ascent]) -> Ascent:
     return replace(max(found, key=lambda each: each.bound), is_stopped=found[-1].is_stopped)
 
 
-def _on_all_rows(rows: InnerRows, ascent: Ascent, policy: Policy, pool: ThreadPoolExecutor) -> Ascent:
+def _on_all_rows(rows: InnerRows, ascent: Ascent, policy: Policy, pool: ThreadPool) -> Ascent:
     """Give the statistics and the bound of all rows for an ascent that was stopped on a sample: one more step."""
     once = replace(policy, max_iter=1, merges=False, report=None)
     last = ascend_rows(rows, restart(rows, ascent.posterior, pool), ascent.prior, once, pool)

@@ -10,32 +10,18 @@ from mixkern.typing import Floats
 
 
 def parameters_of(posterior: Posterior) -> Floats:  # (k, p)
-    """Coefficients of phi(x) in ln rho_nk."""
-    precisions, means = posterior.precisions, posterior.means
-    if precisions.ndim == 2:
-        linear = precisions * means
-        square = -0.5 * precisions
-    else:
-        linear = np.einsum("kij,kj->ki", precisions, means)
-        rows, columns = np.triu_indices(means.shape[1])
-        square = precisions[:, rows, columns] * np.where(rows == columns, -0.5, -1.0)
-    constant = posterior.log_constants - 0.5 * np.einsum("ki,ki->k", linear, means)
-    return np.hstack([square, linear, constant[:, None]])
+    """Coefficients of phi(x) in ln rho_nk, where columns are independent."""
+    linear = posterior.precisions * posterior.means
+    constant = posterior.log_constants - 0.5 * np.einsum("ki,ki->k", linear, posterior.means)
+    return np.hstack([-0.5 * posterior.precisions, linear, constant[:, None]])
 
 
-def features_of(values: Floats, *, is_diagonal: bool) -> Floats:  # (p, n)
-    """Give phi(x): squares and, where columns are not independent, products; then x, then 1."""
+def features_of(values: Floats) -> Floats:  # (p, n)
+    """Give phi(x): squares, then x, then 1."""
     d, n = values.shape
-    n_squares = d if is_diagonal else d * (d + 1) // 2
-    features = np.empty((n_squares + d + 1, n))
-    if is_diagonal:
-        np.multiply(values, values, out=features[:d])
-    else:
-        start = 0
-        for i in range(d):
-            np.multiply(values[i], values[i:], out=features[start : start + d - i])
-            start += d - i
-    features[n_squares:-1] = values
+    features = np.empty((2 * d + 1, n))
+    np.multiply(values, values, out=features[:d])
+    features[d:-1] = values
     features[-1] = 1.0
     return features
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.special import logsumexp
 
-from mixkern.density.mixture import Mixture, responsibilities_of
+from mixkern.density.mixture import Mixture
 from mixkern.typing import Codes, Floats
 
 COMPUTED = ("log_joint", "responsibilities", "log_density", "numbers", "codes")  # carried on to parts of the rows
@@ -73,18 +72,26 @@ class Rows:
     @cached_property
     def log_joint(self) -> Floats:  # (n, k)
         """Logarithm of each component's share of the density."""
-        return self._density().log_joint(self.values)
+        return self._computed("log_joint")
 
     @cached_property
     def responsibilities(self) -> Floats:  # (n, k)
         """Probability that a row comes from a component."""
-        return responsibilities_of(self.log_joint, self._density().weights)
+        return self._computed("responsibilities")
 
     @cached_property
     def log_density(self) -> Floats:  # (n,)
         """Logarithm of the density; gaps are marginalised."""
-        log_density: Floats = logsumexp(self.log_joint, axis=1)
-        return log_density
+        return self._computed("log_density")
+
+    def _computed(self, name: str) -> Floats:
+        """Compute all that the density gives, keep it, and return one part."""
+        found = self._density().row_densities(self.values, fill=self.has_gaps)
+        known = vars(self)
+        known.update(log_joint=found.log_joint, responsibilities=found.responsibilities, log_density=found.log_density)
+        if found.filled is not None:
+            known["numbers"] = found.filled
+        return known[name]
 
     def _density(self) -> Mixture:
         assert self.mixture is not None, "rows without a mixture have no density"
@@ -98,10 +105,7 @@ class Rows:
     @cached_property
     def numbers(self) -> Floats:  # (n, d)
         """Continuous columns; a gap is its expectation under the mixture given the row's other values."""
-        values = self.values
-        if self.has_gaps:
-            values = self._density().conditional_mean(values, self.responsibilities)
-        return np.ascontiguousarray(values[:, : self.n_continuous])
+        return self._computed("numbers") if self.has_gaps else np.ascontiguousarray(self.values[:, : self.n_continuous])
 
     @cached_property
     def codes(self) -> Codes | None:  # (n, e)

@@ -1,21 +1,21 @@
 """How an ascent starts: rows assigned to first components, or to those of an earlier fit."""
 
-from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 
 import numpy as np
 
-from mixkern.density.block import InnerRows
-from mixkern.density.covariance import PRECISIONS, CovarianceType
-from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.block import Block, InnerRows
+from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
+from mixkern.density.expectation import expectation
 from mixkern.density.factor import FactorPrior
 from mixkern.density.factor_start import first_factors, principal_rows
-from mixkern.density.inference import Ascent, Policy, ascend, largest_sq_norm
+from mixkern.density.inference import Ascent, Policy, ascend
 from mixkern.density.mixture import category_slots
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.priors import PrecisionPrior
 from mixkern.density.statistics import Statistics
 from mixkern.sampling import subsample
+from mixkern.threads import ThreadPool
 from mixkern.typing import Floats, Positions, RandomState
 
 COARSE_TOL = 1e-4  # of an ascent that is not the last one
@@ -32,24 +32,25 @@ class Start(StrEnum):
     RANDOM = "random"  # any rows
 
 
-def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPoolExecutor) -> Statistics:
+def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPool) -> Statistics:
     """Give the statistics of rows under the components of an earlier fit."""
-    has_vectors = posterior.precision.covariance_type.has_vectors
-    table = rows.blocks(posterior.n_components, is_diagonal=has_vectors, n_factors=posterior.n_factors)
-    return expectation(table, posterior, expand=is_expandable(posterior, largest_sq_norm(table)), pool=pool)
+    return expectation(_blocks(rows, posterior.precision, posterior.n_components, posterior.n_factors), posterior, pool)
 
 
-def ascend_rows(
-    rows: InnerRows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPoolExecutor
-) -> Ascent:
+def ascend_rows(rows: InnerRows, statistics: Statistics, prior: Prior, policy: Policy, pool: ThreadPool) -> Ascent:
     """Raise the evidence bound of given rows."""
-    has_vectors = prior.precision.covariance_type.has_vectors
-    table = rows.blocks(len(statistics.counts), is_diagonal=has_vectors, n_factors=statistics.n_factors)
+    table = _blocks(rows, prior.precision, len(statistics.counts), statistics.n_factors)
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)
 
 
+def _blocks(rows: InnerRows, precision: Precision, n_components: int, n_factors: int) -> list[Block]:
+    """Cut rows into the blocks that their E-step takes."""
+    has_factors = precision.covariance_type is CovarianceType.FACTOR
+    return rows.gap_blocks(n_components, n_factors) if has_factors else rows.blocks()
+
+
 def start_statistics(
-    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPoolExecutor
+    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPool
 ) -> Statistics:
     """Choose components among the rows, assign every row to one of them, and give the sums of each."""
     has_vectors = prior.precision.covariance_type.has_vectors
@@ -84,7 +85,7 @@ def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: Ran
 
 
 def _components_in_few_columns(
-    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPoolExecutor
+    rows: InnerRows, prior: Prior, n_components: int, how: Start, random: RandomState, pool: ThreadPool
 ) -> tuple[Positions, int]:
     """Assign rows to the components of a density of their principal components.
 

@@ -1,32 +1,40 @@
 """Distances and kernels of mixtures, compiled.
 
-Four pure functions of NumPy arrays:
+Pure functions of NumPy arrays:
 
 - ``distance``: distances of rows in the units of the components that are responsible for them
 - ``kernel``: a Gaussian of these distances, with a count of differing categories
 - ``kernel_times``: a kernel matrix times other columns, without storing the matrix
 - ``count``: how many categories differ; always in NumPy, because it is computed once
+- ``row_densities``: log densities and responsibilities of rows under Gaussian components, and filled gaps
+- ``moments``: the sums over rows that an M-step needs
 
 Metrics are matrices, diagonals, of low rank plus a diagonal (:class:`LowRankWhiteners`) or of low rank
 (:class:`ProjectedWhiteners`).
 
-The first three run in C++ (``core/``), in the fastest of three builds that the processor supports, or in NumPy
+All but ``count`` run in C++ (``core/``), in the fastest of three builds that the processor supports, or in NumPy
 (``reference.py``) where the extension was not built. ``check.py`` checks the arguments, ``plan.py`` decides what can be
 skipped.
 """
 
+from mixkern.engine.density import Components, Moments, RowDensities, moments, row_densities
 from mixkern.engine.dispatch import distance, kernel, kernel_times
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners, whitened, whitened_back
 from mixkern.engine.reference import count
 
 __all__ = [
+    "Components",
     "LowRankWhiteners",
     "Metric",
+    "Moments",
     "ProjectedWhiteners",
+    "RowDensities",
     "count",
     "distance",
     "kernel",
     "kernel_times",
+    "moments",
+    "row_densities",
     "whitened",
     "whitened_back",
 ]

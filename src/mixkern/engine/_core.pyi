@@ -36,3 +36,20 @@ def times(
     n_threads: int,
     isa: str | None,
 ) -> None: ...
+def density(
+    rows: _Array,
+    means: _Array,
+    whiteners: _Array,
+    constants: _Array,
+    offsets: _Array | None,
+    weights: _Array | None,
+    log_joint: _Array | None,
+    shares: _Array | None,
+    log_density: _Array | None,
+    filled: _Array | None,
+    counts: _Array | None,
+    sums: _Array | None,
+    squares: _Array | None,
+    n_threads: int,
+    isa: str | None,
+) -> float: ...

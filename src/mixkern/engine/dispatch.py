@@ -200,7 +200,7 @@ def _factors(gamma: float, alpha: float, beta: float) -> Factors:
     return gamma * check.number("alpha", alpha), gamma * check.number("beta", beta)
 
 
-def _threads(n_threads: int | None) -> int:
+def n_threads_of(n_threads: int | None) -> int:
     """Check the number of threads; where it is None, use those available."""
     if n_threads is None:
         return available_threads()
@@ -215,7 +215,7 @@ def _matrix(
     pairs: Pairs, factors: Factors | None, rtol: float, out: NDArray[Any], n_threads: int | None, isa: str | None
 ) -> NDArray[Any]:
     """Write kernel values to out; distances where factors is None."""
-    rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
+    rtol, n_threads = check.number("rtol", rtol), n_threads_of(n_threads)
     if out.size == 0:
         return out
     if pairs.low_rank is not None:
@@ -233,7 +233,7 @@ def _product(
     pairs: Pairs, factors: Factors, values: Floats, rtol: float, out: Floats, n_threads: int | None, isa: str | None
 ) -> None:
     """Write the product of kernel and values to out, some rows of A at a time."""
-    rtol, n_threads = check.number("rtol", rtol), _threads(n_threads)
+    rtol, n_threads = check.number("rtol", rtol), n_threads_of(n_threads)
     compiled = core()
     step = _ROWS_AT_A_TIME if pairs.low_rank is None else max(1, _LOW_RANK_CELLS // len(values))
     for first in range(0, len(out) if values.size else 0, step):

@@ -2,29 +2,34 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace mixkern {
 
 extern const Build build_baseline;
+extern const DensityBuild density_baseline;
 #ifdef MIXKERN_X86
-extern const Build build_avx2;
-extern const Build build_avx512;
+extern const Build build_avx2, build_avx512;
+extern const DensityBuild density_avx2, density_avx512;
 #endif
 
-std::vector<const Build *> usable_builds() {
-    std::vector<const Build *> usable;
+std::vector<Builds> usable_builds() {
+    std::vector<Builds> usable;
+    const auto add = [&](const Build &tile, const DensityBuild &density) { usable.push_back({tile.name, &tile, &density}); };
 #ifdef MIXKERN_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw"))
-        usable.push_back(&build_avx512);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(&build_avx2);
+        add(build_avx512, density_avx512);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(build_avx2, density_avx2);
 #endif
-    usable.push_back(&build_baseline);
+    add(build_baseline, density_baseline);
     return usable;
 }
 
@@ -74,7 +79,133 @@ void unsort_row(const Job &job, Index row, char *scratch) {
     for (Index t = 0; t < m; ++t) here[job.b.order[t]] = sorted[t];
 }
 
+// The components with one lane for each, made when the first row with gaps is found.
+class LaneCopies {
+  public:
+    explicit LaneCopies(const DensityJob &job) : job_(job) {}
+
+    static const Lanes &made(void *self) {
+        auto *copies = static_cast<LaneCopies *>(self);
+        std::call_once(copies->once_, [copies] { copies->make(); });
+        return copies->lanes_;
+    }
+
+    bool is_made() const { return !constants_.empty(); }
+    static Index padded(Index k) { return (k + kLaneGroup - 1) / kLaneGroup * kLaneGroup; }
+
+  private:
+    void make() {
+        const Index d = job_.d, k = padded(job_.k);
+        means_.assign(std::size_t(d * k), 0.0);
+        whiteners_.assign(std::size_t(d * d * k), 0.0);
+        precisions_.assign(std::size_t(d * d * k), 0.0);
+        for (Index j = 0; j < k; ++j)
+            for (Index i = 0; i < d; ++i) {
+                const bool is_there = j < job_.k;  // those beyond are standard normal, and have share zero
+                means_[std::size_t(i * k + j)] = is_there ? job_.means[j * d + i] : 0.0;
+                for (Index l = 0; l <= i; ++l)
+                    whiteners_[std::size_t((i * d + l) * k + j)] = is_there ? job_.whiteners[(j * d + i) * d + l] : double(i == l);
+            }
+        for (Index i = 0; i < d; ++i)
+            for (Index l = 0; l <= i; ++l)
+                for (Index r = i; r < d; ++r)  // (W'W)_il, where W is lower triangular
+                    for (Index j = 0; j < k; ++j)
+                        precisions_[std::size_t((i * d + l) * k + j)] +=
+                            whiteners_[std::size_t((r * d + i) * k + j)] * whiteners_[std::size_t((r * d + l) * k + j)];
+        constants_.assign(std::size_t(k), -std::numeric_limits<double>::infinity());
+        std::copy(job_.constants, job_.constants + job_.k, constants_.begin());
+        lanes_ = {k, means_.data(), whiteners_.data(), precisions_.data(), constants_.data()};
+    }
+
+    const DensityJob &job_;
+    std::once_flag once_;
+    std::vector<double> means_, whiteners_, precisions_, constants_;
+    Lanes lanes_{};
+};
+
+// The moments of one part of the rows.
+class PartMoments {
+  public:
+    explicit PartMoments(const DensityJob &job) : k_(job.k), d_(job.d), is_diagonal_(job.is_diagonal) {
+        const Index squares = is_diagonal_ ? d_ : d_ * d_, lanes = is_diagonal_ ? 0 : LaneCopies::padded(k_);
+        memory_.assign(std::size_t(k_ * (1 + d_ + squares) + lanes * (1 + d_ + d_ * d_)), 0.0);
+        double *next = memory_.data();
+        const auto take = [&next](Index count) { return std::exchange(next, next + count); };
+        moments_.counts = take(k_);
+        moments_.sums = take(k_ * d_);
+        moments_.squares = take(k_ * squares);
+        moments_.lane_counts = take(lanes);
+        moments_.lane_sums = take(lanes * d_);
+        moments_.lane_squares = take(lanes * d_ * d_);
+        moments_.log_normaliser = 0;
+    }
+
+    PartMoments(PartMoments &&) = default;  // a copy would point to the memory of the original
+
+    Moments &moments() { return moments_; }
+
+    void add_to(Moments &total, bool has_lanes) const {
+        const Index squares = is_diagonal_ ? d_ : d_ * d_, lanes = LaneCopies::padded(k_);
+        total.log_normaliser += moments_.log_normaliser;
+        for (Index j = 0; j < k_; ++j) {
+            total.counts[j] += moments_.counts[j];
+            for (Index i = 0; i < d_; ++i) total.sums[j * d_ + i] += moments_.sums[j * d_ + i];
+            for (Index i = 0; i < squares; ++i) total.squares[j * squares + i] += moments_.squares[j * squares + i];
+            if (!has_lanes) continue;
+            total.counts[j] += moments_.lane_counts[j];
+            for (Index i = 0; i < d_; ++i) total.sums[j * d_ + i] += moments_.lane_sums[i * lanes + j];
+            for (Index i = 0; i < squares; ++i) total.squares[j * squares + i] += moments_.lane_squares[i * lanes + j];
+        }
+    }
+
+  private:
+    Index k_, d_;
+    bool is_diagonal_;
+    std::vector<double> memory_;
+    Moments moments_{};
+};
+
+constexpr Index kTaskRows = 2048;             // rows of one task
+constexpr Index kMostParts = 32;              // into which rows are divided for their moments
+constexpr Index kMostCells = Index(1) << 21;  // numbers in the moments of all parts
+
+// Moments are added up part by part, so that their rounding does not depend on the number of threads. An even number: two threads finish
+// together.
+Index n_parts(const DensityJob &job) {
+    if (job.n <= kTaskRows / 4) return 1;
+    const Index cells = job.k * (job.is_diagonal ? job.d : 2 * job.d * job.d) + 1;
+    const Index wanted = 2 * ((job.n + 2 * kTaskRows - 1) / (2 * kTaskRows));
+    return std::min({wanted, kMostParts, std::max<Index>(2, kMostCells / cells)});
+}
+
 }  // namespace
+
+void run_density(DensityJob job, const DensityBuild &build, Moments *moments, int n_threads) {
+    LaneCopies copies(job);
+    job.lanes = &LaneCopies::made;
+    job.context = &copies;
+    const std::size_t bytes = build.scratch_bytes(job);
+    if (!moments) {
+        const Index tasks = (job.n + kTaskRows - 1) / kTaskRows;
+        parallel(tasks, n_threads, bytes, [&](Index index, char *scratch) {
+            build.rows(job, index * kTaskRows, std::min(job.n, (index + 1) * kTaskRows), nullptr, scratch);
+        });
+        return;
+    }
+    const Index parts = n_parts(job);
+    std::vector<PartMoments> sums;
+    for (Index part = 0; part < parts; ++part) sums.emplace_back(job);
+    parallel(parts, n_threads, bytes, [&](Index part, char *scratch) {
+        build.rows(job, part * job.n / parts, (part + 1) * job.n / parts, &sums[std::size_t(part)].moments(), scratch);
+    });
+    for (const auto &part : sums) part.add_to(*moments, copies.is_made());
+    if (job.is_diagonal) return;
+    for (Index j = 0; j < job.k; ++j) {
+        double *square = moments->squares + j * job.d * job.d;
+        for (Index i = 0; i < job.d; ++i)
+            for (Index l = 0; l < i; ++l) square[l * job.d + i] = square[i * job.d + l];
+    }
+}
 
 void run_matrix(const Job &job, const Build &build, int n_threads) {
     const Index rows = n_tiles(job, job.a), columns = n_tiles(job, job.b);

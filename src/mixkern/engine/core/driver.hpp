@@ -1,19 +1,31 @@
-// Which build of tile.cpp this machine can run, and the threads that run it.
+// Which builds of tile.cpp and density.cpp this machine can run, and the threads that run them.
 #pragma once
 
 #include <vector>
 
+#include "density_job.hpp"
 #include "job.hpp"
 
 namespace mixkern {
 
+// The code of one instruction set.
+struct Builds {
+    const char *name;
+    const Build *tile;
+    const DensityBuild *density;
+};
+
 // Fastest first; never empty.
-std::vector<const Build *> usable_builds();
+std::vector<Builds> usable_builds();
 
 // Fills job.out. The result does not depend on the number of threads.
 void run_matrix(const Job &job, const Build &build, int n_threads);
 
 // Fills job.product.
 void run_times(const Job &job, const Build &build, int n_threads);
+
+// Fills the results of the job for each row, and the moments where these are wanted: both triangles, all rows. The result does not
+// depend on the number of threads.
+void run_density(DensityJob job, const DensityBuild &build, Moments *moments, int n_threads);
 
 }  // namespace mixkern

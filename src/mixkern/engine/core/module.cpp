@@ -31,11 +31,11 @@ void require(bool is_met, const char *rule) {
     if (!is_met) throw std::invalid_argument(std::string("mixkern.engine._core: ") + rule);
 }
 
-const mixkern::Build &build_named(const std::optional<std::string> &name) {
-    const auto builds = mixkern::usable_builds();
-    if (!name) return *builds.front();
-    for (const auto *build : builds)
-        if (*name == build->name) return *build;
+mixkern::Builds builds_named(const std::optional<std::string> &name) {
+    const auto all = mixkern::usable_builds();
+    if (!name) return all.front();
+    for (const auto &builds : all)
+        if (*name == builds.name) return builds;
     throw std::invalid_argument("isa '" + *name + "' is not one that this machine has");
 }
 
@@ -133,7 +133,7 @@ void matrix(const nb::tuple &a, const std::optional<nb::tuple> &b, const Whitene
     job.out_stride = Index(out.stride(0));
     job.is_float32 = sizeof(T) == sizeof(float);
     job.is_streamed = out.size() * sizeof(T) > kCached;
-    const mixkern::Build &build = build_named(isa);
+    const mixkern::Build &build = *builds_named(isa).tile;
     nb::gil_scoped_release released;
     mixkern::run_matrix(job, build, n_threads);
 }
@@ -148,9 +148,67 @@ void times(const nb::tuple &a, const nb::tuple &b, const Whiteners &whiteners, c
     job.values = values.data();
     job.product = out.data();
     job.q = Index(values.shape(0));
-    const mixkern::Build &build = build_named(isa);
+    const mixkern::Build &build = *builds_named(isa).tile;
     nb::gil_scoped_release released;
     mixkern::run_times(job, build, n_threads);
+}
+
+template <int kDimensions>
+using Out = std::optional<nb::ndarray<double, nb::ndim<kDimensions>, c_contig, cpu>>;
+
+template <class Array>
+double *data_of(Array &array, std::initializer_list<Index> shape, const char *rule) {
+    if (!array) return nullptr;
+    std::size_t axis = 0;
+    for (const Index length : shape) require(Index(array->shape(axis++)) == length, rule);
+    return array->data();
+}
+
+// Returns the sum of the log densities, times the weights, where moments are wanted.
+double density(const nb::ndarray<const double, nb::ndim<2>, cpu> &rows, const In<double, 2> &means, const Whiteners &whiteners,
+               const In<double, 1> &constants, const MaybeIn<double, 2> &offsets, const MaybeIn<double, 1> &weights, Out<2> log_joint,
+               Out<2> shares, Out<1> log_density, Out<2> filled, Out<1> counts, Out<2> sums,
+               std::optional<nb::ndarray<double, c_contig, cpu>> squares, int n_threads, const std::optional<std::string> &isa) {
+    mixkern::DensityJob job{};
+    job.n = Index(rows.shape(0));
+    job.d = Index(rows.shape(1));
+    job.k = Index(means.shape(0));
+    job.rows = rows.data();
+    job.row_stride = Index(rows.stride(0));
+    job.column_stride = Index(rows.stride(1));
+    require(job.k > 0, "there is at least one component");
+    require(Index(means.shape(1)) == job.d, "means have another number of features than the rows");
+    require(whiteners.ndim() == 2 || whiteners.ndim() == 3, "whiteners have two or three dimensions");
+    job.is_diagonal = whiteners.ndim() == 2;
+    require(Index(whiteners.shape(0)) == job.k && Index(whiteners.shape(1)) == job.d, "whiteners do not fit the means");
+    require(job.is_diagonal || Index(whiteners.shape(2)) == job.d, "whiteners do not fit the means");
+    require(Index(constants.shape(0)) == job.k, "there is one constant per component");
+    job.means = means.data();
+    job.whiteners = whiteners.data();
+    job.constants = constants.data();
+    if (offsets) require(Index(offsets->shape(0)) == job.n && Index(offsets->shape(1)) == job.k, "offsets must be (n, k)");
+    if (weights) require(Index(weights->shape(0)) == job.n, "weights must be (n)");
+    job.offsets = offsets ? offsets->data() : nullptr;
+    job.weights = weights ? weights->data() : nullptr;
+    job.log_joint = data_of(log_joint, {job.n, job.k}, "log_joint must be (n, k)");
+    job.shares = data_of(shares, {job.n, job.k}, "shares must be (n, k)");
+    job.log_density = data_of(log_density, {job.n}, "log_density must be (n)");
+    job.filled = data_of(filled, {job.n, job.d}, "filled must be (n, d)");
+    require(!filled || !weights, "gaps are filled without weights");
+    require(bool(counts) == bool(sums) && bool(counts) == bool(squares), "counts, sums and squares come together");
+    mixkern::Moments moments{};
+    if (counts) {
+        moments.counts = data_of(counts, {job.k}, "counts must be (k)");
+        moments.sums = data_of(sums, {job.k, job.d}, "sums must be (k, d)");
+        require(squares->ndim() == whiteners.ndim(), "squares must have the shape of the whiteners");
+        for (std::size_t axis = 0; axis < squares->ndim(); ++axis)
+            require(squares->shape(axis) == whiteners.shape(axis), "squares must have the shape of the whiteners");
+        moments.squares = squares->data();
+    }
+    const mixkern::DensityBuild &build = *builds_named(isa).density;
+    nb::gil_scoped_release released;
+    mixkern::run_density(job, build, counts ? &moments : nullptr, n_threads);
+    return moments.log_normaliser;
 }
 
 }  // namespace
@@ -159,7 +217,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Distances and kernels of mixtures, compiled. Called by mixkern.engine, which checks the arguments.";
     m.def("isas", [] {
         std::vector<std::string> names;
-        for (const auto *build : mixkern::usable_builds()) names.emplace_back(build->name);
+        for (const auto &builds : mixkern::usable_builds()) names.emplace_back(builds.name);
         return names;
     });
     m.def("matrix", &matrix<double>, nb::arg("a"), nb::arg("b").none(), nb::arg("whiteners"), nb::arg("norms"), nb::arg("centre"),
@@ -171,4 +229,8 @@ NB_MODULE(_core, m) {
     m.def("times", &times, nb::arg("a"), nb::arg("b"), nb::arg("whiteners"), nb::arg("norms"), nb::arg("centre"), nb::arg("per_sq_distance"),
           nb::arg("per_sq_count"), nb::arg("values"), nb::arg("out").noconvert(), nb::arg("tile"), nb::arg("chunk"), nb::arg("n_threads"),
           nb::arg("isa").none());
+    m.def("density", &density, nb::arg("rows"), nb::arg("means"), nb::arg("whiteners"), nb::arg("constants"), nb::arg("offsets").none(),
+          nb::arg("weights").none(), nb::arg("log_joint").noconvert().none(), nb::arg("shares").noconvert().none(),
+          nb::arg("log_density").noconvert().none(), nb::arg("filled").noconvert().none(), nb::arg("counts").noconvert().none(),
+          nb::arg("sums").noconvert().none(), nb::arg("squares").noconvert().none(), nb::arg("n_threads"), nb::arg("isa").none());
 }

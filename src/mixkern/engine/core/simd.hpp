@@ -133,4 +133,52 @@ inline Vector exp_negative(Vector x) {
 #endif
 }
 
+typedef std::uint64_t Bits __attribute__((vector_size(8 * kLanes)));
+
+// ln x for normal x > 0, to about two units in the last place: ln(2^e m) with m between 1/sqrt(2) and sqrt(2), and the series of
+// 2 artanh((m - 1) / (m + 1)).
+inline Vector log_positive(Vector x) {
+    const Bits bits = Bits(x);
+    Vector m = Vector((bits & 0x000fffffffffffffull) | 0x3ff0000000000000ull);
+    Vector e = __builtin_convertvector(Integers(bits >> 52) - 1023, Vector);
+    const auto is_large = m > spread(0x1.6a09e667f3bcdp+0);
+    m = is_large ? m * spread(0.5) : m;
+    e = is_large ? e + spread(1.0) : e;
+    const Vector f = (m - spread(1.0)) / (m + spread(1.0));
+    const Vector g = f * f;
+    Vector p = spread(1.0 / 23);
+    for (int i = 21; i > 1; i -= 2) p = fma(p, g, spread(1.0 / i));
+    const Vector low = fma(e, spread(-0x1.8432a1b0e2634p-43), f * g * p * spread(2.0));
+    return fma(e, spread(0x1.62e42fefa4000p-1), low + f * spread(2.0));
+}
+
+// A product of positive numbers, however many and however large: its logarithm is taken once.
+struct Product {
+    Vector mantissa = spread(1.0);
+    Integers exponent = Integers{};
+
+    void multiply(Vector factor) {
+        const Bits bits = Bits(mantissa * factor);
+        exponent += Integers(bits >> 52) - 1023;
+        mantissa = Vector((bits & 0x000fffffffffffffull) | 0x3ff0000000000000ull);
+    }
+
+    Vector log() const { return fma(__builtin_convertvector(exponent, Vector), spread(0x1.62e42fefa39efp-1), log_positive(mantissa)); }
+};
+
+// The lanes added up, always in the same order.
+inline double sum_of(Vector v) {
+    double lanes[kLanes], total = 0;
+    store(lanes, v);
+    for (int lane = 0; lane < kLanes; ++lane) total += lanes[lane];
+    return total;
+}
+
+inline double largest_of(Vector v) {
+    double lanes[kLanes], largest = -__builtin_inf();
+    store(lanes, v);
+    for (int lane = 0; lane < kLanes; ++lane) largest = lanes[lane] > largest ? lanes[lane] : largest;
+    return largest;
+}
+
 }  // namespace

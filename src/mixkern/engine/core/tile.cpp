@@ -10,8 +10,10 @@
 //
 // Everything is in an unnamed namespace, and nothing comes from the standard library's templates: code that was compiled for a
 // newer processor must not be shared with the rest of the module by the linker.
+#include "arena.hpp"
 #include "job.hpp"
 #include "simd.hpp"
+#include "whiten.hpp"
 
 namespace mixkern {
 namespace {
@@ -22,10 +24,6 @@ constexpr double kTinyDistance = 1e-140;
 // Whitened coordinates carry an error of about 1.1e-16 |W| |x| each. Below this multiple of |W| (|x_i| + |x_j|) it could exceed 5e-13 of
 // the distance, and the pair is redone.
 constexpr double kNear = 2.5e-4;
-
-constexpr Index kWidth = Index(kLanes) * kVectors;
-
-inline Index round_up(Index x, Index to) { return (x + to - 1) / to * to; }
 
 // The rows of one side of a tile. Coordinates lie in blocks of kWidth rows, and feature by feature within a block: a block is read from
 // front to back, and no power of two between neighbours makes them fight for the same place in the cache.
@@ -49,17 +47,6 @@ struct Scratch {
     std::int32_t *counts;   // (tile)
     std::int32_t *active;   // (k) components not skipped
     Index n_active;
-};
-
-// Hands out pieces of the scratch memory, each aligned to 64 bytes; from address zero on, it only adds up how much is needed.
-struct Arena {
-    std::uintptr_t next;
-    template <class T>
-    T *take(Index count) {
-        T *here = reinterpret_cast<T *>(next);
-        next += std::uintptr_t(round_up(count * Index(sizeof(T)), 64));
-        return here;
-    }
 };
 
 Panel lay_out_panel(const Job &job, const Side &side, Arena &arena) {
@@ -144,37 +131,6 @@ struct Chunk {
     Index count;
     bool is_first;
 };
-
-// One component of one block of rows.
-inline void whiten_diagonal(Index d, const double *w, const double *x, double *z) {
-    for (Index c = 0; c < d; ++c)
-        for (int v = 0; v < kVectors; ++v) store(z + c * kWidth + v * kLanes, spread(w[c]) * load(x + c * kWidth + v * kLanes));
-}
-
-// Several coordinates at a time, so that each load serves all of them. Each is summed from the first feature to the last.
-inline void whiten_full(Index d, const double *w, const double *x, double *z) {
-    constexpr Index kGroup = kRows;
-    for (Index c = 0; c < d; c += kGroup) {
-        Vector sum[kGroup][kVectors];
-        for (Index r = 0; r < kGroup; ++r)
-            for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(0.0);
-        const Index rows = d - c < kGroup ? d - c : kGroup;
-        const double *row[kGroup];
-        for (Index r = 0; r < kGroup; ++r) row[r] = w + (c + (r < rows ? r : 0)) * d;
-        for (Index i = 0; i < c; ++i)
-            for (int v = 0; v < kVectors; ++v) {
-                const Vector value = load(x + i * kWidth + v * kLanes);
-                for (Index r = 0; r < kGroup; ++r) sum[r][v] = fma(spread(row[r][i]), value, sum[r][v]);
-            }
-        for (Index r = 0; r < kGroup; ++r) {
-            if (r >= rows) break;
-            for (int v = 0; v < kVectors; ++v) {
-                for (Index i = c; i <= c + r; ++i) sum[r][v] = fma(spread(row[r][i]), load(x + i * kWidth + v * kLanes), sum[r][v]);
-                store(z + (c + r) * kWidth + v * kLanes, sum[r][v]);
-            }
-        }
-    }
-}
 
 void whiten(const Job &job, Panel &panel, const Chunk &chunk) {
     const Index d = job.d;
