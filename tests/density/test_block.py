@@ -9,6 +9,7 @@ from scipy import stats
 from mixkern.density.block import (
     BLOCK,
     BLOCK_CELLS,
+    ENGINE_BLOCK,
     RESOLUTION,
     SMALLEST_BLOCK,
     Coordinates,
@@ -190,22 +191,47 @@ def test_length_and_taking_some():
 
 @pytest.mark.parametrize("n", [0, 1, 7919, 2 * BLOCK + 1])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-def test_blocks_hold_every_row_once(n, gaps):
+@pytest.mark.parametrize("by_gaps", [False, True])
+def test_blocks_hold_every_row_once(n, gaps, by_gaps):
     rows = make_rows(n, 2, weights=True, gaps=gaps)
-    table = rows.blocks(5, is_diagonal=False)
+    table = rows.gap_blocks(5, 0) if by_gaps else rows.blocks()
     values = np.hstack([np.vstack([b.values, b.codes, b.weights[None]]) for b in table]) if n else np.empty((4, 0))
     expected = np.column_stack([rows.X, rows.codes, rows.weights]).T
     np.testing.assert_array_equal(values[:, np.argsort(values[3])], expected[:, np.argsort(expected[3])])
-    assert all(block.values.shape[1] <= BLOCK for block in table)
+    assert all(block.values.shape[1] <= (BLOCK if by_gaps else ENGINE_BLOCK) for block in table)
 
 
-@pytest.mark.parametrize(
-    ("d", "k", "is_diagonal"), [(2, 5, False), (100, 20, False), (300, 20, True), (20000, 20, True)]
-)
-def test_blocks_of_wide_tables_are_short(d, k, is_diagonal):
+def test_blocks_of_the_engine_keep_the_order_of_the_rows(monkeypatch):
+    monkeypatch.setattr("mixkern.density.block.ENGINE_BLOCK", 4)
+    rows = make_rows(11, 2, gaps=0.3)
+    table = rows.blocks()
+    assert [block.values.shape[1] for block in table] == [4, 4, 3]
+    np.testing.assert_array_equal(np.hstack([block.values for block in table]).T, rows.X)
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 5), (300, 20), (20000, 20)])
+def test_blocks_of_wide_tables_are_short(d, k):
     rows = InnerRows(np.broadcast_to(0.0, (50, d)), np.empty((50, 0)), None, ())
-    size = max(block.values.shape[1] for block in rows.blocks(k, is_diagonal=is_diagonal))
+    size = max(block.values.shape[1] for block in rows.gap_blocks(k, 3))
     assert size <= SMALLEST_BLOCK or size * k * d <= BLOCK_CELLS
+
+
+def test_blocks_of_rare_patterns_hold_rows_with_as_many_gaps():
+    rows = make_rows(400, 6, gaps=0.3)
+    table = rows.gap_blocks(5, 2)
+    assert any(block.is_scattered for block in table)
+    assert any(not block.is_scattered for block in table)
+    for block in table:
+        if block.is_scattered:
+            found = [np.flatnonzero(np.isnan(column)).tolist() for column in block.values.T]
+            assert found == block.missing.tolist()
+        else:
+            np.testing.assert_array_equal(np.isnan(block.values).all(axis=1).nonzero()[0], block.missing)
+
+
+def test_largest_norm_leaves_gaps_out():
+    (block,) = InnerRows(np.array([[3.0, 4.0], [NAN, 6.0]]), np.empty((2, 0)), None, ()).blocks()
+    assert block.largest_sq_norm == 36
 
 
 def test_slots_have_room_for_one_more():

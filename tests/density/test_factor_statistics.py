@@ -178,10 +178,8 @@ def test_halves_of_one_cluster_become_one():
     first, second, gains = merger_gains(statistics, prior)
     assert (first[np.argmax(gains)], second[np.argmax(gains)]) == (0, 1)
     with ThreadPool(1) as pool:
-        ascent = ascend(rows.blocks(3, is_diagonal=True, n_factors=3), statistics, prior, POLICY, pool)
-        kept = ascend(
-            rows.blocks(3, is_diagonal=True, n_factors=3), statistics, prior, replace(POLICY, merges=False), pool
-        )
+        ascent = ascend(rows.gap_blocks(3, 3), statistics, prior, POLICY, pool)
+        kept = ascend(rows.gap_blocks(3, 3), statistics, prior, replace(POLICY, merges=False), pool)
     assert ascent.n_components == 2
     assert ascent.bound >= kept.bound
     assert np.diff(ascent.bounds).min() >= -1e-8 * abs(ascent.bound)

@@ -9,10 +9,10 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
-from mixkern.density.block import InnerRows, blocks
+from mixkern.density.block import InnerRows, gap_blocks
 from mixkern.density.covariance import PRECISIONS, CovarianceType
 from mixkern.density.expectation import expectation
-from mixkern.density.inference import CHANCE, Policy, ascend, largest_sq_norm, merger_gains
+from mixkern.density.inference import CHANCE, Policy, ascend, merger_gains
 from mixkern.density.mixture import Mixture
 from mixkern.density.posterior import Prior
 from mixkern.density.priors import PrecisionPrior
@@ -26,7 +26,7 @@ def is_diagonal(kind):
 
 
 def table_of(X, size=64, codes=None):
-    return list(blocks(X, np.empty((len(X), 0)) if codes is None else codes, None, size))
+    return list(gap_blocks(X, np.empty((len(X), 0)) if codes is None else codes, None, size))
 
 
 # ---------------------------------------------------------------- scikit-learn, step by step
@@ -76,7 +76,7 @@ def our_run(X, kind, prior, shares, n_iter, statistics_of, pool):
     posterior = prior.posterior(statistics_of(X, shares, is_diagonal=is_diagonal(kind)))
     bounds = []
     for _ in range(n_iter):
-        statistics = expectation(table_of(X), posterior, expand=True, pool=pool)
+        statistics = expectation(table_of(X), posterior, pool)
         bounds.append(statistics.log_normaliser - posterior.divergence(prior))
         posterior = prior.posterior(statistics)
     return posterior, bounds
@@ -266,11 +266,6 @@ def test_every_iteration_is_reported_and_a_report_may_stop_the_ascent(make_prior
     assert len(reports) == (stop_at or 4)
     assert ascent.is_stopped == (stop_at is not None)
     assert not ascent.converged
-
-
-def test_largest_norm_leaves_gaps_out():
-    assert largest_sq_norm(table_of(np.array([[3.0, 4.0], [np.nan, 6.0]]))) == 36
-    assert largest_sq_norm([]) == 0
 
 
 def test_an_ascent_gives_a_mixture_of_the_table(make_prior, first, pool):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from mixkern.density.block import blocks
+from mixkern.density.block import gap_blocks
 from mixkern.density.covariance import PRECISIONS
 from mixkern.density.expectation import expectation
 from mixkern.density.posterior import Prior
@@ -68,7 +68,7 @@ def test_full_bound_is_the_literal_one_after_either_step(case, make_prior, stati
     assert bound_after_m_step(X, shares, posterior, prior) == pytest.approx(after_m, rel=1e-10, abs=1e-10)
     responsibilities = literal.responsibilities(X, expected)
     after_e = literal.bound(X, responsibilities, expected, **literal_prior(prior))
-    statistics = expectation(list(blocks(X, np.empty((len(X), 0)), None)), posterior, expand=False, pool=pool)
+    statistics = expectation(list(gap_blocks(X, np.empty((len(X), 0)), None)), posterior, pool)
     assert statistics.log_normaliser - posterior.divergence(prior) == pytest.approx(after_e, rel=1e-10, abs=1e-10)
     assert after_e >= after_m - 1e-10
 
@@ -92,7 +92,7 @@ def test_bound_of_one_gaussian_is_the_evidence(make_prior, statistics_of, litera
     X = np.random.default_rng(0).normal(size=(30, 3)) + 2
     prior = make_prior("full", 3)
     posterior = prior.posterior(statistics_of(X, np.ones((30, 1)), is_diagonal=False))
-    statistics = expectation(list(blocks(X, np.empty((30, 0)), None, size=7)), posterior, expand=True, pool=pool)
+    statistics = expectation(list(gap_blocks(X, np.empty((30, 0)), None, size=7)), posterior, pool)
     parameters = literal_prior(prior)
     del parameters["alpha0"]
     bound = statistics.log_normaliser - posterior.divergence(prior)
@@ -111,7 +111,7 @@ def test_one_component_of_categories_has_a_closed_form(make_prior, statistics_of
     counts = [[np.sum(codes[:, e] == c) for c in range(n)] for e, n in enumerate((3, 4))]
     for table, count in zip(posterior.category_concentrations, counts, strict=True):
         np.testing.assert_allclose(table, [[0.6 + each for each in count]])
-    statistics = expectation(list(blocks(nothing, codes, None, size=11)), posterior, expand=False, pool=pool)
+    statistics = expectation(list(gap_blocks(nothing, codes, None, size=11)), posterior, pool)
     evidence = sum(literal.log_dirichlet_multinomial(count, 0.6) for count in counts)
     assert statistics.log_normaliser - posterior.divergence(prior) == pytest.approx(evidence, rel=1e-12)
 
@@ -122,7 +122,7 @@ def test_evidence_of_one_component_of_numbers_and_categories(make_prior, statist
     prior = make_prior(kind, 2)
     is_diagonal = kind in ("diag", "spherical")
     posterior = prior.posterior(statistics_of(X, np.ones((20, 1)), is_diagonal=is_diagonal, codes=codes, n_slots=(3,)))
-    statistics = expectation(list(blocks(X, codes, None)), posterior, expand=True, pool=pool)
+    statistics = expectation(list(gap_blocks(X, codes, None)), posterior, pool)
     expected = literal.log_evidence_of_owners(
         kind, X, np.zeros(20, int), 1, 1.0, prior.mean_precision, prior.mean, prior.inverse_scale, prior.degrees
     )

@@ -195,7 +195,7 @@ class Block:
         return float(np.nansum(self.values**2, axis=0).max(initial=0.0))
 
 
-def gap_blocks(X: Floats, codes: Floats, weights: Floats | None, size: int) -> Iterator[Block]:
+def gap_blocks(X: Floats, codes: Floats, weights: Floats | None, size: int = BLOCK) -> Iterator[Block]:
     """Cut a table into blocks of rows that miss the same columns, or as many columns where a pattern is rare."""
     rare: list[Positions] = [np.arange(0)]
     for rows, _, missing in gap_patterns(X):

@@ -31,10 +31,16 @@ def is_expandable(posterior: FactorPosterior, largest_sq_norm: float) -> bool:
     return bool(loss < FACTOR_LOSS)
 
 
-def expectation(table: Sequence[Block], posterior: Posterior, pool: ThreadPool) -> Statistics:
-    """E-step over all blocks: responsibilities (10.49), and at once the sums that the M-step needs."""
+def expectation(
+    table: Sequence[Block], posterior: Posterior, pool: ThreadPool, *, expand: bool | None = None
+) -> Statistics:
+    """E-step over all blocks: responsibilities (10.49), and at once the sums that the M-step needs.
+
+    ``expand`` is for factors: whether squares are expanded; by default they are where no digits are lost.
+    """
     if isinstance(posterior, FactorPosterior):
-        expand = is_expandable(posterior, max((block.largest_sq_norm for block in table), default=0.0))
+        if expand is None:
+            expand = is_expandable(posterior, max((block.largest_sq_norm for block in table), default=0.0))
         return total(pool.map(FactorExpectation(posterior, expand=expand), table))
     return total(block_statistics(block, posterior, pool.n_threads) for block in table)
 
