@@ -5,7 +5,6 @@ import statistics
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +13,13 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from benchmarks.ratio import seconds
 from mixkern import VBMixture
-from mixkern.density.block import InnerRows, blocks
+from mixkern.density.block import InnerRows
 from mixkern.density.covariance import FullPrecision
-from mixkern.density.expectation import expectation, is_expandable
+from mixkern.density.expectation import expectation
 from mixkern.density.inference import learn
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.settings import policy_of
+from mixkern.threads import ThreadPool
 
 K = 30  # components at first
 ROOT = Path(__file__).parents[1]
@@ -71,9 +71,9 @@ def bound_of(model: BayesianGaussianMixture, X: np.ndarray) -> float:
         model.covariances_ * model.degrees_of_freedom_[:, None, None],
         (),
     )
-    table = list(blocks(X, np.empty((len(X), 0)), None))
-    with ThreadPoolExecutor(1) as pool:
-        found = expectation(table, posterior, expand=True, pool=pool)
+    table = InnerRows(X, np.empty((len(X), 0)), None, ()).blocks()
+    with ThreadPool(1) as pool:
+        found = expectation(table, posterior, pool)
     return found.log_normaliser - posterior.divergence(prior)
 
 
@@ -105,12 +105,11 @@ def iteration_cost(n: int, d: int) -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = VBMixture(K, precision_prior=1 / d, prune=False, merge=False, max_iter=2, random_state=0).fit(X)
     posterior = fitted._ascent.posterior  # noqa: SLF001
-    table = list(blocks(X, np.empty((n, 0)), None))
+    table = InnerRows(X, np.empty((n, 0)), None, ()).blocks()
     p = d * (d + 3) // 2 + 1
     theta, phi = np.ones((K, p)), np.ones((p, n))
-    assert is_expandable(posterior, float((X**2).sum(axis=1).max()))
-    with ThreadPoolExecutor(2) as pool:
-        step = min(seconds(lambda: expectation(table, posterior, expand=True, pool=pool)) for _ in range(5))
+    with ThreadPool(2) as pool:
+        step = min(seconds(lambda: expectation(table, posterior, pool)) for _ in range(5))
     product = min(seconds(lambda: (theta @ phi) @ phi.T) for _ in range(5))
     print(f"  {n:>7} x {d:>2}: {step / product:.1f} times the two dgemm in it ({1e3 * step:.1f} ms)", flush=True)
 
@@ -137,16 +136,32 @@ def factor_cost(n: int, d: int, k: int = 5) -> None:
         coordinates = density._coordinates  # noqa: SLF001
         inner = InnerRows(coordinates.inner(X), np.empty((n, 0)), None, ())
         q = ascent.posterior.n_factors
-        table = inner.blocks(k, is_diagonal=kind == "factor", n_factors=q)
-        with ThreadPoolExecutor(2) as pool:
+        table = inner.gap_blocks(k, q) if kind == "factor" else inner.blocks()
+        with ThreadPool(2) as pool:
 
             def step(table=table, ascent=ascent, policy=policy, pool=pool) -> None:
                 _, posterior, _ = learn(ascent.prior, ascent.statistics, policy)
-                expectation(table, posterior, expand=True, pool=pool)
+                expectation(table, posterior, pool)
 
             each[kind] = min(seconds(step) for _ in range(10))
     ratio = each["full"] / each["factor"]
     print(f"  {n:>7} x {d:>2}, {k} components: {ratio:.1f} times faster ({1e3 * each['factor']:.1f} ms)", flush=True)
+
+
+def gap_cost(n: int, d: int, share: float = 0.3) -> None:
+    """Print the time of a fit with gaps, relative to one of the complete rows."""
+    X = rows(n, d, 7)
+    holes = np.where(np.random.RandomState(0).uniform(size=X.shape) < share, np.nan, X)
+    (whole, t_whole), (gaps, t_gaps) = (_fitted(each) for each in (X, holes))
+    steps = f"{gaps.n_iter_} steps against {whole.n_iter_}"
+    figures = f"{t_gaps / t_whole:.1f} times the time ({t_gaps:.2f} s against {t_whole:.2f} s, {steps})"
+    print(f"  {n} x {d}, {share:.0%} gaps: {figures}", flush=True)
+
+
+def _fitted(X: np.ndarray) -> tuple[VBMixture, float]:
+    density = VBMixture(random_state=0)
+    took = min(seconds(lambda: density.fit(X)) for _ in range(3))
+    return density, took
 
 
 def wide(n: int, d: int) -> None:
@@ -185,6 +200,8 @@ def run(*, tiny: bool = False) -> None:
     print("One iteration, all components kept")
     for d in (5, 20):
         iteration_cost(n, d)
+    print("A fit with gaps")
+    gap_cost(n // 20, 18)
     print("One iteration with factors: the time with full covariances over it")
     factor_cost(n // 10, 64)
     print("Factors of a wide table", flush=True)
