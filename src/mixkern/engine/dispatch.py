@@ -224,7 +224,7 @@ def _matrix(
     if compiled is None:
         out[...] = _reference(pairs, factors)
     else:
-        arguments = _core_arguments(pairs, factors or (0.0, 0.0), plan(pairs, rtol), n_threads, isa)
+        arguments = _core_arguments(pairs, factors or (0.0, 0.0), plan(pairs, rtol, is_matrix=True), n_threads, isa)
         compiled.matrix(**arguments, is_kernel=factors is not None, out=out)
     return out
 
@@ -246,7 +246,7 @@ def _product(
         if compiled is None:
             out[rows] = _reference(part, factors) @ values
             continue
-        planned = plan(part, rtol)
+        planned = plan(part, rtol, is_matrix=False)
         ordered = values if planned.b is None else values[planned.b.rows]
         arguments = _core_arguments(part, factors, planned, n_threads, isa)
         compiled.times(**arguments, values=np.ascontiguousarray(ordered.T), out=out[rows])

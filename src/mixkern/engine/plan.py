@@ -7,8 +7,10 @@ Component k stretches any difference at most kappa_k times as much as the compon
 A row may drop components while the sum of rho_k kappa_k over those dropped is at most rtol / 2 of the sum of its
 responsibilities; here each of k components may use up a k-th of that. A pair loses only what both its rows drop: with
 D an average of the Delta_k with weights (rho_ik + rho_jk) / 2, the loss is at most (rtol / 2) D, and exp(-gamma D^2)
-then errs by at most 0.37 rtol, whatever gamma is. Rows are ordered by their main component, so that rows of one tile
-drop the same.
+then errs by at most 0.37 rtol, whatever gamma is.
+
+The core skips what two groups of rows drop. Rows are ordered so that those of one group drop the same: first the rows
+that keep one component, by that component, then the others by their two main ones.
 """
 
 from dataclasses import dataclass
@@ -19,11 +21,14 @@ from numpy.typing import NDArray
 from mixkern.engine.check import Pairs, Side
 from mixkern.typing import Floats
 
-# Skipping costs a sort of the columns at the end, so it must save at least this share of the components.
-WORTHWHILE = 0.7
-# Large tiles whiten less often, which matters for many columns; small ones hold rows of fewer components, which
-# matters for skipping. Multiples of 32.
-LARGE_TILE, TILE, SMALL_TILE = 288, 192, 96
+GROUP = 32  # rows that skip the same components; the core's kGroup
+# In a matrix, columns are brought back to their order at the end. That takes as long as so many multiply-adds per pair,
+# measured, twice as many where half of the pairs are mirrored. A component takes d multiply-adds and PER_COMPONENT more.
+UNSORTING, PER_COMPONENT = 65, 9
+# Without that, sorting rows must save this share of the work.
+WORTHWHILE = 0.9
+# Large tiles whiten less often, which matters for many columns. Multiples of GROUP.
+LARGE_TILE, TILE = 288, 192
 # A matrix from this size on, of rows with more than so many columns, is cut into large tiles.
 LARGE, MANY_FEATURES = 2**22, 8
 # Whitened coordinates of both sides of a tile that are held at a time: half of a second-level cache of one megabyte.
@@ -32,10 +37,10 @@ WHITENED = 2**16
 
 @dataclass(frozen=True)
 class Order:
-    """The order of the rows of one side, and the components that each tile of them keeps."""
+    """The order of the rows of one side, and the components that each group of them keeps."""
 
     rows: NDArray[np.int64]  # (n)
-    keep: NDArray[np.uint8]  # (tiles, k)
+    keep: NDArray[np.uint8]  # (groups, k)
 
 
 @dataclass(frozen=True)
@@ -49,19 +54,19 @@ class Plan:
 
 
 def stretches(whiteners: Floats) -> Floats:
-    """Give kappa, one for each component, from above: Frobenius norms instead of spectral ones."""
+    """Give kappa, one for each component, from above: ||W_k W_k'^-1|| is at most the product of both Frobenius norms.
+
+    A factor of ten more matters little: responsibilities fall exponentially.
+    """
     if whiteners.ndim == 2:
         sizes = np.abs(whiteners)
         with np.errstate(all="ignore"):  # a metric that ignores a column bounds no other: infinite
             return np.asarray((sizes / sizes.min(axis=0)).max(axis=1))
-    kappa = np.ones(len(whiteners))
-    for other in whiteners:
-        try:
-            inverse = np.linalg.inv(other)
-        except np.linalg.LinAlgError:
-            return np.full(len(whiteners), np.inf)  # it ignores a direction, and bounds no other metric there
-        np.maximum(kappa, np.linalg.norm(whiteners @ inverse, axis=(1, 2)), out=kappa)
-    return kappa
+    try:
+        inverses = np.linalg.inv(whiteners)
+    except np.linalg.LinAlgError:
+        return np.full(len(whiteners), np.inf)  # one ignores a direction, and bounds no other metric there
+    return np.asarray(np.linalg.norm(whiteners, axis=(1, 2)) * np.linalg.norm(inverses, axis=(1, 2)).max())
 
 
 def kept(side: Side, kappa: Floats, rtol: float) -> NDArray[np.bool_]:
@@ -72,46 +77,63 @@ def kept(side: Side, kappa: Floats, rtol: float) -> NDArray[np.bool_]:
         return np.asarray(~(shares * kappa <= allowance))
 
 
-def order(side: Side, keep: NDArray[np.bool_], tile: int) -> Order:
-    """Sort rows by their main component, and collect the components that each tile of them keeps."""
-    n = len(side.rows)
-    main = side.shares.argmax(axis=1)
-    # Sixteen bits where they suffice: NumPy then sorts in linear time.
-    keys = main.astype(np.uint16 if main.max() < 2**16 else np.int64)
-    rows = np.arange(n) if len(main) == 1 else np.argsort(keys, kind="stable")
+def order(side: Side, keep: NDArray[np.bool_]) -> Order:
+    """Sort rows by the components that they keep, and collect those that each group of them keeps."""
+    n, k = len(side.rows), keep.shape[1]
+    n_groups = -(-n // GROUP)
     if len(keep) == 1:
-        return Order(rows, np.repeat(keep, -(-n // tile), axis=0).astype(np.uint8))
-    return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, tile), axis=0).astype(np.uint8))
+        return Order(np.arange(n), np.repeat(keep, n_groups, axis=0).astype(np.uint8))
+    main = side.shares.argmax(axis=1)
+    keys = main * k
+    mixed = np.flatnonzero(keep.sum(axis=1) > 1)
+    others = side.shares[mixed]
+    others[np.arange(len(mixed)), main[mixed]] = -1.0
+    keys[mixed] += k * k + others.argmax(axis=1)
+    # Sixteen bits where they suffice: NumPy then sorts in linear time.
+    rows = np.argsort(keys.astype(np.uint16 if 2 * k * k < 2**16 else np.int64), kind="stable")
+    return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, GROUP), axis=0).astype(np.uint8))
 
 
 def share_of_work(a: Order, b: Order) -> float:
-    """Give the mean share of components that a pair of tiles keeps."""
+    """Give the mean share of components that a pair of groups keeps."""
     first, second = a.keep.mean(axis=0), b.keep.mean(axis=0)
     return float(np.mean(first + second - first * second))
 
 
-def plan(pairs: Pairs, rtol: float) -> Plan:
-    """Choose the size of tiles, and the components to skip where that saves time."""
-    orders, (n, m), d = skipping(pairs, rtol), pairs.shape, pairs.whiteners.shape[1]
-    tile = SMALL_TILE if orders else LARGE_TILE if n * m >= LARGE and d > MANY_FEATURES else TILE
+def plan(pairs: Pairs, rtol: float, *, is_matrix: bool) -> Plan:
+    """Choose the size of tiles, and the components to skip where that saves time.
+
+    ``is_matrix`` tells whether columns must be brought back to their order.
+    """
+    orders, (n, m), d = skipping(pairs, rtol, is_matrix=is_matrix), pairs.shape, pairs.whiteners.shape[1]
+    tile = LARGE_TILE if n * m >= LARGE and d > MANY_FEATURES else TILE
     chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(d, 1))))
     a, b = orders or (None, None)
     return Plan(tile, chunk, a, b)
 
 
-def skipping(pairs: Pairs, rtol: float) -> tuple[Order, Order] | None:
-    """Order both sides so that tiles can skip components; None where that saves too little."""
+def skipping(pairs: Pairs, rtol: float, *, is_matrix: bool) -> tuple[Order, Order] | None:
+    """Order both sides so that groups of rows can skip components; None where that saves too little."""
     k = pairs.n_components
     if rtol == 0 or k == 1 or 0 in pairs.shape or pairs.whiteners.shape[1] == 0:
         return None
+    most = largest_share(pairs, is_matrix=is_matrix)
     sides = (pairs.a,) if pairs.b is None else (pairs.a, pairs.b)
     # kappa is at least one: if nothing is gained with that, nothing is gained at all.
-    if max(kept(side, np.ones(k), rtol).mean() for side in sides) > WORTHWHILE:
+    if most <= 1 / k or max(kept(side, np.ones(k), rtol).mean() for side in sides) > most:
         return None
     kappa = stretches(pairs.whiteners)
     if not np.isfinite(kappa).all():
         return None
-    orders = [order(side, kept(side, kappa, rtol), SMALL_TILE) for side in sides]
-    if share_of_work(orders[0], orders[-1]) > WORTHWHILE:
+    orders = [order(side, kept(side, kappa, rtol)) for side in sides]
+    if share_of_work(orders[0], orders[-1]) > most:
         return None
     return orders[0], orders[-1]
+
+
+def largest_share(pairs: Pairs, *, is_matrix: bool) -> float:
+    """Give the share of components up to which skipping the others pays."""
+    if not is_matrix:
+        return WORTHWHILE
+    per_pair = pairs.n_components * (pairs.whiteners.shape[1] + PER_COMPONENT)
+    return min(WORTHWHILE, 1 - (2 if pairs.b is None else 1) * UNSORTING / per_pair)

@@ -10,13 +10,16 @@ namespace mixkern {
 
 using Index = std::ptrdiff_t;
 
+// Rows of the sorted order that keep the same components; a multiple of every build's kWidth, and a divisor of every tile.
+constexpr Index kGroup = 32;
+
 // The rows of one side. Row t of the sorted order is row order[t] of the arrays.
 struct Side {
     const double *rows;         // (n_rows, d)
     const double *shares;       // (n_rows, k), or (k) when share_stride is 0
     const std::int32_t *codes;  // (n_rows, e), or null
     const Index *order;         // (n_rows), or null for the order as it is
-    const std::uint8_t *keep;   // (tiles, k): components that may not be skipped in a tile, or null for all
+    const std::uint8_t *keep;   // (groups, k): components that may not be skipped in a group of rows, or null for all
     Index n_rows;
     Index share_stride;
 };

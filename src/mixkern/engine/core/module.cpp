@@ -69,8 +69,8 @@ mixkern::Side side_of(const Rows &given, const mixkern::Job &job) {
         for (Index t = 0; t < n; ++t) require(side.order[t] >= 0 && side.order[t] < n, "the order points outside the rows");
     }
     if (given.keep) {
-        require(Index(given.keep->shape(0)) == (n + job.tile - 1) / job.tile && Index(given.keep->shape(1)) == job.k,
-                "the kept components have another shape than tiles by components");
+        require(Index(given.keep->shape(0)) == (n + mixkern::kGroup - 1) / mixkern::kGroup && Index(given.keep->shape(1)) == job.k,
+                "the kept components have another shape than groups by components");
         side.keep = given.keep->data();
     }
     return side;
@@ -81,7 +81,7 @@ mixkern::Job job_of(const Rows &a, const std::optional<Rows> &b, const nb::ndarr
                     Index chunk) {
     mixkern::Job job{};
     require(whiteners.ndim() == 2 || whiteners.ndim() == 3, "whiteners have two or three dimensions");
-    require(tile > 0 && tile % 32 == 0 && tile <= 4096, "the tile is a multiple of 32 up to 4096");
+    require(tile > 0 && tile % mixkern::kGroup == 0 && tile <= 4096, "the tile is a multiple of 32 up to 4096");
     job.d = Index(centre.shape(0));
     job.k = Index(whiteners.shape(0));
     job.e = a.codes ? Index(a.codes->shape(1)) : 0;

@@ -146,8 +146,13 @@ void whiten(const Job &job, Panel &panel, const Chunk &chunk) {
     }
 }
 
+// The components that a group of rows must not skip, from row t of a tile on; null for all.
+inline const std::uint8_t *kept_of(const Job &job, const Panel &panel, Index t) {
+    return panel.side->keep ? panel.side->keep + (panel.first + t) / kGroup * job.k : nullptr;
+}
+
 // Adds a chunk of components to a block of kRows x kWidth distances. `kD` is d where that is small and known, else 0.
-template <int kD>
+template <int kD, bool kSkips>
 inline void pairs_block(const Job &job, const Scratch &s, const Chunk &chunk, Index i, Index j) {
     const Index tile = job.tile, d = kD ? kD : job.d;
     Vector distance[kRows][kVectors];
@@ -155,7 +160,15 @@ inline void pairs_block(const Job &job, const Scratch &s, const Chunk &chunk, In
         for (int v = 0; v < kVectors; ++v)
             distance[r][v] = chunk.is_first ? spread(0.0) : load(s.distance + (i + r) * tile + j + v * kLanes);
     const double *za = s.a.z + i / kWidth * job.chunk * d * kWidth + i % kWidth, *zb = s.b.z + j / kWidth * job.chunk * d * kWidth;
+    const std::uint8_t *kept_a = kSkips ? kept_of(job, s.a, i) : nullptr, *kept_b = kSkips ? kept_of(job, s.b, j) : nullptr;
     for (Index component = 0; component < chunk.count; ++component) {
+        if constexpr (kSkips) {
+            const Index at = chunk.components[component];
+            if (!(kept_a[at] | kept_b[at])) {
+                za += d * kWidth, zb += d * kWidth;
+                continue;
+            }
+        }
         Vector sum[kRows][kVectors];
         for (int r = 0; r < kRows; ++r)
             for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(kTiny);
@@ -185,13 +198,18 @@ inline void pairs_block(const Job &job, const Scratch &s, const Chunk &chunk, In
 // Where the upper triangle of a tile on the diagonal begins, in whole blocks.
 inline Index first_column(bool is_on_diagonal, Index i) { return is_on_diagonal ? i / kWidth * kWidth : 0; }
 
-template <int kD>
-void pairs_of(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
+template <int kD, bool kSkips>
+void pairs_between(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
     // Columns outside: their whitened coordinates stay in the first cache while the rows go by.
     for (Index j = 0; j < s.b.n_rows; j += kWidth) {
         const Index last = is_on_diagonal && j + kWidth < s.a.n_rows ? j + kWidth : s.a.n_rows;
-        for (Index i = 0; i < last; i += kRows) pairs_block<kD>(job, s, chunk, i, j);
+        for (Index i = 0; i < last; i += kRows) pairs_block<kD, kSkips>(job, s, chunk, i, j);
     }
+}
+
+template <int kD>
+void pairs_of(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
+    job.a.keep ? pairs_between<kD, true>(job, s, chunk, is_on_diagonal) : pairs_between<kD, false>(job, s, chunk, is_on_diagonal);
 }
 
 void pairs(const Job &job, const Scratch &s, const Chunk &chunk, bool is_on_diagonal) {
@@ -290,12 +308,17 @@ void exponentials(const Job &job, const Scratch &s, bool is_on_diagonal, Index b
     }
 }
 
+bool is_kept(const Job &job, const Panel &panel, Index component) {
+    for (Index t = 0; t < panel.n_rows; t += kGroup)
+        if (kept_of(job, panel, t)[component]) return true;
+    return false;
+}
+
 // Distances of one tile, into s.distance; on the diagonal only the upper triangle, in whole blocks. Both panels are packed.
-void distances(const Job &job, Scratch &s, Index tile_a, Index tile_b) {
+void distances(const Job &job, Scratch &s, bool is_on_diagonal) {
     s.n_active = 0;
     for (Index component = 0; component < job.k; ++component)
-        if (!job.a.keep || job.a.keep[tile_a * job.k + component] || job.b.keep[tile_b * job.k + component])
-            s.active[s.n_active++] = std::int32_t(component);
+        if (!job.a.keep || is_kept(job, s.a, component) || is_kept(job, s.b, component)) s.active[s.n_active++] = std::int32_t(component);
     if (s.n_active == 0 || job.d == 0) {
         for (Index i = 0; i < round_up(s.a.n_rows, kRows); ++i)
             for (Index j = 0; j < round_up(s.b.n_rows, kWidth); ++j) s.distance[i * job.tile + j] = 0;
@@ -305,7 +328,7 @@ void distances(const Job &job, Scratch &s, Index tile_a, Index tile_b) {
         const Chunk chunk{s.active + first, s.n_active - first < job.chunk ? s.n_active - first : job.chunk, first == 0};
         whiten(job, s.a, chunk);
         whiten(job, s.b, chunk);
-        pairs(job, s, chunk, job.is_symmetric && tile_a == tile_b);
+        pairs(job, s, chunk, is_on_diagonal);
     }
 }
 
@@ -374,8 +397,8 @@ void block(const Job &job, Index tile_a, Index tile_b, char *memory) {
     Scratch s = lay_out(job, arena);
     pack(job, s.a, tile_a);
     pack(job, s.b, tile_b);
-    distances(job, s, tile_a, tile_b);
     const bool is_on_diagonal = job.is_symmetric && tile_a == tile_b;
+    distances(job, s, is_on_diagonal);
     if (job.is_float32)
         finish_and_write<float>(job, s, is_on_diagonal);
     else
@@ -411,7 +434,7 @@ void times(const Job &job, Index tile_a, char *memory) {
     for (Index i = 0; i < s.a.n_rows * job.q; ++i) s.product[i] = 0;
     for (Index tile_b = 0; tile_b * job.tile < job.b.n_rows; ++tile_b) {
         pack(job, s.b, tile_b);
-        distances(job, s, tile_a, tile_b);
+        distances(job, s, false);
         finish(job, s, false, 0, s.a.n_rows);
         add_product(job, s);
     }

@@ -16,20 +16,20 @@ inline void whiten_diagonal(Index d, const double *w, const double *x, double *z
 
 // Several coordinates at a time, so that each load serves all of them. Each is summed from the first feature to the last.
 inline void whiten_full(Index d, const double *w, const double *x, double *z) {
-    constexpr Index kGroup = kRows;
-    for (Index c = 0; c < d; c += kGroup) {
-        Vector sum[kGroup][kVectors];
-        for (Index r = 0; r < kGroup; ++r)
+    constexpr Index kAtOnce = kRows;
+    for (Index c = 0; c < d; c += kAtOnce) {
+        Vector sum[kAtOnce][kVectors];
+        for (Index r = 0; r < kAtOnce; ++r)
             for (int v = 0; v < kVectors; ++v) sum[r][v] = spread(0.0);
-        const Index rows = d - c < kGroup ? d - c : kGroup;
-        const double *row[kGroup];
-        for (Index r = 0; r < kGroup; ++r) row[r] = w + (c + (r < rows ? r : 0)) * d;
+        const Index rows = d - c < kAtOnce ? d - c : kAtOnce;
+        const double *row[kAtOnce];
+        for (Index r = 0; r < kAtOnce; ++r) row[r] = w + (c + (r < rows ? r : 0)) * d;
         for (Index i = 0; i < c; ++i)
             for (int v = 0; v < kVectors; ++v) {
                 const Vector value = load(x + i * kWidth + v * kLanes);
-                for (Index r = 0; r < kGroup; ++r) sum[r][v] = fma(spread(row[r][i]), value, sum[r][v]);
+                for (Index r = 0; r < kAtOnce; ++r) sum[r][v] = fma(spread(row[r][i]), value, sum[r][v]);
             }
-        for (Index r = 0; r < kGroup; ++r) {
+        for (Index r = 0; r < kAtOnce; ++r) {
             if (r >= rows) break;
             for (int v = 0; v < kVectors; ++v) {
                 for (Index i = c; i <= c + r; ++i) sum[r][v] = fma(spread(row[r][i]), load(x + i * kWidth + v * kLanes), sum[r][v]);
