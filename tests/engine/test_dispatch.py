@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import platform
 
 import numpy as np
 import pytest
@@ -18,6 +19,19 @@ pytestmark = pytest.mark.skipif(not ISAS, reason="the extension was not built")
 EVERY_ISA = pytest.mark.parametrize("isa", ISAS)
 # Around the blocks of 4 to 32 rows, the small tile of 96 and the large one of 192.
 SIZES = [0, 1, 2, 7, 31, 33, 97, 191, 193, 389]
+# The builds of CMakeLists.txt by processor, fastest first.
+X86, ARM = ["avx512", "avx2", "baseline"], ["neon"]
+BUILDS = {"x86_64": X86, "AMD64": X86, "amd64": X86, "aarch64": ARM, "arm64": ARM, "ARM64": ARM}
+# Where a long double has more than 64 bits it is computed in software, which takes some ten times as long.
+EXAMPLES = 25 if np.finfo(np.longdouble).nmant < 64 else 5
+
+
+def test_the_builds_are_those_of_the_processor():
+    expected = BUILDS.get(platform.machine(), [])
+    found = [isa for isa in ISAS if isa != "scalar"]  # a processor may lack the first ones
+    assert found == expected[len(expected) - len(found) :]
+    assert found[-1:] == expected[-1:]
+    assert ISAS[len(found) :] in ([], ["scalar"])
 
 
 def exact_distance(A, shares_A, B, shares_B, whiteners):
@@ -45,7 +59,7 @@ def assert_accurate(found, rows, spread):
 
 @pytest.mark.slow
 @EVERY_ISA
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=EXAMPLES)
 @given(
     seed=st.integers(0, 2**31),
     k=st.integers(1, 60),
@@ -70,6 +84,14 @@ def test_eight_digits_at_a_hundred_millionth_of_the_spread():
     for isa in ISAS:
         found = engine.distance(*rows.both, whiteners=rows.whiteners, _isa=isa)
         assert np.abs(np.diag(found) / np.diag(exact) - 1).max() < 1e-12
+
+
+@EVERY_ISA
+def test_roots_err_by_less_than_two_units_in_the_last_place(isa):
+    """Of squares between 1 and 4, in which a root has all its mantissas; the square itself errs by half a unit."""
+    A = np.random.RandomState(0).uniform(1, 2, (20_000, 1))
+    found = engine.distance(A, np.ones(1), np.zeros((1, 1)), whiteners=np.ones((1, 1)), _isa=isa)
+    assert np.abs(found / A - 1).max() < 2 * np.finfo(float).eps
 
 
 @EVERY_ISA

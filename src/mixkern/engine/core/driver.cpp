@@ -9,22 +9,29 @@
 
 namespace mixkern {
 
-extern const Build build_baseline;
-#ifdef MIXKERN_X86
-extern const Build build_avx2;
-extern const Build build_avx512;
-#endif
+// Those that CMakeLists.txt has added are defined.
+extern const Build build_avx512, build_avx2, build_baseline, build_neon, build_scalar;
 
 std::vector<const Build *> usable_builds() {
     std::vector<const Build *> usable;
-#ifdef MIXKERN_X86
+#ifdef MIXKERN_HAS_AVX512
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw"))
         usable.push_back(&build_avx512);
+#endif
+#ifdef MIXKERN_HAS_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back(&build_avx2);
 #endif
+#ifdef MIXKERN_HAS_BASELINE
     usable.push_back(&build_baseline);
+#endif
+#ifdef MIXKERN_HAS_NEON
+    usable.push_back(&build_neon);
+#endif
+#ifdef MIXKERN_HAS_SCALAR
+    usable.push_back(&build_scalar);
+#endif
     return usable;
 }
 
