@@ -124,6 +124,14 @@ typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
 // Two rows exchange what belongs to the other, kStep lanes at a time.
 template <int kStep>
 inline void exchange(Vector &a, Vector &b) {
+#if defined(__clang__)  // has no __builtin_shuffle, but makes shuffles of this loop
+    for (int lane = 0; lane < kLanes; ++lane) {
+        if (lane & kStep) continue;
+        const double of_a = a[lane + kStep];
+        a[lane + kStep] = b[lane];
+        b[lane] = of_a;
+    }
+#else
     Integers of_a, of_b;
     for (int lane = 0; lane < kLanes; ++lane) {
         of_a[lane] = lane & kStep ? kLanes + lane - kStep : lane;
@@ -132,6 +140,7 @@ inline void exchange(Vector &a, Vector &b) {
     const Vector first = __builtin_shuffle(a, b, of_a);
     b = __builtin_shuffle(a, b, of_b);
     a = first;
+#endif
 }
 
 inline void transpose(Vector (&square)[kLanes]) {
