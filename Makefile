@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 # One thread of linear algebra for each of pytest's processes, which take all cores.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-all setup lint docs bench sanitize clean
+.PHONY: help demo test test-all test-arm setup lint docs bench sanitize clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      train RWM, GMM, RBF and LAP with four labels per class on three sets, print the table, write an HTML report"
 	@echo "make test      the quick tests, doctests and documentation examples, under three minutes on two cores"
 	@echo "make test-all  all tests, as CI runs them"
+	@echo "make test-arm  the engine's tests for aarch64, cross-compiled and emulated; as CI runs them, on Debian"
 	@echo "make setup     only the .venv, with mixkern, mixkern-study, all extras and development tools"
 	@echo "make lint      ruff and mypy"
 	@echo "make docs      the documentation, into docs/_build/html"
@@ -29,6 +30,9 @@ test: $(READY)
 
 test-all: $(READY)
 	$(PYTEST)
+
+test-arm: $(READY)
+	.ci/test-arm $(BIN)/python
 
 setup: $(READY)
 

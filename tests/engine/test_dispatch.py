@@ -3,6 +3,9 @@
 import logging
 import multiprocessing
 import os
+import platform
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,8 +19,21 @@ from .mixtures import ISAS, case, separated
 
 pytestmark = pytest.mark.skipif(not ISAS, reason="the extension was not built")
 EVERY_ISA = pytest.mark.parametrize("isa", ISAS)
-# Around the blocks of 4 to 32 rows, the small tile of 96 and the large one of 192.
+# Around the blocks of 4 to 32 rows, and the tile of 192.
 SIZES = [0, 1, 2, 7, 31, 33, 97, 191, 193, 389]
+# The builds of CMakeLists.txt by processor, fastest first.
+X86, ARM = ["avx512", "avx2", "baseline"], ["neon"]
+BUILDS = {"x86_64": X86, "AMD64": X86, "amd64": X86, "aarch64": ARM, "arm64": ARM, "ARM64": ARM}
+# Where a long double has more than 64 bits it is computed in software, which takes some ten times as long.
+EXAMPLES = 25 if np.finfo(np.longdouble).nmant < 64 else 5
+
+
+def test_the_builds_are_those_of_the_processor():
+    expected = BUILDS.get(platform.machine(), [])
+    found = [isa for isa in ISAS if isa != "scalar"]  # a processor may lack the first ones
+    assert found == expected[len(expected) - len(found) :]
+    assert found[-1:] == expected[-1:]
+    assert ISAS[len(found) :] in ([], ["scalar"])
 
 
 def exact_distance(A, shares_A, B, shares_B, whiteners):
@@ -45,7 +61,7 @@ def assert_accurate(found, rows, spread):
 
 @pytest.mark.slow
 @EVERY_ISA
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=EXAMPLES)
 @given(
     seed=st.integers(0, 2**31),
     k=st.integers(1, 60),
@@ -70,6 +86,14 @@ def test_eight_digits_at_a_hundred_millionth_of_the_spread():
     for isa in ISAS:
         found = engine.distance(*rows.both, whiteners=rows.whiteners, _isa=isa)
         assert np.abs(np.diag(found) / np.diag(exact) - 1).max() < 1e-12
+
+
+@EVERY_ISA
+def test_roots_err_by_less_than_two_units_in_the_last_place(isa):
+    """Of squares between 1 and 4, in which a root has all its mantissas; the square itself errs by half a unit."""
+    A = np.random.RandomState(0).uniform(1, 2, (20_000, 1))
+    found = engine.distance(A, np.ones(1), np.zeros((1, 1)), whiteners=np.ones((1, 1)), _isa=isa)
+    assert np.abs(found / A - 1).max() < 2 * np.finfo(float).eps
 
 
 @EVERY_ISA
@@ -146,8 +170,8 @@ def test_skipping_errs_within_its_bound(isa, leak, rtol):
 def test_skipping_was_tested():
     rows = separated(3, 700, 30, 4)
     pairs = dispatch.check.pairs(*rows.both, rows.whiteners)
-    assert plan.plan(pairs, 1e-12).a is not None
-    assert plan.plan(pairs, 0.0).a is None
+    assert plan.plan(pairs, 1e-12, is_matrix=True).a is not None
+    assert plan.plan(pairs, 0.0, is_matrix=True).a is None
 
 
 @EVERY_ISA
@@ -287,3 +311,35 @@ def test_a_forked_process_computes_too():
     expected = total(rows)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert np.array_equal(pool.map_async(total, [rows] * 4).get(timeout=60), [expected] * 4)
+
+
+# ---------------------------------------------------------------- interruption
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+from mixkern import engine
+
+random = np.random.default_rng(0)
+X, shares = random.normal(size=(n, 20)), random.dirichlet(np.ones(30), n)
+W = np.broadcast_to(np.eye(20), (30, 20, 20)).copy()
+components = engine.Components(np.zeros((30, 20)), W, np.zeros(30))
+calls = {
+    "kernel": lambda: engine.kernel(X, shares, whiteners=W, gamma=0.1, n_threads=1),
+    "kernel_times": lambda: engine.kernel_times(X, shares, X, shares, np.ones(n), whiteners=W, gamma=0.1, n_threads=1),
+    "moments": lambda: [engine.moments(X, components, n_threads=1) for _ in range(10**6)],
+}
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    calls[name]()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("name", ["kernel", "kernel_times", "moments"])
+def test_control_c_ends_a_computation(name):
+    """These would take minutes; the limit is far above the fraction of a second that it takes to stop them."""
+    code = f"n, name = 40_000, {name!r}\n" + INTERRUPTED
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout == "interrupted\n"

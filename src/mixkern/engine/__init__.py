@@ -12,9 +12,9 @@ Pure functions of NumPy arrays:
 Metrics are matrices, diagonals, of low rank plus a diagonal (:class:`LowRankWhiteners`) or of low rank
 (:class:`ProjectedWhiteners`).
 
-All but ``count`` run in C++ (``core/``), in the fastest of three builds that the processor supports, or in NumPy
-(``reference.py``) where the extension was not built. ``check.py`` checks the arguments, ``plan.py`` decides what can be
-skipped.
+All but ``count`` run in C++ (``core/``), in the fastest build that the processor supports (AVX-512, AVX2 or SSE2 on
+x86-64, NEON on aarch64), or in NumPy (``reference.py``) where the extension was not built. ``check.py`` checks the
+arguments, ``plan.py`` decides what can be skipped.
 """
 
 from mixkern.engine.density import Components, Moments, RowDensities, moments, row_densities

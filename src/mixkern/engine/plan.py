@@ -22,8 +22,8 @@ from mixkern.engine.check import Pairs, Side
 from mixkern.typing import Floats
 
 GROUP = 32  # rows that skip the same components; the core's kGroup
-# In a matrix, columns are brought back to their order at the end. That takes as long as so many multiply-adds per pair,
-# measured, twice as many where half of the pairs are mirrored. A component takes d multiply-adds and PER_COMPONENT more.
+# In a matrix, columns are brought back to their order at the end. That takes as long as so many multiply-adds per pair
+# (measured), twice as many where half of the pairs are mirrored. A component takes d of them, and PER_COMPONENT more.
 UNSORTING, PER_COMPONENT = 65, 9
 # Without that, sorting rows must save this share of the work.
 WORTHWHILE = 0.9

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from mixkern.typing import Codes, Floats
 
@@ -103,8 +102,9 @@ def moments(
 
 
 def _normalised(log_joint: Floats) -> tuple[Floats, Floats]:
-    log_density = np.asarray(logsumexp(log_joint, axis=1)).reshape(len(log_joint))
-    with np.errstate(invalid="ignore"):  # where all are zero
+    with np.errstate(invalid="ignore", divide="ignore"):  # where all are zero
+        largest = log_joint.max(axis=1, initial=-np.inf)
+        log_density = np.log(np.exp(log_joint - largest[:, None]).sum(axis=1)) + largest
         return log_density, np.exp(log_joint - log_density[:, None])
 
 

@@ -484,12 +484,10 @@ void rows(const DensityJob &job, Index first, Index last, Moments *moments, char
 
 }  // namespace
 
-#define MIXKERN_TEXT_OF(x) #x
-#define MIXKERN_TEXT(x) MIXKERN_TEXT_OF(x)
 #define MIXKERN_GLUE_OF(a, b) a##b
 #define MIXKERN_GLUE(a, b) MIXKERN_GLUE_OF(a, b)
 
 extern const DensityBuild MIXKERN_GLUE(density_, MIXKERN_BUILD);
-const DensityBuild MIXKERN_GLUE(density_, MIXKERN_BUILD) = {MIXKERN_TEXT(MIXKERN_BUILD), scratch_bytes, rows};
+const DensityBuild MIXKERN_GLUE(density_, MIXKERN_BUILD) = {scratch_bytes, rows};
 
 }  // namespace mixkern

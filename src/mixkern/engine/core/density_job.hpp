@@ -53,9 +53,8 @@ struct Moments {
     double *lane_squares;  // (d, d, lanes.k)
 };
 
-// What one build of density.cpp offers. `scratch` points to `scratch_bytes(job, has_moments)` bytes, aligned to 64.
+// What one build of density.cpp offers. `scratch` points to `scratch_bytes(job)` bytes, aligned to 64.
 struct DensityBuild {
-    const char *name;
     std::size_t (*scratch_bytes)(const DensityJob &);
     // Computes rows `first` to `last`; adds to the moments, where these are wanted.
     void (*rows)(const DensityJob &, Index first, Index last, Moments *, char *scratch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -12,30 +13,39 @@
 
 namespace mixkern {
 
-extern const Build build_baseline;
-extern const DensityBuild density_baseline;
-#ifdef MIXKERN_X86
-extern const Build build_avx2, build_avx512;
-extern const DensityBuild density_avx2, density_avx512;
-#endif
+// Those that CMakeLists.txt has added are defined.
+extern const Build build_avx512, build_avx2, build_baseline, build_neon, build_scalar;
+extern const DensityBuild density_avx512, density_avx2, density_baseline, density_neon, density_scalar;
+
+bool (*should_stop)() = nullptr;
 
 std::vector<Builds> usable_builds() {
     std::vector<Builds> usable;
-    const auto add = [&](const Build &tile, const DensityBuild &density) { usable.push_back({tile.name, &tile, &density}); };
-#ifdef MIXKERN_X86
+#ifdef MIXKERN_HAS_AVX512
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw"))
-        add(build_avx512, density_avx512);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(build_avx2, density_avx2);
+        usable.push_back({"avx512", &build_avx512, &density_avx512});
 #endif
-    add(build_baseline, density_baseline);
+#ifdef MIXKERN_HAS_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back({"avx2", &build_avx2, &density_avx2});
+#endif
+#ifdef MIXKERN_HAS_BASELINE
+    usable.push_back({"baseline", &build_baseline, &density_baseline});
+#endif
+#ifdef MIXKERN_HAS_NEON
+    usable.push_back({"neon", &build_neon, &density_neon});
+#endif
+#ifdef MIXKERN_HAS_SCALAR
+    usable.push_back({"scalar", &build_scalar, &density_scalar});
+#endif
     return usable;
 }
 
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+constexpr std::chrono::milliseconds kPatience{100};
 
 struct Free {
     void operator()(char *p) const { ::operator delete(p, kAlignment); }
@@ -44,15 +54,27 @@ using Memory = std::unique_ptr<char, Free>;
 
 Memory memory(std::size_t bytes) { return Memory(static_cast<char *>(::operator new(std::max<std::size_t>(bytes, 64), kAlignment))); }
 
-// Calls task(index, scratch) for every index. All memory is taken before the first thread starts; tasks do not throw.
+// Calls task(index, scratch) for every index, until should_stop; returns whether it has not stopped. All memory is taken before the first
+// thread starts; tasks do not throw.
 template <class Task>
-void parallel(Index n_tasks, int n_threads, std::size_t scratch_bytes, const Task &task) {
+bool parallel(Index n_tasks, int n_threads, std::size_t scratch_bytes, const Task &task) {
     const Index n_workers = std::max<Index>(1, std::min<Index>(n_threads, n_tasks));
     std::vector<Memory> scratch;
     for (Index i = 0; i < n_workers; ++i) scratch.push_back(memory(scratch_bytes));
     std::atomic<Index> next{0};
+    std::atomic<bool> is_stopped{false};
     const auto work = [&](char *mine) {
-        for (Index index; (index = next.fetch_add(1, std::memory_order_relaxed)) < n_tasks;) task(index, mine);
+        for (Index index; !is_stopped && (index = next.fetch_add(1, std::memory_order_relaxed)) < n_tasks;) task(index, mine);
+    };
+    const auto work_and_ask = [&](char *mine) {
+        auto asked = std::chrono::steady_clock::now();
+        for (Index index; !is_stopped && (index = next.fetch_add(1, std::memory_order_relaxed)) < n_tasks;) {
+            task(index, mine);
+            const auto now = std::chrono::steady_clock::now();
+            if (now - asked < kPatience) continue;
+            asked = now;
+            if (should_stop && should_stop()) is_stopped = true;
+        }
     };
     std::vector<std::thread> threads;
     threads.reserve(std::size_t(n_workers - 1));
@@ -63,8 +85,9 @@ void parallel(Index n_tasks, int n_threads, std::size_t scratch_bytes, const Tas
             break;  // no more threads to be had: those that run share the work
         }
     }
-    work(scratch[0].get());
+    work_and_ask(scratch[0].get());
     for (auto &thread : threads) thread.join();
+    return !is_stopped;
 }
 
 Index n_tiles(const Job &job, const Side &side) { return (side.n_rows + job.tile - 1) / job.tile; }
@@ -180,51 +203,53 @@ Index n_parts(const DensityJob &job) {
 
 }  // namespace
 
-void run_density(DensityJob job, const DensityBuild &build, Moments *moments, int n_threads) {
+bool run_density(DensityJob job, const DensityBuild &build, Moments *moments, int n_threads) {
     LaneCopies copies(job);
     job.lanes = &LaneCopies::made;
     job.context = &copies;
     const std::size_t bytes = build.scratch_bytes(job);
     if (!moments) {
         const Index tasks = (job.n + kTaskRows - 1) / kTaskRows;
-        parallel(tasks, n_threads, bytes, [&](Index index, char *scratch) {
+        return parallel(tasks, n_threads, bytes, [&](Index index, char *scratch) {
             build.rows(job, index * kTaskRows, std::min(job.n, (index + 1) * kTaskRows), nullptr, scratch);
         });
-        return;
     }
     const Index parts = n_parts(job);
     std::vector<PartMoments> sums;
     for (Index part = 0; part < parts; ++part) sums.emplace_back(job);
-    parallel(parts, n_threads, bytes, [&](Index part, char *scratch) {
+    const bool is_finished = parallel(parts, n_threads, bytes, [&](Index part, char *scratch) {
         build.rows(job, part * job.n / parts, (part + 1) * job.n / parts, &sums[std::size_t(part)].moments(), scratch);
     });
+    if (!is_finished) return false;
     for (const auto &part : sums) part.add_to(*moments, copies.is_made());
-    if (job.is_diagonal) return;
+    if (job.is_diagonal) return true;
     for (Index j = 0; j < job.k; ++j) {
         double *square = moments->squares + j * job.d * job.d;
         for (Index i = 0; i < job.d; ++i)
             for (Index l = 0; l < i; ++l) square[l * job.d + i] = square[i * job.d + l];
     }
+    return true;
 }
 
-void run_matrix(const Job &job, const Build &build, int n_threads) {
+bool run_matrix(const Job &job, const Build &build, int n_threads) {
     const Index rows = n_tiles(job, job.a), columns = n_tiles(job, job.b);
-    if (!rows || !columns) return;
+    if (!rows || !columns) return true;
     const std::size_t bytes = build.scratch_bytes(job);
+    bool is_finished = false;
     if (job.is_symmetric) {
         std::vector<Index> first(1, 0);  // the number of tiles before each row of tiles of the upper triangle
         for (Index i = 0; i < rows; ++i) first.push_back(first.back() + columns - i);
-        parallel(first.back(), n_threads, bytes, [&](Index index, char *scratch) {
+        is_finished = parallel(first.back(), n_threads, bytes, [&](Index index, char *scratch) {
             const Index i = std::upper_bound(first.begin(), first.end(), index) - first.begin() - 1;
             build.block(job, i, i + index - first[std::size_t(i)], scratch);
         });
     } else {
-        parallel(rows * columns, n_threads, bytes,
-                 [&](Index index, char *scratch) { build.block(job, index / columns, index % columns, scratch); });
+        is_finished = parallel(rows * columns, n_threads, bytes,
+                               [&](Index index, char *scratch) { build.block(job, index / columns, index % columns, scratch); });
     }
-    if (!job.b.order) return;
+    if (!is_finished || !job.b.order) return is_finished;
     const std::size_t item = job.is_float32 ? sizeof(float) : sizeof(double);
-    parallel(job.a.n_rows, n_threads, std::size_t(job.b.n_rows) * item, [&](Index row, char *scratch) {
+    return parallel(job.a.n_rows, n_threads, std::size_t(job.b.n_rows) * item, [&](Index row, char *scratch) {
         if (job.is_float32)
             unsort_row<float>(job, row, scratch);
         else
@@ -232,9 +257,9 @@ void run_matrix(const Job &job, const Build &build, int n_threads) {
     });
 }
 
-void run_times(const Job &job, const Build &build, int n_threads) {
-    parallel(n_tiles(job, job.a), n_threads, build.scratch_bytes(job),
-             [&](Index index, char *scratch) { build.times(job, index, scratch); });
+bool run_times(const Job &job, const Build &build, int n_threads) {
+    return parallel(n_tiles(job, job.a), n_threads, build.scratch_bytes(job),
+                    [&](Index index, char *scratch) { build.times(job, index, scratch); });
 }
 
 }  // namespace mixkern

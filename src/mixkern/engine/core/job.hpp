@@ -52,7 +52,6 @@ struct Job {
 
 // What one build of tile.cpp offers. `scratch` points to `scratch_bytes(job)` bytes, aligned to 64.
 struct Build {
-    const char *name;
     std::size_t (*scratch_bytes)(const Job &);
     // Computes one tile of the result and writes it, and its mirror image where is_symmetric. Columns stay in sorted order.
     void (*block)(const Job &, Index tile_a, Index tile_b, char *scratch);

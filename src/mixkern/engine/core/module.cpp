@@ -31,6 +31,23 @@ void require(bool is_met, const char *rule) {
     if (!is_met) throw std::invalid_argument(std::string("mixkern.engine._core: ") + rule);
 }
 
+// Whether Python has a signal to raise, such as Ctrl-C.
+bool is_interrupted() {
+    nb::gil_scoped_acquire held;
+    return PyErr_CheckSignals() != 0;
+}
+
+// Runs without the interpreter's lock; raises what has interrupted it.
+template <class Run>
+void finish(const Run &run) {
+    bool is_finished;
+    {
+        nb::gil_scoped_release released;
+        is_finished = run();
+    }
+    if (!is_finished) throw nb::python_error();
+}
+
 mixkern::Builds builds_named(const std::optional<std::string> &name) {
     const auto all = mixkern::usable_builds();
     if (!name) return all.front();
@@ -134,8 +151,7 @@ void matrix(const nb::tuple &a, const std::optional<nb::tuple> &b, const Whitene
     job.is_float32 = sizeof(T) == sizeof(float);
     job.is_streamed = out.size() * sizeof(T) > kCached;
     const mixkern::Build &build = *builds_named(isa).tile;
-    nb::gil_scoped_release released;
-    mixkern::run_matrix(job, build, n_threads);
+    finish([&] { return mixkern::run_matrix(job, build, n_threads); });
 }
 
 void times(const nb::tuple &a, const nb::tuple &b, const Whiteners &whiteners, const In<double, 1> &norms, const In<double, 1> &centre,
@@ -149,8 +165,7 @@ void times(const nb::tuple &a, const nb::tuple &b, const Whiteners &whiteners, c
     job.product = out.data();
     job.q = Index(values.shape(0));
     const mixkern::Build &build = *builds_named(isa).tile;
-    nb::gil_scoped_release released;
-    mixkern::run_times(job, build, n_threads);
+    finish([&] { return mixkern::run_times(job, build, n_threads); });
 }
 
 template <int kDimensions>
@@ -206,14 +221,14 @@ double density(const nb::ndarray<const double, nb::ndim<2>, cpu> &rows, const In
         moments.squares = squares->data();
     }
     const mixkern::DensityBuild &build = *builds_named(isa).density;
-    nb::gil_scoped_release released;
-    mixkern::run_density(job, build, counts ? &moments : nullptr, n_threads);
+    finish([&] { return mixkern::run_density(job, build, counts ? &moments : nullptr, n_threads); });
     return moments.log_normaliser;
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
+    mixkern::should_stop = &is_interrupted;
     m.doc() = "Distances and kernels of mixtures, compiled. Called by mixkern.engine, which checks the arguments.";
     m.def("isas", [] {
         std::vector<std::string> names;

@@ -445,12 +445,10 @@ void times(const Job &job, Index tile_a, char *memory) {
 
 }  // namespace
 
-#define MIXKERN_TEXT_OF(x) #x
-#define MIXKERN_TEXT(x) MIXKERN_TEXT_OF(x)
 #define MIXKERN_GLUE_OF(a, b) a##b
 #define MIXKERN_GLUE(a, b) MIXKERN_GLUE_OF(a, b)
 
 extern const Build MIXKERN_GLUE(build_, MIXKERN_BUILD);
-const Build MIXKERN_GLUE(build_, MIXKERN_BUILD) = {MIXKERN_TEXT(MIXKERN_BUILD), scratch_bytes, block, times};
+const Build MIXKERN_GLUE(build_, MIXKERN_BUILD) = {scratch_bytes, block, times};
 
 }  // namespace mixkern
