@@ -217,7 +217,9 @@ class BlendKernel(MixtureKernel):
         coefficients = np.asarray(V, dtype=float)
         s, m = self._fraction("share"), self._fraction("membership")
         options = self._options(a, b)
-        total: Floats = s * m * (np.sqrt(a.responsibilities) @ (np.sqrt(b.responsibilities).T @ coefficients))
+        # Not a matrix product of BLAS: its threads then wait in a loop, on the processors that the engine's threads need.
+        memberships = np.einsum("mk,m...->k...", np.sqrt(b.responsibilities), coefficients)
+        total: Floats = s * m * np.einsum("nk,k...->n...", np.sqrt(a.responsibilities), memberships)
         if s < 1:
             plain = {**options, "whiteners": self._unit_whitener(a.n_continuous)}
             total += (1 - s) * engine.kernel_times(*_euclidean_side(a), *_euclidean_side(b), coefficients, **plain)
