@@ -217,7 +217,7 @@ class BlendKernel(MixtureKernel):
         coefficients = np.asarray(V, dtype=float)
         s, m = self._fraction("share"), self._fraction("membership")
         options = self._options(a, b)
-        # Not a matrix product of BLAS: its threads then wait in a loop, on the processors that the engine's threads need.
+        # Not a matrix product of BLAS: its threads then wait in a loop, on processors that the engine's threads need.
         memberships = np.einsum("mk,m...->k...", np.sqrt(b.responsibilities), coefficients)
         total: Floats = s * m * np.einsum("nk,k...->n...", np.sqrt(a.responsibilities), memberships)
         if s < 1:
