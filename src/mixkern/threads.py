@@ -28,11 +28,17 @@ def available_threads() -> int:
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """A pool of threads with their number, for functions that start threads of their own."""
+    """A pool of threads with their number, for functions that start threads of their own.
+
+    An error or Ctrl-C within its context ends it without the tasks that have not begun.
+    """
 
     def __init__(self, n_threads: int) -> None:
         super().__init__(n_threads)
         self.n_threads = n_threads
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.shutdown(wait=True, cancel_futures=kind is not None)
 
 
 @contextmanager

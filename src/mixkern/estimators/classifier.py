@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.density import Rows
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.labels import warn_of_minus_one
@@ -20,11 +21,13 @@ from mixkern.fitting import all_or_nothing
 from mixkern.notebook import class_counts
 from mixkern.parts import COUNTS, agree, instance, is_array
 from mixkern.svm.one_vs_one import averaged_probabilities, chosen
+from mixkern.threads import thread_pool
 from mixkern.typing import Floats, Ints
 from mixkern.validation import NONE, POSITIVE, Rule
 from mixkern.wording import listing, shown
 
 CELLS = 2**24  # decision values held at a time
+ROWS = 2**16  # rows of a block; more are divided among threads
 TOO_MANY_CLASSES = hint(
     python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
 )
@@ -178,10 +181,16 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
         rows = self.rows_of(X)
-        step = max(1, CELLS // len(self.intercept_))
-        starts = range(0, max(1, len(rows)), step)
-        blocks = [rows[at : at + step] if len(starts) > 1 else rows for at in starts]  # rows keep what they compute
-        parts = [[convert(decisions) for convert in conversions] for decisions in map(self.decide, blocks)]
+
+        def converted(block: Rows) -> list[Floats]:
+            decisions = self.decide(block)
+            return [convert(decisions) for convert in conversions]
+
+        step = max(1, min(ROWS, CELLS // len(self.intercept_)))
+        if len(rows) <= step:
+            return converted(rows)  # the rows keep what they compute
+        with thread_pool() as pool:  # a block is computed by one thread
+            parts = list(pool.map(lambda start: converted(rows[start : start + step]), range(0, len(rows), step)))
         return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
     def _scores(self, decisions: Floats) -> Floats:  # (n,) or (n, c)
