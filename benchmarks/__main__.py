@@ -4,8 +4,8 @@ import argparse
 from importlib import import_module
 
 # The kernel first: it measures the memory of the process, which the others raise.
-SPEED = ("kernel", "kernel_call", "table", "density", "laplacian", "search", "predict", "labelling")
-ACCURACY = ("evidence", "figures", "label_choice")  # take minutes
+SPEED = ("kernel", "kernel_call", "table", "density", "laplacian", "search", "predict", "classes", "labelling")
+ACCURACY = ("evidence", "figures", "label_choice", "class_scheme")  # take minutes
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ SUPPORT = {
     "engine/check.py",
     "engine/plan.py",
     "errors.py",
+    "estimators/svc.py",  # chooses between pairs of classes and single ones, with svm/scheme.py
     "encoding/spelling.py",  # found from the first rows
     "io/dialect.py",  # found from the first bytes
     "io/excel.py",
@@ -35,6 +36,7 @@ SUPPORT = {
     "io/table.py",
     "explain/contributions.py",  # the index of a frame
     "imports.py",
+    "svm/scheme.py",
     "threads.py",
     "validation.py",
     "whole_file.py",

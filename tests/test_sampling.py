@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixkern.sampling import class_subsample, subsample
+from mixkern.sampling import class_rows, class_subsample, subsample
 
 
 def test_few_rows_are_all_kept_and_no_random_number_is_drawn():
@@ -37,3 +37,19 @@ def test_the_draw_is_a_choice_within_each_class(size):
         expected.append(second.choice(own, min(len(own), max(2, round(size * len(own) / 11))), replace=False))
     assert class_subsample(codes, size, first).tolist() == np.sort(np.concatenate(expected)).tolist()
     assert first.randint(1000) == second.randint(1000)
+
+
+def test_classes_are_drawn_whole():
+    codes = np.arange(3000) % 700
+    rows = class_rows(codes, 1000, np.random.RandomState(0))
+    assert 990 < len(rows) <= 1000
+    assert (np.diff(rows) > 0).all()
+    assert np.isin(codes, codes[rows]).sum() == len(rows)
+    other = class_rows(codes, 1000, np.random.RandomState(1))
+    assert set(codes[rows]) != set(codes[other])
+
+
+def test_two_classes_are_drawn_at_least():
+    codes = np.repeat([0, 1, 2], 100)
+    assert len(class_rows(codes, 5, np.random.RandomState(0))) == 200
+    np.testing.assert_array_equal(class_rows(codes, 300, np.random.RandomState(0)), np.arange(300))

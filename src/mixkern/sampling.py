@@ -69,3 +69,35 @@ def class_subsample(codes: Ints, size: int, random: RandomState, *, least: int =
     shuffled = [random.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
     kept = [rows[: max(least, round(min(size, n) * len(rows) / n))] for rows in shuffled]
     return np.sort(np.concatenate(kept))
+
+
+def class_rows(codes: Ints, size: int, random: RandomState) -> Positions:
+    """Draw classes without replacement, and return all rows of these; all rows if there are at most ``size``.
+
+    Where classes are many, a sample stratified by class would leave each with one row or none to compare it with.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Class codes of the rows.
+    size : int
+        Number of rows at most; more if two classes have more.
+    random : RandomState
+        Random number generator.
+
+    Returns
+    -------
+    ndarray of int
+        Sorted positions of the rows.
+
+    Examples
+    --------
+    >>> class_rows(np.array([0, 1, 2, 0, 1, 2]), 4, RandomState(0))
+    array([1, 2, 4, 5])
+    """
+    if len(codes) <= size:
+        return np.arange(len(codes))
+    classes, counts = np.unique(codes, return_counts=True)
+    order = random.permutation(len(classes))
+    n_kept = max(2, int(np.searchsorted(np.cumsum(counts[order]), size, side="right")))
+    return np.flatnonzero(np.isin(codes, classes[order[:n_kept]]))

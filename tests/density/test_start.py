@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import pairwise_distances_argmin
 
 from mixkern.density.block import InnerRows
-from mixkern.density.start import MOST_INDICATORS, Start, start_statistics
+from mixkern.density.start import MOST_INDICATORS, Start, nearest, start_statistics
 
 NAN = np.nan
 
@@ -109,3 +110,20 @@ def test_rows_without_weight_take_no_part(start):
     X = np.array([[0.0], [0.1], [50.0]])
     statistics = start(X, 2, weights=np.array([1.0, 1.0, 0.0]))
     assert statistics.counts.sum() == 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 33])
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 600])
+@pytest.mark.parametrize("is_grid", [False, True])
+def test_the_nearest_centre_is_that_of_scikit_learn(d, n, is_grid):
+    random = np.random.default_rng(n + d)
+    X = random.integers(0, 3, size=(600, d)) / 3.0 if is_grid else random.normal(1e3, size=(600, d))
+    centres, rows = X[:20], X[:n]
+    found = nearest(rows, centres)
+    np.testing.assert_array_equal(found, pairwise_distances_argmin(rows, centres))
+    sq_distances = ((rows[:, None] - centres) ** 2).sum(axis=2)
+    np.testing.assert_allclose(sq_distances[np.arange(n), found], sq_distances.min(axis=1), rtol=1e-6, atol=1e-6)
+
+
+def test_no_row_has_no_nearest_centre():
+    assert nearest(np.empty((0, 2)), np.zeros((3, 2))).shape == (0,)

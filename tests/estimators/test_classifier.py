@@ -222,13 +222,23 @@ def many(c):
     return random.standard_normal((2 * c, 3)) + 3 * random.standard_normal((c, 3))[y], y
 
 
-@pytest.mark.parametrize("machine", [MixtureSVC, LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC])
-def test_a_thousand_classes_are_refused_at_once(machine):
-    X, y = many(1000)
+@pytest.mark.parametrize(
+    ("machine", "c"), [(MixtureSVC, 6000), (LaplacianSVC, 6000), (TransductiveSVC, 1000), (QuasiNewtonS3VC, 1000)]
+)
+def test_too_many_classes_are_refused_at_once(machine, c):
+    X, y = many(c)
     with pytest.raises(
-        LabelError, match=r"of 1,000 classes\..* Merge rare classes; if y holds numbers, use MixtureSVR\."
+        LabelError, match=rf"of {c:,} classes\..* Merge rare classes; if y holds numbers, use MixtureSVR\."
     ):
         machine(density="never looked at").fit(X, y)
+
+
+def test_too_many_labels_of_pairs_are_refused():
+    X, y = np.zeros((40_000, 1)), np.arange(40_000) % 90
+    with pytest.raises(
+        LabelError, match=r"40,000 labels of 90 classes\..* each pair of classes, and pairs times labels"
+    ):
+        MixtureSVC(density="never looked at").fit(X, y)
 
 
 def test_the_limit_of_pairs_counts_labels():

@@ -284,6 +284,18 @@ def test_wrong_words_are_refused_before_any_work():
         machine("iris").explain(table("iris")[0], n=0, details=True)
 
 
+@pytest.mark.parametrize("repair", ["clip", "flip", "shift"])
+def test_after_a_repair_neighbours_have_their_own_labels(repair):
+    X, y = table("iris")
+    order = np.random.RandomState(0).permutation(len(X))
+    X, y = X.iloc[order].reset_index(drop=True), np.asarray(y)[order]
+    density = VBMixture(n_components=3, tol=0.1)
+    model = MixtureSVC(density=density, repair=repair, probability=False, random_state=0).fit(X, y)
+    lines = model.explain(X[:9], n=None)
+    neighbours = lines[lines["source"] == "neighbour"]
+    assert neighbours["its_label"].tolist() == y[neighbours["neighbour"].to_numpy(dtype=int)].tolist()
+
+
 def test_a_machine_that_is_not_fitted_explains_nothing():
     with pytest.raises(NotFittedError):
         MixtureSVC().explain([[0.0]], details=True)

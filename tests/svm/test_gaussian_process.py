@@ -174,7 +174,7 @@ def test_an_indefinite_matrix_has_the_usual_cost():
         np.arange(1999) % 2,
         np.sort(np.arange(3000) % 3),
         np.r_[np.zeros(2500, dtype=int), 1],
-        np.arange(4000) // 2,  # two thousand classes
+        np.arange(4000) // 8,  # five hundred classes
         np.arange(7) % 2,
     ],
     ids=["interleaved", "sorted", "rare", "classes", "few"],
@@ -186,6 +186,13 @@ def test_of_many_labels_some_of_every_class_are_used(codes):
     if len(np.unique(codes)) < 10:
         shares = np.bincount(codes) / len(codes)
         assert np.abs(np.bincount(codes[rows]) / len(rows) - shares).max() < 0.01 + 1 / len(rows)
+
+
+def test_of_very_many_classes_some_are_used_whole():
+    codes = np.arange(4000) % 501
+    rows = evidence_rows(codes)
+    assert MAX_LABELS - 8 <= len(rows) <= MAX_LABELS
+    np.testing.assert_array_equal(np.bincount(codes[rows])[codes[rows]], np.bincount(codes)[codes[rows]])
 
 
 # ---------------------------------------------------------------- the posterior

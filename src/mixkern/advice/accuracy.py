@@ -22,9 +22,9 @@ from mixkern.fitting import NotConvergedWarning
 from mixkern.sampling import check_random_state, class_subsample, subsample
 from mixkern.search.split import check_density
 from mixkern.svm.class_calibration import POWER
-from mixkern.svm.libsvm import n_classes_of
-from mixkern.svm.one_vs_one import chosen, class_scores
-from mixkern.typing import Bools, Floats, Ints, RandomState
+from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import class_scores
+from mixkern.typing import Bools, Ints, RandomState
 from mixkern.wording import counted, shown
 
 N_REPEATS = 20  # of the folds: fewer leave the estimate to chance
@@ -270,7 +270,8 @@ def accuracy_of(
             class_intervals[label] = reliability.class_interval(
                 share, rights[of_class], chosen_ones[of_class], confidence
             )
-    gain = _expected_gain(found, values, len(labelled), confidence) if len(others) else (None, None)
+    predicted = chosen(class_scores(values, len(labels)))
+    gain = _expected_gain(found, predicted, len(labelled), confidence) if len(others) else (None, None)
     return AccuracyEstimate(
         value=reliability.mean(shares.overall),
         interval=reliability.interval(shares.overall, confidence),
@@ -292,13 +293,13 @@ def accuracy_of(
 
 
 def _expected_gain(
-    found: LeftOut, values: Floats, n_labels: int, confidence: float
+    found: LeftOut, predicted: Ints, n_labels: int, confidence: float
 ) -> tuple[float, tuple[float, float]]:
     """Return the expected change of the accuracy by ten more labels, and its interval.
 
     Where a fifth of the labels changes few predictions, ten more change few, too.
     """
-    changed = (found.predicted != chosen(class_scores(values, n_classes_of(values.shape[1])))).mean()
+    changed = (found.predicted != predicted).mean()
     gain = GAIN_OF_CHANGED * changed
     deviation = GAIN_SPREAD * np.sqrt(changed + LEAST_CHANGED) / n_labels
     half = stats.norm.ppf((1 + confidence) / 2) * deviation

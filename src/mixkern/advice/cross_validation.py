@@ -11,7 +11,8 @@ from mixkern.errors import ignored_warnings
 from mixkern.estimators import MixtureSVC
 from mixkern.fitting import NotConvergedWarning
 from mixkern.search import SemiSupervisedSplit
-from mixkern.svm.one_vs_one import chosen, class_scores
+from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import class_scores
 from mixkern.typing import Ints, Positions, RandomState
 from mixkern.validation import Rule, is_number
 

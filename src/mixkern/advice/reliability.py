@@ -24,7 +24,8 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp
 
 from mixkern.svm.class_calibration import LOG_SLOPE_SPREAD, POWER, SLOPE, SLOPES
-from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import class_probabilities, class_scores
 from mixkern.typing import Bools, Floats, Ints
 
 SHIFTS = np.linspace(-4.5, 4.5, 61)  # delta, and delta + beta
@@ -69,13 +70,13 @@ class Reliability:
         Parameters
         ----------
         values : ndarray of shape (r, n, q)
-            Decision values of pairs of classes, in each of r repeats.
+            Decision values, in each of r repeats.
         codes : ndarray of int, shape (n,)
             The labels.
         is_suggested : ndarray of bool, shape (n,)
             Whether the row was suggested, and not drawn at random.
         n_classes : int
-            c, where q = c (c - 1) / 2.
+            c, with a function for each pair of classes or for each class.
 
         Examples
         --------

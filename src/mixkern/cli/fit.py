@@ -24,6 +24,7 @@ from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.io import TableFile, save
+from mixkern.svm.scheme import MOST_PAIRED, SchemeName
 from mixkern.wording import counted, joined
 
 SUFFIX = ".mixkern"
@@ -87,6 +88,11 @@ def fit_command(
         model = MixtureSVC(kernel, encoder=data.encoder, random_state=seed)
         with spinner(f"Learning from {counted(len(data.X), 'row')}"):
             model.fit(data.X, data.y)
+        if model.scheme_ == SchemeName.ONE_VS_REST:
+            notes.append(
+                f"There are {len(model.classes_):,} classes, and a decision function for each of them against all "
+                f"others. Up to {MOST_PAIRED} classes, there is one for each pair of classes."
+            )
         result = {**_result(data, model), "model": str(path)}
         if estimate:
             with spinner("Estimating the accuracy"):

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from mixkern.density.block import Block, InnerRows
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
@@ -22,6 +23,7 @@ COARSE_TOL = 1e-4  # of an ascent that is not the last one
 CANDIDATES = 20  # rows per component among which k-means++ chooses centres
 WIDE = 10  # columns from which on factors start from components of principal components
 PRINCIPAL = 8  # of them
+BLOCK = 256  # rows whose distances to all centres are held at a time
 MOST_INDICATORS = 500  # categories of all columns together, beyond which they do not influence the choice of centres
 
 
@@ -69,7 +71,6 @@ def start_statistics(
 def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: RandomState) -> tuple[Positions, int]:
     """Choose centres among the rows, and give the nearest one of each row and their number."""
     from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
-    from sklearn.metrics import pairwise_distances_argmin
 
     features = _features(rows)
     if not features.shape[1]:  # common factors of independent columns: there are none
@@ -81,7 +82,26 @@ def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: Ran
         candidates = subsample(np.arange(len(features)), CANDIDATES * k, random)
         share = None if rows.weights is None else rows.weights[candidates]
         centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)
-    return pairwise_distances_argmin(features, centres), k
+    return nearest(features, centres), k
+
+
+def nearest(features: Floats, centres: Floats) -> Positions:  # (n,)
+    """Give the position of the nearest centre of each row, by Euclidean distance; the first of equally near ones.
+
+    The same as scikit-learn's ``pairwise_distances_argmin``, to the last bit of the distances, which decides between
+    centres that are equally near. That function has OpenMP threads, and a forked process that calls it after its parent
+    did waits forever. The threads of linear algebra are not OpenMP's, and are started again after a fork.
+
+    >>> nearest(np.array([[0.0], [0.9], [5.0]]), np.array([[0.0], [1.0]]))
+    array([0, 1, 1])
+    """
+    sq_norms, found = np.vecdot(centres, centres), np.empty(len(features), dtype=np.intp)
+    for start in range(0, len(features), BLOCK):
+        rows = features[start : start + BLOCK]
+        products = dgemm(-2.0, centres.T, rows.T, trans_a=True).T
+        sq_distances = np.vecdot(rows, rows)[:, None] + products + sq_norms
+        found[start : start + BLOCK] = np.maximum(sq_distances, 0.0).argmin(axis=1)
+    return found
 
 
 def _components_in_few_columns(

@@ -26,6 +26,7 @@ from mixkern.svm.class_calibration import slopes
 from mixkern.svm.folds import FOLDS, Train, fewer_folds, left_out_values
 from mixkern.svm.one_vs_one import pair_values
 from mixkern.svm.one_vs_rest import n_functions
+from mixkern.svm.scheme import scheme_of
 from mixkern.svm.stacking import stacked_share
 from mixkern.typing import Floats, Ints
 from mixkern.validation import FRACTION, NONE, Rule, one_of
@@ -177,7 +178,8 @@ class AvoidingClassifier(MixtureClassifier):
 
     def _calibrate(self, left_out: Floats, codes: Ints, weights: Floats | None) -> None:
         """Set the slopes of probabilities, by decision values of labels that were left out, (r, n, q)."""
-        self.slope_ = slopes(left_out, codes, weights)
+        scheme = scheme_of(left_out.shape[2], len(self.classes_))
+        self.slope_ = slopes(left_out, codes, weights, scheme.own_probabilities)
         self._note(f"calibration: slope {self.slope_[len(self.slope_) // 2]:.4g}")
 
     @property

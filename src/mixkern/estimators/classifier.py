@@ -1,7 +1,8 @@
 """What all classifiers share: labels, predictions and scores."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -21,6 +22,7 @@ from mixkern.fitting import all_or_nothing
 from mixkern.notebook import class_counts
 from mixkern.parts import COUNTS, agree, instance, is_array
 from mixkern.svm.one_vs_one import averaged_probabilities, chosen
+from mixkern.svm.scheme import Scheme
 from mixkern.threads import thread_pool
 from mixkern.typing import Floats, Ints
 from mixkern.validation import NONE, POSITIVE, Rule
@@ -34,26 +36,12 @@ TOO_MANY_CLASSES = hint(
 SLOPES = Rule("an array of positive numbers", lambda value: is_array(value, 1) and len(value) > 0 and (value > 0).all())
 
 
-class Scheme(Protocol):
-    """Conversion of decision values, (n, q), of pairs of classes or of each class against the others."""
-
-    def n_functions(self, n_classes: int) -> int:
-        """Return the number of decision functions."""
-
-    def class_scores(self, values: Floats, n_classes: int) -> Floats:  # (n,) or (n, c)
-        """Return the scores of the classes."""
-
-    def class_probabilities(self, values: Floats, slope: float, n_classes: int) -> Floats:  # (n, c)
-        """Return the probabilities of the classes."""
-
-
 class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     """Base class of the classifiers: labels are returned in the type in which they were given."""
 
     class_weight: Any = None
     probability: bool = False
     slope_: float | Floats | None
-    _scheme: ClassVar[Scheme]
     _fitted_parts: ClassVar[Mapping[str, Rule]] = {
         "_labels": instance(Labels),
         "n_labels_": COUNTS,
@@ -96,6 +84,11 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         agree(len(getattr(self, "n_support_", range(c))) == c, "support vectors and classes")
         self._class_weights()
         super().complete_parts()
+
+    @property
+    @abstractmethod
+    def _scheme(self) -> Scheme:
+        """Conversion of decision values."""
 
     def _n_functions(self) -> int:
         return self._scheme.n_functions(len(self.classes_))
@@ -148,8 +141,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         -------
         ndarray of shape (n,) or (n, c)
             For two classes, one score, positive for the second class. For more, the decision of each class against
-            the others; of :class:`~mixkern.MixtureSVC` and :class:`~mixkern.LaplacianSVC`, the votes of all pairs of
-            classes plus the sum of their decisions scaled to less than a third of a vote, as in scikit-learn's ``SVC``.
+            the others; of :class:`~mixkern.MixtureSVC` and :class:`~mixkern.LaplacianSVC`, up to 100 classes, the votes
+            of all pairs of classes plus the sum of their decisions scaled to less than a third of a vote, as in
+            scikit-learn's ``SVC``.
         """
         (scores,) = self._converted(X, self._scores)
         return scores
@@ -162,7 +156,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         rows. :class:`~mixkern.MixtureSVC` and :class:`~mixkern.LaplacianSVC` have a decision value for each pair of
         classes, and couple their probabilities in closed form; the kernel's share and C are those of all labels. They
         average the probabilities of five slopes, the 10, 30, 50, 70 and 90 % quantiles of the slope's posterior
-        distribution, because few labels determine it only roughly. :class:`~mixkern.TransductiveSVC` and
+        distribution, because few labels determine it only roughly. With more than 100 classes, the probability of a
+        class is proportional to ``max((1 + f) / 2, 1 / c) ** t``, where f is its decision value against the others and
+        t takes the place of the slope. :class:`~mixkern.TransductiveSVC` and
         :class:`~mixkern.QuasiNewtonS3VC` have a decision value for each class against the others, one slope, and divide
         their probabilities by the sum.
 

@@ -11,7 +11,8 @@ from mixkern.fitting import NotConvergedWarning
 from mixkern.svm import label_folds
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import FOLDS, fewer_folds
-from mixkern.svm.one_vs_one import chosen, class_scores, n_functions, pair_values
+from mixkern.svm.one_vs_one import chosen, pair_values
+from mixkern.svm.scheme import class_scores
 from mixkern.typing import Floats, Ints, Positions, RandomState
 
 
@@ -22,8 +23,8 @@ class LeftOut:
     Attributes
     ----------
     values : ndarray of shape (r, l, q)
-        Decision values of pairs of classes for the labelled rows in each repeat, each by a classifier without its
-        label; NaN for the only label of a class, which is never left out.
+        Decision values for the labelled rows in each repeat, each by a classifier without its label; NaN for the only
+        label of a class, which is never left out.
     predicted : ndarray of int, shape (f, u)
         Classes that the classifier of each fold of each repeat predicts for rows without a label.
     """
@@ -64,7 +65,7 @@ def left_out(
     known, near = codes[labelled], rows[labelled]
     trainer = _Trainer(model, rows, codes, others, kernel_matrix(model.kernel_, near))
     n_folds, n_classes = fewer_folds(known, FOLDS), len(np.unique(known))
-    values, predicted = np.full((n_repeats, len(known), n_functions(n_classes)), np.nan), []
+    values, predicted = np.full((n_repeats, len(known), len(model.intercept_)), np.nan), []
     for repeat in values:
         folds = label_folds(known, n_folds, random)
         for fold in range(n_folds):

@@ -12,13 +12,14 @@ from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.base import limited
-from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier, Scheme
+from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier
 from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
 from mixkern.sampling import check_random_state
 from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.calibration import OwnValues, slope
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import Scheme
 from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import FLAG, POSITIVE, Rule
 from mixkern.wording import listing
@@ -69,8 +70,11 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
     safe_margin: Any
     max_rows: int
     n_levels: int  # steps of one binary problem, for progress
-    _scheme: ClassVar[Scheme] = one_vs_rest
     _fitted_parts: ClassVar[dict[str, Rule]] = {"fell_back_": FLAG}
+
+    @property
+    def _scheme(self) -> Scheme:
+        return one_vs_rest
 
     @abstractmethod
     def _matrix(self, rows: Rows, codes: Ints, random: RandomState) -> tuple[Floats, Ints]:

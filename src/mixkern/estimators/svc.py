@@ -1,6 +1,7 @@
 """Support vector classification from few labels, with a kernel from the density of all rows."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,20 +10,40 @@ from sklearn.utils.validation import check_is_fitted
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.avoiding import AvoidingClassifier
-from mixkern.estimators.classifier import TOO_MANY_CLASSES, Scheme
-from mixkern.estimators.kernel_factory import KernelName, replaced
+from mixkern.estimators.classifier import TOO_MANY_CLASSES
+from mixkern.estimators.kernel_factory import KernelName, Scale, replaced
+from mixkern.estimators.many_classes import COSTS, FACTORS, check_many, chosen_cost, chosen_settings
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
+from mixkern.kernels import DistanceKernel
 from mixkern.kernels.blend import SHARE, BlendKernel
 from mixkern.parts import COUNTS, NUMBER, model_part
-from mixkern.svm import Dual, classifier, evidence_C, evidence_share, one_vs_one
+from mixkern.svm import Dual, classifier, evidence_C, evidence_share, least_squares, one_vs_one
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import repeated_left_out_values
 from mixkern.svm.gaussian_process import evidence_rows
-from mixkern.typing import Floats, Ints
+from mixkern.svm.scheme import MOST_PAIRED, LearnedScheme, SchemeName, scheme_for, scheme_of
+from mixkern.threads import single_threaded_algebra
+from mixkern.typing import Floats, Ints, Positions
 from mixkern.validation import AUTO, POSITIVE, Rule
 
-MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
+MAX_COEFFICIENTS = 2**26  # of all functions: these take half a GB, and the training about 2 GB
+
+
+@dataclass(frozen=True, eq=False)
+class _LabelledRows:
+    """Rows that have a label."""
+
+    positions: Positions  # (l,), among all rows
+    rows: Rows
+    codes: Ints  # (l,)
+    weights: Floats | None  # (l,)
+
+    @classmethod
+    def of(cls, rows: Rows, codes: Ints, weights: Floats | None) -> Self:
+        """Select them among all rows; codes are -1 where unlabelled."""
+        at = np.flatnonzero(codes >= 0)
+        return cls(at, rows[at], codes[at], None if weights is None else weights[at])
 
 
 @model_part("MixtureSVC")
@@ -33,6 +54,10 @@ class MixtureSVC(AvoidingClassifier):
     trained on the labelled rows, with a kernel that uses the Mahalanobis distances of the components. By default its
     decisions are averaged with those of a semi-supervised SVM, which avoids regions with many unlabelled rows. The
     defaults are the most accurate of those that docs/accuracy.md compares.
+
+    There is a decision function for each pair of classes. With more than 100 classes there is one for each class
+    against the others, a least-squares SVM instead of libsvm's: pairs take time and memory that grow with the square of
+    the number of classes (docs/estimators.md has the figures).
 
     Parameters
     ----------
@@ -51,11 +76,13 @@ class MixtureSVC(AvoidingClassifier):
         with few rows ``"diag"``.
     C : float or "auto", default="auto"
         Regularization parameter: the penalty of an error on a labelled row. ``"auto"`` sets it by the evidence of the
-        labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few.
+        labels (:func:`~mixkern.svm.evidence_C`); it is about 10 where they are few. With more than 100 classes C is the
+        penalty of squared errors, and ``"auto"`` is 1, 10 or 100, by left-out labels.
     gamma : float, "scale" or "local", default="scale"
         Kernel coefficient: ``"scale"`` is one over the median squared distance between rows, ``"local"`` ten times as
         much. This is not the ``"scale"`` of scikit-learn's ``SVC``, which is one over the number of columns times their
-        variance: here it is measured with the kernel's own distance, categories included.
+        variance: here it is measured with the kernel's own distance, categories included. With more than 100 classes,
+        of which each is small beside the table, ``"scale"`` is 1, 3, 10 or 30 times that, by left-out labels.
     alpha, beta : float, default=1.0
         Weights of the continuous and of the categorical columns, named as in the paper. The kernel of two rows is
         ``exp(-gamma * (alpha * D**2 + beta * m**2))``, where D is their distance over the continuous columns and m the
@@ -74,11 +101,12 @@ class MixtureSVC(AvoidingClassifier):
         Encoder of the table; ``None`` is ``TableEncoder()``. With ``"passthrough"`` the rows are not encoded, and the
         last ``density.n_categorical`` columns must hold category codes.
     probability : bool, default=True
-        Whether to enable :meth:`predict_proba`, by five to fifteen more trainings.
+        Whether to enable :meth:`predict_proba`, by five to fifteen more trainings; with more than 100 classes, by none.
     repair : {"auto", "none", "clip", "flip", "shift"}, default="auto"
-        Treatment of negative eigenvalues of the kernel matrix; ``"auto"`` clips them if libsvm does not converge.
+        Treatment of negative eigenvalues of the kernel matrix; ``"auto"`` clips them if libsvm does not converge, and
+        with more than 100 classes if the least-squares problem has no minimum.
     tol : float, default=1e-3
-        Tolerance of libsvm's stopping criterion.
+        Tolerance of libsvm's stopping criterion; not used with more than 100 classes.
     max_iter : int, default=-1
         Limit of libsvm's iterations; -1 is a million, because it may not converge with an indefinite kernel.
     verbose : int, default=0
@@ -102,6 +130,8 @@ class MixtureSVC(AvoidingClassifier):
         The kernel, with its mixture and its gamma.
     C_ : float
         The regularization parameter in use.
+    scheme_ : {"one-vs-one", "one-vs-rest"}
+        Whether a decision function separates two classes, or with more than 100 classes one from all others.
     avoiding_share_ : float
         Weight of the semi-supervised SVM in the decisions; 0 for an SVM alone. The following attributes are those of
         the SVM.
@@ -116,7 +146,8 @@ class MixtureSVC(AvoidingClassifier):
         the second, as in scikit-learn's ``SVC``. For more, one for each pair of classes, (0, 1), (0, 2), ..., (1, 2),
         ..., positive for the first of the pair. ``SVC`` packs these into c - 1 rows, because a support vector has no
         part in pairs without its class; after a repair of the kernel matrix every support vector has a part in every
-        pair, so they are not packed here.
+        pair, so they are not packed here. With more than 100 classes, one for each class, positive for it; every
+        labelled row is a support vector.
     slope_ : ndarray of shape (5,) or None
         Slopes of the sigmoid that turns decisions into probabilities, which are averaged; ``None`` with
         ``probability=False``. A float in models of files of earlier versions.
@@ -139,9 +170,8 @@ class MixtureSVC(AvoidingClassifier):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {"C": POSITIVE | AUTO}
-    _scheme: ClassVar[Scheme] = one_vs_one
-
     _fitted_parts: ClassVar[dict[str, Rule]] = {"C_": NUMBER, "n_support_": COUNTS}
+    _scale_gamma: float | None = None  # gamma by "scale", of which many classes choose a multiple; None for others
 
     def __init__(
         self,
@@ -228,6 +258,26 @@ class MixtureSVC(AvoidingClassifier):
         return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
 
     @all_or_nothing
+    def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
+        """Encode every row, fit the density, make the kernel: the first half of ``fit``.
+
+        Parameters and result are those of other estimators; see :meth:`train` for the second half.
+        """
+        rows = super().learn_structure(X, X_unlabelled, codes)
+        self._scale_gamma = self._gamma_by_scale()
+        return rows
+
+    def _gamma_by_scale(self) -> float | None:
+        """Return the gamma of a kernel that has it from ``gamma="scale"``; None for others."""
+        is_scale = isinstance(self.kernel, str) and self.gamma == Scale.SCALE
+        return float(self.kernel_.gamma) if is_scale and isinstance(self.kernel_, DistanceKernel) else None
+
+    def complete_parts(self) -> None:
+        """Set what many classes choose gamma from, where none has been chosen; then as in other classifiers."""
+        super().complete_parts()
+        self._scale_gamma = self._gamma_by_scale() if self._scheme is one_vs_one else None
+
+    @all_or_nothing
     def train(
         self,
         rows: Rows | Floats,
@@ -253,47 +303,77 @@ class MixtureSVC(AvoidingClassifier):
         self
         """
         check_is_fitted(self, ["classes_", "kernel_"])  # by read_labels and learn_structure
-        labelled = np.flatnonzero(codes >= 0)
         all_rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
-        rows, all_codes, codes = all_rows[labelled], codes, codes[labelled]
-        weights = None if weights is None else weights[labelled]
+        labels = _LabelledRows.of(all_rows, codes, weights)
+        self._avoiding, self.slope_ = None, None
+        if self._scheme is least_squares:
+            self._train_classes(labels)
+        else:
+            self._train_pairs(labels, all_rows, codes, avoiding_share)
+        return self
+
+    def _train_pairs(self, labels: _LabelledRows, all_rows: Rows, all_codes: Ints, share: float | None) -> None:
+        """Train a function for each pair of classes, and where unlabelled rows are avoided an S3VM."""
+        codes, weights = labels.codes, labels.weights
 
         def solved(K: Floats, codes: Ints, kept: Ints) -> Dual:
             return self._solved(K, codes, None if weights is None else weights[kept], self.C_)
 
         with self._stage("training"):
-            self.kernel_ = self._evidence_kernel(rows, codes, weights)
-            K = kernel_matrix(self.kernel_, rows)
+            self.kernel_ = self._evidence_kernel(labels)
+            K = kernel_matrix(self.kernel_, labels.rows)
             self.C_ = self._resolved_c(K, codes, weights)
-            dual = solved(K, codes, np.arange(len(codes)))
-            self._set_decision(dual, rows)
-        self.support_ = labelled[dual.support]
-        self.n_support_ = np.bincount(codes[dual.support], minlength=len(self.classes_))
+            self._set_solution(solved(K, codes, np.arange(len(codes))), labels)
         problem = self.avoiding_problem(all_rows, all_codes, K, weights)
-        self._avoiding, self.slope_ = None, None
         with self._stage("calibration"):
             if problem is not None:
-                self._avoid(problem, K, codes, solved, weights, avoiding_share)
+                self._avoid(problem, K, codes, solved, weights, share)
             elif self.probability:
                 with ignored_warnings(NotConvergedWarning):  # the training on all labels issues the same
                     left_out = repeated_left_out_values(K, codes, solved, self.random_state)
                 self._calibrate(left_out, codes, weights)
-        return self
 
-    def _evidence_kernel(self, rows: Rows, codes: Ints, weights: Floats | None) -> Any:
+    def _train_classes(self, labels: _LabelledRows) -> None:
+        """Train a function for each class against the others, with gamma and C by left-out labels."""
+        rows, codes, weights = labels.rows, labels.codes, self._label_weights(labels.codes, labels.weights)
+        costs = COSTS if isinstance(self.C, str) else (float(self.C),)
+        with self._stage("training"):
+            if self._scale_gamma is not None:  # an earlier training may have chosen another
+                self.kernel_ = replaced(self.kernel_, gamma=self._scale_gamma)
+            factors = (1.0,) if self._scale_gamma is None else FACTORS
+            with single_threaded_algebra():  # a dozen matrices of up to 2,000 rows: threads would wait for each other
+                kernel = self._evidence_kernel(labels)
+                self.kernel_, self.C_ = chosen_settings(kernel, rows, codes, weights, factors=factors, costs=costs)
+            K = kernel_matrix(self.kernel_, rows)
+            found = least_squares.trained(K, codes, C=self.C_, sample_weight=weights, repair=self.repair)
+            self._set_solution(found.dual, labels)
+            self._note(f"training: each of {len(self.classes_):,} classes against the others")
+        with self._stage("calibration"):
+            if self.probability:
+                self._calibrate(found.left_out[None], codes, labels.weights)
+
+    def _set_solution(self, dual: Dual, labels: _LabelledRows) -> None:
+        """Store the solution of the SVM."""
+        self._set_decision(dual, labels.rows)
+        self.support_ = labels.positions[dual.support]
+        self.n_support_ = np.bincount(labels.codes[dual.support], minlength=len(self.classes_))
+
+    def _evidence_kernel(self, labels: _LabelledRows) -> Any:
         """Return the kernel, with the mixture's share set by the evidence of the labels."""
         kernel = self.kernel_
         if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # has its own share, or is deformed
             return kernel
-        some = evidence_rows(codes)
-        euclidean, mixture = kernel.pair_terms(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
-        weights = None if weights is None else weights[some]
-        return replaced(kernel, share=evidence_share(SHARE, euclidean, mixture, codes[some], weights))
+        some = evidence_rows(labels.codes)
+        euclidean, mixture = kernel.pair_terms(labels.rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
+        weights = None if labels.weights is None else labels.weights[some]
+        return replaced(kernel, share=evidence_share(SHARE, euclidean, mixture, labels.codes[some], weights))
 
     def _resolved_c(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
-        """Return C as a number; "auto" is resolved by the evidence of the labels."""
+        """Return C as a number; "auto" is resolved by the evidence of the labels, or by left-out ones."""
         if not isinstance(self.C, str):
             return float(self.C)
+        if self._scheme_of(codes) is least_squares:
+            return chosen_cost(K, codes, self._label_weights(codes, weights))
         some = evidence_rows(codes)
         return evidence_C(K[np.ix_(some, some)], codes[some], None if weights is None else weights[some])
 
@@ -302,6 +382,9 @@ class MixtureSVC(AvoidingClassifier):
         return self._solved(K, codes, weights, self._resolved_c(K, codes, weights) if C is None else float(C))
 
     def _solved(self, K: Floats, codes: Ints, weights: Floats | None, C: float) -> Dual:
+        if self._scheme_of(codes) is least_squares:
+            weights = self._label_weights(codes, weights)
+            return least_squares.trained(K, codes, C=C, sample_weight=weights, repair=self.repair).dual
         return classifier(
             K,
             codes,
@@ -314,14 +397,35 @@ class MixtureSVC(AvoidingClassifier):
         )
 
     def _check_size(self, n_classes: int, n_labels: int) -> None:
-        n_pairs = n_classes * (n_classes - 1) // 2
-        if n_pairs * n_labels > MAX_COEFFICIENTS:
+        if n_classes > MOST_PAIRED:
+            check_many(n_classes, n_labels)
+        elif one_vs_one.n_functions(n_classes) * n_labels > MAX_COEFFICIENTS:
             raise LabelError(
-                f"The labels are of {n_classes:,} classes. A decision function is trained for each pair of classes, "
-                f"and pairs times labels may be at most {MAX_COEFFICIENTS:,}, but {n_pairs:,} pairs and {n_labels:,} "
-                "labels are more.",
+                f"There are {n_labels:,} labels of {n_classes:,} classes. A decision function is trained for each pair "
+                f"of classes, and pairs times labels may be at most {MAX_COEFFICIENTS:,}.",
                 hint=TOO_MANY_CLASSES,
             )
+
+    @property
+    def _scheme(self) -> LearnedScheme:
+        """Pairs of classes, or single ones where they are many; a trained model keeps what it has."""
+        decision = self.__dict__.get("_decision")
+        n_classes = len(self.classes_)
+        return scheme_for(n_classes) if decision is None else scheme_of(len(decision.intercepts), n_classes)
+
+    def _scheme_of(self, codes: Ints) -> LearnedScheme:
+        """Return the scheme, before any fit that for the classes of labels."""
+        return self._scheme if hasattr(self, "classes_") else scheme_for(int(codes.max()) + 1)
+
+    @property
+    def scheme_(self) -> str:
+        """Which classes a decision function separates: ``"one-vs-one"`` or ``"one-vs-rest"``."""
+        check_is_fitted(self)
+        return str(SchemeName.ONE_VS_ONE if self._scheme is one_vs_one else SchemeName.ONE_VS_REST)
+
+    def _learned_facts(self) -> dict[str, str]:
+        facts = super()._learned_facts()
+        return facts if self._scheme is one_vs_one else {**facts, "Decision functions": "each class against the others"}
 
     def _dual_sign(self) -> float:
         return one_vs_one.sklearn_sign(len(self.classes_))

@@ -16,9 +16,11 @@ import numpy as np
 from mixkern.density import Rows
 from mixkern.density.describe import described_components
 from mixkern.kernels import BlendKernel
+from mixkern.svm import one_vs_one
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.libsvm import pair_positions
-from mixkern.svm.one_vs_one import chosen, class_scores, sklearn_sign
+from mixkern.svm.one_vs_one import chosen, sklearn_sign
+from mixkern.svm.scheme import scheme_of
 from mixkern.typing import Floats, Ints
 from mixkern.validation import COUNT, NONE
 
@@ -46,14 +48,15 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class PairDecision:
-    """Predicted class and runner-up of each row, and the decision function between the two.
+    """Predicted class and runner-up of each row, and the decision between the two.
 
-    The runner-up is that of :func:`~mixkern.svm.one_vs_one.class_scores`.
+    The runner-up is the class with the next highest score. The decision is the function of the pair; where there is one
+    function for each class, it is half the difference of two.
     """
 
     label: Ints  # (n,)
     against: Ints  # (n,)
-    pair: Ints  # (n,): position of the decision function
+    pair: Ints | None  # (n,): position of the decision function; None with functions of single classes
     sign: Floats  # (n,): 1 where it is positive for the label, -1 where it is positive for the other
 
     @classmethod
@@ -64,15 +67,32 @@ class PairDecision:
         >>> int(decided.label[0]), int(decided.against[0]), float(decided.sign[0])
         (1, 0, -1.0)
         """
-        scores = class_scores(decisions, n_classes)
+        scheme = scheme_of(decisions.shape[1], n_classes)
+        scores = np.array(scheme.class_scores(decisions, n_classes))
         label = chosen(scores)
         if n_classes == 2:
             against = 1 - label
         else:
             scores[np.arange(len(scores)), label] = -np.inf
             against = scores.argmax(axis=1)
+        if scheme is not one_vs_one:
+            return cls(label, against, None, np.ones(len(label)))
         pair = pair_positions(n_classes)[label, against]
         return cls(label, against, pair, np.where(label < against, 1.0, -1.0))
+
+    def between(self, functions: Floats, at: slice = slice(None)) -> Floats:  # (rows, ...)
+        """Take what belongs to the decisions of some rows, from an array with an entry for each function.
+
+        Parameters
+        ----------
+        functions : ndarray of shape (q, ...)
+            Coefficients or intercepts of all functions.
+        at : slice, default=slice(None)
+            The rows.
+        """
+        if self.pair is None:
+            return (functions[self.label[at]] - functions[self.against[at]]) / 2
+        return (self.sign[at] * functions[self.pair[at]].T).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +116,14 @@ class ExplainedRows:
         return np.repeat(np.arange(len(counts)), counts)
 
     @cached_property
-    def _factors(self) -> Floats:  # (n,)
-        """Factors of ``dual_coef_`` and ``intercept_``: the weight of the SVM, positive for the label."""
-        signs = self.decided.sign * sklearn_sign(len(self.model.classes_))
-        return (1 - self.model.avoiding_share_) * signs
+    def _factor(self) -> float:
+        """Factor of ``dual_coef_`` and ``intercept_``: the weight of the SVM, with the sign of the solver."""
+        return (1 - self.model.avoiding_share_) * sklearn_sign(len(self.model.classes_))
 
     @cached_property
     def intercept(self) -> Floats:  # (n,)
         """Intercepts of the decision functions, positive for the label."""
-        intercept: Floats = self._factors * self.model.intercept_[self.decided.pair]
-        return intercept
+        return self._factor * self.decided.between(self.model.intercept_)
 
     @cached_property
     def unlabelled(self) -> Floats | None:  # (n,)
@@ -139,7 +157,7 @@ class ExplainedRows:
         step = max(1, CELLS // max(1, len(self.support)))
         for start in range(0, len(self.rows), step):
             at = slice(start, min(start + step, len(self.rows)))
-            coefficients = self._factors[at, None] * self.model.dual_coef_[self.decided.pair[at]]
+            coefficients = self._factor * self.decided.between(self.model.dual_coef_, at)
             yield at, kernel_matrix(self.model.kernel_, self.rows[at], self.support), coefficients
 
 

@@ -12,7 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from mixkern.errors import OptionError, hint, ignored_warnings
-from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import class_probabilities, class_scores
 from mixkern.typing import Floats, Objects, Positions
 from mixkern.wording import nearest
 
@@ -102,8 +103,8 @@ class LeftOutClassifier(ClassifierMixin, BaseEstimator):
     ----------
     rows : ndarray of int, shape (n,)
         Positions of the rows that were left out.
-    values : ndarray of shape (n, c (c - 1) / 2)
-        Their decision values, for pairs of classes.
+    values : ndarray of shape (n, q)
+        Their decision values, of pairs of classes or of each class.
     slope : float
         Slope of the probabilities.
     classes : ndarray of shape (c,)

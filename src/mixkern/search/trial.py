@@ -17,9 +17,9 @@ from mixkern.search.gram_cache import DistanceGramCache, GramCache, Matrices
 from mixkern.search.grid import KernelPoint, line
 from mixkern.search.scoring import LeftOutClassifier, NamedScorer, Scoring
 from mixkern.svm import Dual
-from mixkern.svm.calibration import own_values, slope
 from mixkern.svm.folds import Train, trained_folds
-from mixkern.svm.one_vs_one import chosen, class_probabilities, class_scores
+from mixkern.svm.one_vs_one import chosen
+from mixkern.svm.scheme import class_probabilities, class_scores, scheme_of
 from mixkern.trials import is_parallel, run_tasks
 from mixkern.typing import Bools, Floats, Ints, Objects, Positions
 
@@ -152,7 +152,7 @@ class _LeftOut:
     """Predictions for the labelled rows that were left out, fold after fold."""
 
     rows: Positions  # among the labelled ones
-    values: Floats  # of pairs of classes
+    values: Floats  # of pairs of classes or of each class
     n_support: float
     fit_times: tuple[float, ...]
 
@@ -194,7 +194,7 @@ class TrialScorer:
         start, point, train = perf_counter(), matrices.point, self.trainer(C)
         left_out = self._left_out(train, matrices.among)
         codes, weights = self.codes[left_out.rows], self.weights[left_out.rows]
-        steepness = slope([own_values(left_out.values, codes, weights)])
+        steepness = scheme_of(left_out.values.shape[1], self._n_classes).learned_slope(left_out.values, codes, weights)
         probabilities = class_probabilities(left_out.values, steepness, self._n_classes)
         probable = probabilities[np.arange(len(codes)), codes]
         is_wrong = chosen(class_scores(left_out.values, self._n_classes)) != codes

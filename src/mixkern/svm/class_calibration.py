@@ -11,11 +11,12 @@ posterior (:func:`~mixkern.svm.one_vs_one.averaged_probabilities`), which makes 
 those of the most probable slope.
 """
 
-import numpy as np
-from scipy.special import softmax
+from collections.abc import Callable
 
-from mixkern.svm.libsvm import n_classes_of
-from mixkern.svm.one_vs_one import class_probabilities
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from mixkern.svm.one_vs_one import own_probabilities
 from mixkern.typing import Floats, Ints
 
 SLOPES = np.geomspace(0.1, 60, 40)  # t
@@ -26,19 +27,26 @@ QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 SMALLEST = 1e-6  # probability of a label: a single one cannot decide alone
 MAX_VALUES = 2**21  # decision values that are used; of more, every k-th row
 
+OwnProbabilities = Callable[[Floats, Ints, Floats], Floats]
 
-def slopes(values: Floats, codes: Ints, weights: Floats | None = None) -> Floats:  # (5,)
+
+def slopes(
+    values: Floats, codes: Ints, weights: Floats | None = None, own: OwnProbabilities = own_probabilities
+) -> Floats:  # (5,)
     """Return the quantiles of the posterior of the slope, given labels that were left out.
 
     Parameters
     ----------
-    values : ndarray of shape (r, n, c (c - 1) / 2)
-        Decision values of pairs of classes, in each of r repeats, by classifiers that were trained without the row. NaN
-        in a whole row where it was not left out. Repeats of the same rows count as one.
+    values : ndarray of shape (r, n, q)
+        Decision values, in each of r repeats, by classifiers that were trained without the row. NaN in a whole row
+        where it was not left out. Repeats of the same rows count as one.
     codes : ndarray of int, shape (n,)
         Classes of the rows.
     weights : ndarray of shape (n,), default=None
         Weight of each label; the largest counts as one.
+    own : callable, default=one_vs_one.own_probabilities
+        Returns the probabilities, (s, n), of the rows' own classes by ``(values, codes, slopes)``. The default is for
+        decision values of pairs of classes, q = c (c - 1) / 2.
 
     Returns
     -------
@@ -52,15 +60,33 @@ def slopes(values: Floats, codes: Ints, weights: Floats | None = None) -> Floats
     >>> bool((right > wrong).all())
     True
     """
-    n_repeats, n, n_pairs = values.shape
-    step = max(1, -(-n * n_pairs // MAX_VALUES))
+    posterior = softmax(_log_posterior(values, codes, weights, own))
+    return SLOPES[np.searchsorted(np.cumsum(posterior), QUANTILES)]
+
+
+def log_likelihood(
+    values: Floats, codes: Ints, weights: Floats | None = None, own: OwnProbabilities = own_probabilities
+) -> float:
+    """Return the log likelihood of labels that were left out, averaged over the prior of the slope.
+
+    Parameters are those of :func:`slopes`. It compares settings of a classifier on the same labels: it is exact up to a
+    constant.
+
+    >>> values = np.array([[[1.0], [2.0], [-1.5]]])
+    >>> log_likelihood(values, np.array([0, 0, 1])) > log_likelihood(values, np.array([0, 1, 1]))
+    True
+    """
+    return float(logsumexp(_log_posterior(values, codes, weights, own)))
+
+
+def _log_posterior(values: Floats, codes: Ints, weights: Floats | None, own: OwnProbabilities) -> Floats:  # (s,)
+    """Return the log posterior of each of ``SLOPES``, up to a constant."""
+    n_repeats, n, n_values = values.shape
+    step = max(1, -(-n * n_values // MAX_VALUES))
     some = values[:, ::step]
     repeats, rows = np.nonzero(~np.isnan(some).any(axis=2))
-    tested, own = some[repeats, rows], codes[::step][rows]
     counts = np.ones(len(rows)) if weights is None else weights[::step][rows]
     counts = counts / (n_repeats * counts.max(initial=np.finfo(float).tiny))
-    log_posterior = -0.5 * (np.log(SLOPES / SLOPE) / LOG_SLOPE_SPREAD) ** 2
-    for i, slope in enumerate(SLOPES):
-        shares = class_probabilities(tested, slope, n_classes_of(n_pairs))[np.arange(len(own)), own]
-        log_posterior[i] += POWER * (counts @ np.log(np.maximum(shares, SMALLEST)))
-    return SLOPES[np.searchsorted(np.cumsum(softmax(log_posterior)), QUANTILES)]
+    log_prior = -0.5 * (np.log(SLOPES / SLOPE) / LOG_SLOPE_SPREAD) ** 2
+    shares = own(some[repeats, rows], codes[::step][rows], SLOPES)
+    return np.asarray(log_prior + POWER * np.array([counts @ np.log(np.maximum(each, SMALLEST)) for each in shares]))

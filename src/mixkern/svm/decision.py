@@ -1,6 +1,6 @@
 """Trained decision functions: the result of a solver (`Dual`), and functions of rows (`DecisionFunction`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -58,6 +58,17 @@ class Dual:
         """
         at = self.support if columns is None else np.searchsorted(columns, self.support)
         return K[:, at] @ self.coefficients + self.intercepts
+
+    def by_class(self, codes: Ints) -> Self:
+        """Return the same functions, with the support vectors sorted by class, as libsvm sorts them.
+
+        Parameters
+        ----------
+        codes : ndarray of int, shape (n,)
+            Classes of all training rows.
+        """
+        order = np.argsort(codes[self.support], kind="stable")
+        return replace(self, support=self.support[order], coefficients=self.coefficients[order])
 
 
 @model_part("DecisionFunction")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from mixkern.sampling import class_subsample
+from mixkern.sampling import class_rows, class_subsample
 from mixkern.typing import Floats, Ints, Positions, RandomState
 
 # Variances of a label, in units of the kernel:
@@ -153,10 +153,14 @@ def evidence_C(K: Floats, codes: Ints, weights: Floats | None = None) -> float: 
 def evidence_rows(codes: Ints) -> Positions:
     """Return positions of the labels that the evidence is computed from: all of them, or about a thousand.
 
+    These are of all classes, or of some where there would be fewer than two labels per class.
+
     >>> rows = evidence_rows(np.array([0] * 5_000 + [1]))
     >>> len(rows), 5_000 in rows
     (1001, True)
     """
+    if 2 * len(np.unique(codes)) > MAX_LABELS:
+        return class_rows(codes, MAX_LABELS, RandomState(0))
     return class_subsample(codes, MAX_LABELS, RandomState(0), least=1)
 
 

@@ -163,7 +163,8 @@ def _gave_up(svm: Any) -> str:
 
 def _solved_repaired(svm: Any, K: Floats, y: Any, sample_weight: Floats | None, how: Repair) -> Dual:
     fixed = repaired(K, how)
-    return for_given_rows(_solved(svm, fixed.matrix, y, sample_weight), fixed)
+    dual = for_given_rows(_solved(svm, fixed.matrix, y, sample_weight), fixed)
+    return dual.by_class(y) if isinstance(svm, SVC) else dual
 
 
 def for_given_rows(dual: Dual, fixed: Repaired) -> Dual:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import expit
 
-from mixkern.svm.libsvm import pair_positions
+from mixkern.svm import calibration
+from mixkern.svm.libsvm import n_classes_of, pair_positions
 from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
@@ -94,6 +95,17 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     ndarray of shape (n, c)
     """
     return with_largest(coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
+
+
+def own_probabilities(values: Floats, codes: Ints, slopes: Floats) -> Floats:  # (s, n)
+    """Return the probability of each row's own class, for several slopes."""
+    n_classes, rows = n_classes_of(values.shape[1]), np.arange(len(codes))
+    return np.array([class_probabilities(values, slope, n_classes)[rows, codes] for slope in slopes])
+
+
+def learned_slope(values: Floats, codes: Ints, weights: Floats | None = None) -> float:
+    """Return the slope by decision values of labels that were left out; see :func:`~mixkern.svm.calibration.slope`."""
+    return calibration.slope([calibration.own_values(values, codes, weights)])
 
 
 def averaged_probabilities(
