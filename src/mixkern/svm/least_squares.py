@@ -173,7 +173,12 @@ def class_scores(values: Floats, n_classes: int) -> Floats:  # noqa: ARG001
     return values
 
 
-def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:  # noqa: ARG001
+def class_probabilities(
+    values: Floats,
+    slope: float,
+    n_classes: int,  # noqa: ARG001
+    winner: Ints | None = None,
+) -> Floats:
     r"""Convert decision values to class probabilities, the largest for the predicted class.
 
     .. math:: p_i = \max\{(1 + f_i) / 2, 1 / c\}^t / \sum_j \max\{(1 + f_j) / 2, 1 / c\}^t
@@ -188,7 +193,8 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     array([[0.43, 0.29, 0.14, 0.14]])
     """
     powers = np.exp(slope * _log_estimates(values))
-    return with_largest(powers / powers.sum(axis=1, keepdims=True), values.argmax(axis=1))
+    winner = values.argmax(axis=1) if winner is None else winner
+    return with_largest(powers / powers.sum(axis=1, keepdims=True), winner)
 
 
 def own_probabilities(values: Floats, codes: Ints, slopes: Floats) -> Floats:  # (s, n)

@@ -14,7 +14,7 @@ from mixkern.typing import Floats, Ints
 
 SMALLEST = 1e-7  # probability of a pair: sums of its inverse stay finite
 
-Conversion = Callable[[Floats, float, int], Floats]
+Conversion = Callable[..., Floats]
 
 
 def class_scores(values: Floats, n_classes: int) -> Floats:
@@ -79,7 +79,7 @@ def chosen(scores: Floats) -> np.ndarray:
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
-def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
+def class_probabilities(values: Floats, slope: float, n_classes: int, winner: Ints | None = None) -> Floats:
     r"""Convert decision values of pairs to class probabilities, the largest for the predicted class.
 
     A pair's probability is a sigmoid of its value without offset, so that a value of zero is a half. The pairs are
@@ -88,13 +88,15 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
     .. math:: p_i \propto 1 / (\sum_{j \neq i} 1 / r_{ij} - (c - 2))
 
     With three classes or more the coupling may favour another class than the votes do, rarely and narrowly: the two
-    probabilities are then exchanged, so that the label that is predicted is always the most probable one.
+    probabilities are then exchanged, so that the label that is predicted is always the most probable one. ``winner``
+    are the predicted classes, where they are known.
 
     Returns
     -------
     ndarray of shape (n, c)
     """
-    return with_largest(coupled(values, slope, n_classes), chosen(class_scores(values, n_classes)))
+    winner = chosen(class_scores(values, n_classes)) if winner is None else winner
+    return with_largest(coupled(values, slope, n_classes), winner)
 
 
 def own_probabilities(values: Floats, codes: Ints, slopes: Floats) -> Floats:  # (s, n)
@@ -122,7 +124,8 @@ def averaged_probabilities(
     n_classes : int
         c.
     convert : callable, default=class_probabilities
-        Returns class probabilities by ``(values, slope, n_classes)``, the largest for the predicted class.
+        Returns class probabilities by ``(values, slope, n_classes)``, the largest for the predicted class; with the
+        predicted classes as a fourth argument, these are not computed again.
 
     Examples
     --------
@@ -133,7 +136,7 @@ def averaged_probabilities(
     total = convert(values, slopes[0], n_classes)
     winner = total.argmax(axis=1)  # by every slope: only the last bits of the mean may favour another class
     for slope in slopes[1:]:
-        total = total + convert(values, slope, n_classes)
+        total = total + convert(values, slope, n_classes, winner)
     return with_largest(total / len(slopes), winner)
 
 
@@ -143,11 +146,15 @@ def with_largest(shares: Floats, winner: Ints) -> Floats:  # (n, c)
     >>> with_largest(np.array([[0.5, 0.3, 0.2]]), np.array([1]))
     array([[0.3, 0.5, 0.2]])
     """
-    shares, rows, top = shares.copy(), np.arange(len(shares)), shares.argmax(axis=1)
-    shares[rows, winner], shares[rows, top] = shares[rows, top], shares[rows, winner]
+    top = shares.argmax(axis=1)
+    rows = np.flatnonzero(top != winner)
+    if not len(rows):
+        return shares
+    shares, own, other = shares.copy(), winner[rows], top[rows]
+    shares[rows, own], shares[rows, other] = shares[rows, other], shares[rows, own]
     # Of two equal probabilities, the one of the chosen class is larger by the last bit.
-    is_tie = shares.argmax(axis=1) != winner
-    shares[is_tie, winner[is_tie]] = np.nextafter(shares[is_tie].max(axis=1), 2)
+    ties = rows[shares[rows].argmax(axis=1) != own]
+    shares[ties, winner[ties]] = np.nextafter(shares[ties].max(axis=1), 2)
     return shares
 
 

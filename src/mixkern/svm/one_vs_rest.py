@@ -33,7 +33,7 @@ def class_scores(values: Floats, n_classes: int) -> Floats:
     return values[:, 0] if n_classes == 2 else values
 
 
-def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
+def class_probabilities(values: Floats, slope: float, n_classes: int, winner: Ints | None = None) -> Floats:
     r"""Convert decision values to class probabilities, the largest for the predicted class.
 
     Each value becomes a probability by a sigmoid without offset, and the probabilities of three or more classes are
@@ -55,7 +55,7 @@ def class_probabilities(values: Floats, slope: float, n_classes: int) -> Floats:
         shares = np.column_stack([1 - second, second])
     else:  # by logarithms: all sigmoids may be too small for a float
         shares = softmax(log_expit(slope * values), axis=1)
-    return with_largest(shares, chosen(class_scores(values, n_classes)))
+    return with_largest(shares, chosen(class_scores(values, n_classes)) if winner is None else winner)
 
 
 def own_values(values: Floats, codes: Ints, weights: Floats | None = None) -> OwnValues:

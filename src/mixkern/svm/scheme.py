@@ -29,8 +29,10 @@ class Scheme(Protocol):
     def class_scores(self, values: Floats, n_classes: int) -> Floats:  # (n,) or (n, c)
         """Return the scores of the classes."""
 
-    def class_probabilities(self, values: Floats, slope: float, n_classes: int) -> Floats:  # (n, c)
-        """Return the probabilities of the classes."""
+    def class_probabilities(
+        self, values: Floats, slope: float, n_classes: int, winner: Ints | None = None
+    ) -> Floats:  # (n, c)
+        """Return the probabilities of the classes; the predicted ones need not be computed where they are known."""
 
 
 class LearnedScheme(Scheme, Protocol):
