@@ -176,6 +176,23 @@ def test_the_root_of_the_base_kernel(base):
     np.testing.assert_allclose(G[:, root.landmarks] @ root.coefficients(v), left.T @ v, rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "base", [RBFKernel(2.0), RBFKernel(50.0), RBFKernel(0.3), RWMKernel(MIXTURE, 0.5)], ids=["2", "50", "0.3", "rwm"]
+)
+def test_rows_of_the_graph_have_their_coordinates_already(base):
+    kernel = LaplacianKernel(base, X)
+    root = kernel.deformation.root
+    own = root.own_coordinates(len(X))
+    assert (own is None) == (len(root.landmarks) < len(X))
+    if own is not None:
+        np.testing.assert_allclose(own, kernel.coordinates(X)[: len(own)], rtol=0, atol=1e-7)
+    for order in (slice(None), slice(None, None, -1)):  # those of the graph, and the same in another order
+        rows = X[order]
+        general = kernel(np.vstack([rows, NEW]))[:70, :70]
+        np.testing.assert_allclose(kernel(rows), general, rtol=0, atol=1e-11)
+    assert (kernel(X) == kernel(X).T).all()
+
+
 def test_blocks_of_the_root(monkeypatch):
     expected = LaplacianKernel(RBFKernel(0.3), X).deformation
     assert len(expected.energy) < len(X)

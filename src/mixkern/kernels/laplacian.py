@@ -62,6 +62,10 @@ class TriangularRoot:
         """Solutions w of F_1 w = k, for the kernel between landmarks and rows."""
         return solve_triangular(self.factor, columns, lower=True, check_finite=False)
 
+    def own_coordinates(self, n: int) -> Floats | None:  # (n, n)
+        """Coordinates of all n rows of the matrix, without solving for them; None where the rank is lower."""
+        return self.factor[np.argsort(self.landmarks)].T if len(self.landmarks) == n else None
+
     def coefficients(self, values: Floats) -> Floats:
         """Coefficients v with v' k = values' w for every row."""
         return solve_triangular(self.factor, values, lower=True, trans=1, check_finite=False)
@@ -87,6 +91,11 @@ class SpectralRoot:
     def coordinates(self, columns: Floats) -> Floats:
         """U' k over the roots of the absolute eigenvalues."""
         return (self.vectors.T @ columns) / np.sqrt(np.abs(self.values))[:, None]
+
+    def own_coordinates(self, n: int) -> Floats | None:  # (m, n)  # noqa: ARG002
+        """Coordinates of all rows of the matrix, those of the positive part."""
+        positive = self.values > 0
+        return np.sqrt(self.values[positive])[:, None] * self.vectors[:, positive].T
 
     def coefficients(self, values: Floats) -> Floats:
         """Coefficients v with v' k = values' w for every row."""
@@ -352,6 +361,10 @@ class LaplacianKernel(Kernel):
         a, b = self._read(X), None if Y is None else self._read(Y)
         if not self._is_deformed():
             return self.base(a, b)
+        own = self.deformation.root.own_coordinates(len(self._graph_rows)) if b is None and self._is_graph(a) else None
+        if own is not None:  # the first two terms of the formula cancel
+            half = self.half(own)
+            return half.T @ half
         left = self.coordinates(a)
         if b is None:
             half = self.half(left)
@@ -400,6 +413,10 @@ class LaplacianKernel(Kernel):
         if not 0 <= float(self.ratio) < np.inf:
             raise KernelError(f"ratio must be a number, 0 or more, but it is {self.ratio!r}.")
         return bool(self.ratio)
+
+    def _is_graph(self, rows: Any) -> bool:
+        """Whether rows are those of the graph, in the same order."""
+        return np.array_equal(np.asarray(rows, dtype=float), np.asarray(self._graph_rows, dtype=float))
 
     def _landmarks(self) -> Any:
         """Rows of the graph that the coordinates of others are computed from."""
