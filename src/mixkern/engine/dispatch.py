@@ -18,7 +18,7 @@ from mixkern.threads import available_threads
 from mixkern.typing import Codes, Floats
 
 # Up to this many squares of differences, starting threads takes longer than the work.
-_SMALL_WORK = 200_000
+_SMALL_WORK = 2_000_000
 # Rows of A that kernel_times computes at a time: bounds its memory, and lets Ctrl-C interrupt it in between.
 _ROWS_AT_A_TIME = 2**16
 # Distances of one component of low rank that are held at a time: 8 MiB.
