@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 from mixkern.advice.cross_validation import left_out_predictions, n_repeats_of, repeated_folds
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
+from mixkern.errors import ignored_warnings
 from mixkern.estimators import MixtureSVC
 from mixkern.sampling import class_subsample
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
@@ -104,7 +105,9 @@ def cross_validated_gain(
 
 def baseline_predictions(numbers: Floats, codes: Ints, kept: Positions, out: Positions) -> Ints:
     """Train scikit-learn's SVC on the rows that are kept, and predict the classes of those left out."""
-    return np.asarray(SVC(C=BASELINE_C).fit(numbers[kept], codes[kept]).predict(numbers[out]), dtype=np.intp)
+    with ignored_warnings(UserWarning):  # that many classes may be a regression
+        svc = SVC(C=BASELINE_C).fit(numbers[kept], codes[kept])
+    return np.asarray(svc.predict(numbers[out]), dtype=np.intp)
 
 
 def _interval(
