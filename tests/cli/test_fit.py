@@ -4,6 +4,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mixkern import MixtureSVC, datasets, estimated_accuracy, load
@@ -79,18 +80,17 @@ def test_labels_that_may_be_mistaken_are_named(run, written):
     assert f"Labels that may be mistaken: {first}" in run("fit", path, "--target", "species").stdout
 
 
-@pytest.mark.slow
 def test_many_classes_are_noted(run, written):
     random = np.random.RandomState(0)
     y = np.repeat(np.arange(101), 2)
     X = 9 * random.standard_normal((101, 2))[y] + random.standard_normal((202, 2))
-    lines = [f"{a:.4f},{b:.4f},class {label}" for (a, b), label in zip(X, y, strict=True)]
-    table = written("table.csv", "\n".join(["a,b,label", *lines]) + "\n")
-    result = json.loads(run("fit", table, "--target", "label", "--no-estimate", "--json").output)
+    table = written(pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": [f"class {code}" for code in y]}))
+    result = json.loads(run("fit", table, "--target", "label", "--no-estimate", "--json").stdout)
     [note] = [note for note in result["notes"] if "101 classes" in note]
     assert "a decision function for each of them against all others. Up to 100 classes, there is one" in note
 
 
+@pytest.mark.slow
 def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):
     given = []
 
