@@ -99,7 +99,7 @@ def compare(n: int, d: int, max_iter: int | None = None, n_iter: int = 0) -> int
 
 
 def iteration_cost(n: int, d: int) -> None:
-    """Print the time of one E- and M-step, relative to the two matrix products in it."""
+    """Print the time of one E-step, relative to the two matrix products that expanded squares would need."""
     X = rows(n, d)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -111,7 +111,7 @@ def iteration_cost(n: int, d: int) -> None:
     with ThreadPool(2) as pool:
         step = min(seconds(lambda: expectation(table, posterior, pool)) for _ in range(5))
     product = min(seconds(lambda: (theta @ phi) @ phi.T) for _ in range(5))
-    print(f"  {n:>7} x {d:>2}: {step / product:.1f} times the two dgemm in it ({1e3 * step:.1f} ms)", flush=True)
+    print(f"  {n:>7} x {d:>2}: {step / product:.1f} times two dgemm of expanded squares ({1e3 * step:.1f} ms)", flush=True)
 
 
 def factor_rows(n: int, d: int, k: int = 5, q: int = 8) -> np.ndarray:
