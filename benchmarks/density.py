@@ -111,7 +111,7 @@ def iteration_cost(n: int, d: int) -> None:
     with ThreadPool(2) as pool:
         step = min(seconds(lambda: expectation(table, posterior, pool)) for _ in range(5))
     product = min(seconds(lambda: (theta @ phi) @ phi.T) for _ in range(5))
-    print(f"  {n:>7} x {d:>2}: {step / product:.1f} times two dgemm of expanded squares ({1e3 * step:.1f} ms)", flush=True)
+    print(f"  {n:>7} x {d:>2}: {step / product:.1f} times two dgemm by expansion ({1e3 * step:.1f} ms)", flush=True)
 
 
 def factor_rows(n: int, d: int, k: int = 5, q: int = 8) -> np.ndarray:
