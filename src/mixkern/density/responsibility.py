@@ -1,4 +1,4 @@
-"""Parts that all E-steps share: features of rows, categories, and responsibilities."""
+"""Parts of the E-step in NumPy: categories, and the features and responsibilities of factors."""
 
 import numpy as np
 from scipy.sparse import csr_array
