@@ -30,9 +30,8 @@ WORTHWHILE = 0.9
 # Large tiles whiten less often, which matters for many columns; small ones divide a small matrix among threads.
 # Multiples of GROUP.
 LARGE_TILE, TILE, SMALL_TILE = 288, 192, 96
-# A matrix from this size on, of rows with more than so many columns, is cut into large tiles.
-LARGE, MANY_FEATURES = 2**22, 8
-SMALL = 2**19  # size below which it is cut into small ones
+SMALL = 2**19  # size of a matrix below which it is cut into small tiles
+MANY_FEATURES = 8  # columns beyond which it is cut into large ones
 # Whitened coordinates of both sides of a tile that are held at a time: half of a second-level cache of one megabyte.
 WHITENED = 2**16
 
@@ -108,7 +107,7 @@ def plan(pairs: Pairs, rtol: float, *, is_matrix: bool) -> Plan:
     ``is_matrix`` tells whether columns must be brought back to their order.
     """
     orders, (n, m), d = skipping(pairs, rtol, is_matrix=is_matrix), pairs.shape, pairs.whiteners.shape[1]
-    tile = LARGE_TILE if n * m >= LARGE and d > MANY_FEATURES else TILE if n * m >= SMALL else SMALL_TILE
+    tile = SMALL_TILE if n * m < SMALL else LARGE_TILE if d > MANY_FEATURES else TILE
     chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(d, 1))))
     a, b = orders or (None, None)
     return Plan(tile, chunk, a, b)
