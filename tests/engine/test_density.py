@@ -11,7 +11,8 @@ from mixkern.errors import EngineError, EngineTypeError
 
 NAN = np.nan
 BUILDS = [None, *(core().isas() if core() else ())]  # None is the reference
-SIZES = [(0, 2, 3), (1, 1, 1), (1, 3, 9), (7, 2, 3), (97, 5, 10), (523, 4, 2), (541, 3, 17)]  # blocks have 512 rows
+LARGE = pytest.param(541, 3, 17, marks=pytest.mark.slow)
+SIZES = [(0, 2, 3), (1, 1, 1), (1, 3, 9), (7, 2, 3), (97, 5, 10), (523, 4, 2), LARGE]  # blocks have 512 rows
 
 
 @pytest.fixture(params=BUILDS, ids=str)

@@ -240,6 +240,7 @@ def test_a_model_file_predicts_the_same(tmp_path):
         np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
 
 
+@pytest.mark.slow
 def test_pairs_of_many_classes_in_a_file_stay_pairs(tmp_path, monkeypatch):
     X, _, few = table()
     with monkeypatch.context() as patch:
