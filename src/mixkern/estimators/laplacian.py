@@ -20,9 +20,10 @@ class LaplacianSVC(MixtureSVC):
 
     Each row is connected with its nearest neighbours, and decision functions that change along the edges of this graph
     are penalised. The penalty is built into the kernel, which is deformed: a C-SVM with the deformed kernel solves the
-    same problem as the Laplacian SVM, and handles several classes and new rows. Any kernel can be deformed; with
-    ``"rwm"``, the mixture is used as well as the graph. The defaults differ from those of :class:`MixtureSVC`, because
-    with the graph a local Euclidean kernel and a large C were more accurate (docs/estimators.md has the figures).
+    same problem as the Laplacian SVM, and handles several classes and new rows; with more than 100 classes it is a
+    least-squares SVM, as in :class:`MixtureSVC`. Any kernel can be deformed; with ``"rwm"``, the mixture is used as
+    well as the graph. The defaults differ from those of :class:`MixtureSVC`, because with the graph a local Euclidean
+    kernel and a large C were more accurate (docs/estimators.md has the figures).
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from mixkern.threads import single_threaded_algebra
 from mixkern.typing import Floats, Ints, Positions
 from mixkern.validation import AUTO, POSITIVE, Rule
 
-MAX_COEFFICIENTS = 2**26  # of all functions: these take half a GB, and the training about 2 GB
+MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,8 +462,9 @@ class MixtureSVC(AvoidingClassifier):
             - ``similarity``: the kernel between the two rows; if it is a blend, ``euclidean`` [d], ``mixture`` [d] and
               ``membership`` [d] are its parts,
             - ``pull``: the part of the score, positive for the label and negative for the next one,
-            - ``score`` [d]: the sum of the pulls, which is the decision between these two classes. It is positive, but
-              with three classes or more negative in the rare case that other pairs outvoted this one.
+            - ``score`` [d]: the sum of the pulls, which is the decision between these two classes; with more than 100
+              classes, half the difference of their decisions against the others. It is positive, but with three
+              classes or more negative in the rare case that other pairs outvoted this one.
 
             By ``"component"``, the most responsible one first:
 
