@@ -3,13 +3,14 @@
 import os
 import sys
 from subprocess import run
+from threading import Event, Timer
 
 import pytest
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mixkern import VBMixture, datasets
-from mixkern.threads import available_threads, single_threaded_algebra, thread_pool
+from mixkern.threads import ThreadPool, available_threads, single_threaded_algebra, thread_pool
 
 
 def blas_threads():
@@ -31,6 +32,22 @@ def test_fits_in_parallel_threads_leave_no_limit_behind():
     X, _ = datasets.make_ripley(n=300, random_state=0)
     Parallel(4, backend="threading")(delayed(VBMixture(5, tol=0.1).fit)(X[: 50 + 10 * i]) for i in range(20))
     assert blas_threads() == before
+
+
+def test_an_error_cancels_tasks_that_have_not_begun():
+    begun, is_released = [], Event()
+
+    def work(i):
+        begun.append(i)
+        is_released.wait(60)
+
+    pool = ThreadPool(1)
+    futures = [pool.submit(work, i) for i in range(50)]
+    Timer(0.2, is_released.set).start()  # after the pool has begun to end
+    with pytest.raises(KeyError), pool:
+        raise KeyError
+    assert len(begun) < 50
+    assert all(future.done() for future in futures)
 
 
 @pytest.mark.parametrize("limit", [thread_pool, single_threaded_algebra])

@@ -1,5 +1,7 @@
 """Labels that others contradict, against trainings without each label and Bayes' rule."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -155,3 +157,14 @@ def test_many_labels_are_sampled(monkeypatch):
     found = mistaken_labels(IRIS.X, IRIS.few_labels(per_class=30, random_state=0))
     assert found.n_labels == 90
     assert 30 <= found.n_examined <= 33
+
+
+def test_labels_that_are_numbers_are_written_as_numbers():
+    iris = datasets.load("iris")
+    y = np.full(150, -1)
+    y[::5] = np.unique(iris.y, return_inverse=True)[1][::5] + 3
+    reasons = mistaken_labels(iris.X, y, 5).table["reason"].tolist()
+    assert len(reasons) == 5
+    for reason in reasons:
+        assert re.match(r"others predict [345] with", reason)
+        assert "int64" not in reason

@@ -229,8 +229,9 @@ def _most_probable(targets: Floats, codes: Ints) -> tuple[float, float]:
 def _reason(K: Floats, codes: Ints, names: Any, positions: Positions, at: int, doubts: Doubts) -> str:
     """Write why a label is doubted as a sentence: what others predict, and the most similar labelled rows."""
     nearest = [other for other in np.argsort(-K[at], kind="stable") if other != at][:N_NEIGHBOURS]
-    near = ", ".join(f"position {positions[other]} ({names[codes[other]]!r})" for other in nearest)
+    labels = names.tolist()  # numbers as those of Python
+    near = ", ".join(f"position {positions[other]} ({labels[codes[other]]!r})" for other in nearest)
     return (
-        f"others predict {names[doubts.likely[at]]!r} with {percent(doubts.support[at])}; most similar: {near}. "
+        f"others predict {labels[doubts.likely[at]]!r} with {percent(doubts.support[at])}; most similar: {near}. "
         f"Probability of a mistake: {percent(doubts.probability[at])}."
     )

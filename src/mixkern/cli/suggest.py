@@ -198,7 +198,6 @@ def _show(result: dict[str, Any], step: str) -> None:
         click.echo("\n" + " ".join(result["accuracy"]["in_words"]))
     if "output" in result:
         click.echo(f"\nThese rows, to be labelled: {result['output']}")
-    if "output" in result:
         click.echo(f"\nLabel them there in column {result['target']!r}, then: {step}")
         return
     click.echo(

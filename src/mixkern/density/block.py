@@ -6,7 +6,7 @@ within a component. Priors, the mixture and the bound are given to the user in t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -182,7 +182,7 @@ class Block:
     values: Floats  # (d, n), column by column; NaN where missing
     codes: Floats  # (e, n)
     weights: Floats | None  # (n,)
-    missing: Positions = field(default_factory=lambda: np.arange(0))  # (m,) of all rows, or (n, m) one by one, if known
+    missing: Positions  # (m,) of all rows, or (n, m) one by one; empty where rows are not grouped by their gaps
 
     @property
     def is_scattered(self) -> bool:
