@@ -1,12 +1,13 @@
 # Every target prepares what it needs: on a fresh clone `make test` is the only thing to type.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
-# One thread of linear algebra for each of pytest's processes, which take all cores.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# One thread of linear algebra for each of pytest's processes, which take all cores; many small matrices need no more.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-all test-arm setup lint docs bench sanitize clean
+.PHONY: help demo test test-all test-arm test-gpu test-lowest setup lint docs wheels bench bench-scale sanitize clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,10 +15,14 @@ help:
 	@echo "make test      the quick tests, doctests and documentation examples, under three minutes on two cores"
 	@echo "make test-all  all tests, as CI runs them"
 	@echo "make test-arm  the engine's tests for aarch64, cross-compiled and emulated; as CI runs them, on Debian"
+	@echo "make test-lowest  the quick tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-gpu  the tests that need an NVIDIA GPU and CuPy; elsewhere they are skipped"
 	@echo "make setup     only the .venv, with mixkern, mixkern-study, all extras and development tools"
 	@echo "make lint      ruff and mypy"
-	@echo "make docs      the documentation, into docs/_build/html"
+	@echo "make docs      the documentation with its gallery, into docs/_build/html; links are checked"
+	@echo "make wheels    the source distribution and the wheels for Linux on x86-64 and aarch64, into dist; on Debian"
 	@echo "make bench     speed, as ratios against a peer in the same run"
+	@echo "make bench-scale  twenty million rows on two Dask workers, and 100 million generated ones; minutes, 1.7 GB of disk"
 	@echo "make sanitize  the engine's tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean     remove .venv and everything built"
 
@@ -34,6 +39,25 @@ test-all: $(READY)
 test-arm: $(READY)
 	.ci/test-arm $(BIN)/python
 
+# In an environment of its own, made anew: an installed version would be kept where it is high enough. Old libraries
+# call functions that are deprecated in the newest ones that they depend on themselves.
+test-lowest: $(READY)
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest/venv
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		| sed 's/>=/==/' >build/lowest/build.txt
+	$(BIN)/uv pip install --quiet --python build/lowest/venv/bin/python --resolution lowest-direct --build-constraints build/lowest/build.txt \
+		--config-setting build-dir=build/lowest/objects --editable '.[all]' --editable study --group test
+	$(PYTEST:$(BIN)/%=build/lowest/venv/bin/%) -W default::DeprecationWarning -W default::PendingDeprecationWarning -m 'not slow'
+
+wheels: $(READY)
+	$(BIN)/python -m pip install --quiet --group release
+	.ci/wheels $(BIN)
+
+# In one process: a GPU is shared, and each process would compile its kernels.
+test-gpu: $(READY)
+	$(BIN)/python -m pytest -m gpu
+
 setup: $(READY)
 
 lint: $(READY)
@@ -42,11 +66,16 @@ lint: $(READY)
 	$(BIN)/mypy
 
 docs: $(READY)
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build/html
+	rm -rf docs/_build/html
+	$(ONE_THREAD) $(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks scale
 
 # Installed apart, and run without the .pth files of .venv, which would lead to the ordinary build.
 sanitize: $(READY)
@@ -57,7 +86,7 @@ sanitize: $(READY)
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 MIXKERN_SANITIZED=1 $(BIN)/python -S -m pytest -p no:xdist tests/engine
 
 clean:
-	rm -rf $(VENV) build dist docs/_build
+	rm -rf $(VENV) build dist docs/_build docs/gallery
 
 # The stamp is written last, so an interrupted set-up is taken up again.
 $(READY): pyproject.toml study/pyproject.toml CMakeLists.txt $(wildcard src/mixkern/engine/core/* src/mixkern/*/__init__.py)

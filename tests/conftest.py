@@ -1,10 +1,16 @@
-"""Fixtures for tests that need a fresh interpreter."""
+"""Fixtures for tests that need a fresh interpreter, or a GPU."""
 
 import json
 import subprocess
 import sys
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+from mixkern import device
 
 # Runs snippets in forks of one process, so that the imports of "setup", which take seconds, are made once.
 SERVER = """
@@ -55,3 +61,62 @@ def fresh_interpreter():
         return json.loads(done.stdout)
 
     return run
+
+
+@cache
+def _module(name):
+    """Import a module of this folder, which is no package."""
+    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class FakeGPU:
+    """A GPU that NumPy plays; see fake_gpu.py."""
+
+    def __init__(self, module):
+        self.cupy = sys.modules["cupy"]
+        self.array, self.tensor = (lambda values: module.ndarray(np.array(values))), module.Tensor
+        self.types = module.ndarray, module.Tensor
+
+    def host(self, values):
+        """Copy an array or tensor to the host."""
+        return np.array(values.host)
+
+
+class RealGPU:
+    """A GPU, with CuPy and, where it is installed, PyTorch."""
+
+    def __init__(self):
+        import cupy
+
+        self.cupy, self.array = cupy, cupy.asarray
+
+    @property
+    def tensor(self):
+        """Copy an array to a tensor on the GPU."""
+        torch = pytest.importorskip("torch")
+        return lambda values: torch.as_tensor(np.asarray(values), device="cuda")
+
+    @property
+    def types(self):
+        """Types of arrays and tensors."""
+        return self.cupy.ndarray, pytest.importorskip("torch").Tensor
+
+    def host(self, values):
+        """Copy an array or tensor to the host."""
+        return values.get() if isinstance(values, self.cupy.ndarray) else values.cpu().numpy()
+
+
+@pytest.fixture(params=["fake", pytest.param("cuda", marks=pytest.mark.gpu)])
+def gpu(request, monkeypatch):
+    """A GPU, played by NumPy in every test, and a real one where there is one; settings are restored."""
+    monkeypatch.setattr(device._State, "settings", device.Settings())
+    if request.param == "cuda":
+        yield RealGPU()
+        return
+    module = _module("fake_gpu")
+    module.install(monkeypatch)
+    yield FakeGPU(module)
+    device._made_streams.cache_clear()

@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```", re.MULTILINE | re.DOTA
 PROMISE = re.compile(r"^print\((.*)\)  # (.+)$", re.MULTILINE)
 LINK = re.compile(r"""(?:\]\(|href="|src=")(?!https?:)([^)"#]+)[)"#]""")
 PROMPT = "$ "
-QUICK = ("datasets.md", "start.md", "tables.md")  # the others are slow
+QUICK = ("datasets.md", "tables.md")  # the others are slow
 
 
 def blocks(page):

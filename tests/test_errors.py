@@ -24,6 +24,7 @@ def test_a_message_has_a_hint_for_each_surface():
     error = TableError("It is text.", hint=hint(python="Drop it: X.drop().", cli="Drop it: --drop."))
     assert str(error) == error.on("python") == "It is text. Drop it: X.drop()."
     assert error.on("cli") == "It is text. Drop it: --drop."
+    assert error.text == "It is text."
     assert TableError("It is text.", hint=hint(python="Drop it.")).on("cli") == "It is text."
 
 

@@ -12,7 +12,8 @@ PACKAGE = Path(mixkern.__file__).parent
 # Lowest first; rooms on one line do not import each other.
 ORDER = [
     {"errors", "wording", "typing"},
-    {"imports", "validation", "sampling", "threads", "whole_file"},
+    {"arguments"},
+    {"imports", "partitions", "validation", "device", "sampling", "threads", "whole_file"},
     {"fitting", "notebook", "parts"},
     {"nodes", "trials"},
     {"engine", "encoding"},
@@ -21,13 +22,15 @@ ORDER = [
     {"density"},
     {"kernels"},
     {"svm"},
-    {"explain"},
+    {"explain", "export"},
     {"estimators"},
     {"search"},
     {"advice"},
+    {"distributed"},
     {"plot"},
     {"report"},
-    {"labelling"},
+    {"web"},
+    {"labelling", "serving"},
     {"cli"},
     {"__main__"},
 ]

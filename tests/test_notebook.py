@@ -72,12 +72,28 @@ def test_a_classifier_shows_what_was_learned(kind):
     facts = learned(model)
     assert facts["Columns"] == "2 continuous, 1 categorical, 3 gaps"
     k = model.mixture_.n_components
-    assert facts["Density"] == f"{k} component{'s' * (k > 1)}, from 60 rows"
+    assert facts["Density"] == f"{k} component{'s' * (k > 1)}, full covariances, from 60 rows"
     assert "gamma=" in facts["Kernel"]
     assert float(facts["C"]) == pytest.approx(getattr(model, "C_", model.C), rel=1e-3)
     assert int(facts["Support vectors"].split()[0]) == len(model.support_)
     assert facts["Labels"] == f"high: {N_HIGH}, low: {20 - N_HIGH}"
     assert model.n_labels_.tolist() == [N_HIGH, 20 - N_HIGH]
+
+
+def test_the_accuracy_is_that_of_labels_which_fit_has_left_out():
+    model = MixtureSVC(density=SMALL, random_state=0).fit(TABLE, Y)
+    share = model.left_out_accuracy_
+    assert share * 20 == pytest.approx(round(share * 20))  # of twenty labels, in one draw of folds
+    text = learned(model)["Accuracy"]
+    assert text == f"{100 * share:.0f} % of left-out labels; for other rows: estimated_accuracy(model, X, y)"
+    model.set_params(probability=False).fit(TABLE, Y)  # leaves no labels out, or only to weigh the S3VM
+    assert model.left_out_accuracy_ is None
+    assert "Accuracy" not in learned(model)
+
+
+def test_families_of_covariances():
+    model = MixtureSVC(density=VBMixture(2, covariance_type="diag", random_state=0), random_state=0).fit(TABLE, Y)
+    assert "diag covariances" in learned(model)["Density"]
 
 
 def test_the_shares_of_a_blend_add_up():
@@ -93,7 +109,7 @@ def test_other_estimators():
     assert learned(MixtureOneClassSVM(density=SMALL, nu=0.2).fit(TABLE))["nu"] == "0.2"
     mixture = Mixture([1.0], [[0.0]], [[[1.0]]])
     facts = learned(MixtureOneClassSVM("rbf", density=mixture).fit([[0.0], [1.0], [2.0]]))
-    assert (facts["Density"], facts["Columns"]) == ("1 component", "1 continuous")
+    assert (facts["Density"], facts["Columns"]) == ("1 component, full covariances", "1 continuous")
 
 
 def test_a_density():

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from types import GenericAlias, SimpleNamespace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pytest
@@ -121,6 +122,16 @@ def test_fields_have_the_annotated_types(wrong):
     model_part("Thing")(Thing)
     with pytest.raises(ModelFileError, match=f"its {next(iter(wrong))} is not valid"):
         part_type("Thing").from_parts(good() | wrong)
+
+
+def test_a_type_of_arrays_may_be_an_alias():
+    """As in NumPy 2.5, which has ``type NDArray[T] = ...``; this works in Python 3.11, too."""
+    number = TypeVar("number")
+    alias = SimpleNamespace(__value__=np.ndarray[tuple[Any, ...], np.dtype[number]])
+    floats = GenericAlias(alias, (np.float64,))
+    assert parts._has_type(np.zeros(2), floats)
+    assert not parts._has_type(np.zeros(2, int), floats)
+    assert not parts._has_type([0.0], floats)
 
 
 def test_own_methods_come_first():

@@ -14,7 +14,7 @@ PACKAGE = Path(mixkern.__file__).parent
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "cli")
 MODULES = ["mixkern", *(f"mixkern.{room}" for room in ROOMS)]
 NAMES = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
-EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "skops", "jinja2", "click", "rich")
+EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "skops", "jinja2", "click", "rich", "onnx")
 
 
 def is_value(found):

@@ -5,11 +5,12 @@ import sys
 from subprocess import run
 from threading import Event, Timer
 
+import numpy as np
 import pytest
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mixkern import VBMixture, datasets
+from mixkern import MixtureSVC, TableEncoder, VBMixture, datasets
 from mixkern.threads import ThreadPool, available_threads, single_threaded_algebra, thread_pool
 
 
@@ -183,3 +184,27 @@ def test_a_forked_process_fits_and_predicts_after_its_parent():
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
     done = run([sys.executable, "-c", FORKED], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_neither_a_fit_nor_a_prediction_depends_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    table = datasets.load("heart")
+    y = table.few_labels(per_class=8, random_state=0)
+
+    def found(**settings):
+        encoder = TableEncoder(continuous=table.continuous, categorical=table.categorical)
+        model = MixtureSVC(encoder=encoder, random_state=0, **settings).fit(table.X, y)
+        density, kernel = model.mixture_, model.kernel_
+        values = [density.means, density.covariances, *density.categories, kernel.share, kernel.gamma, model.dual_coef_]
+        values.append(model.novelty(table.X))
+        if settings:  # linear algebra of several threads changes the last digits of the S3VM
+            values += [model.decision_function(table.X), model.predict_proba(table.X)]
+        return [np.asarray(each).tobytes() for each in values]
+
+    with threadpool_limits(3):
+        n_threads, many = available_threads(), [found(), found(unlabelled="ignore")]
+    with threadpool_limits(1):
+        assert available_threads() == 1
+        assert [found(), found(unlabelled="ignore")] == many
+    assert n_threads == min(3, os.process_cpu_count() if hasattr(os, "process_cpu_count") else n_threads)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from mixkern.errors import InterruptedWarning, MixkernWarning, OptionError, hint, warn
+from mixkern import device
+from mixkern.errors import DeviceWarning, InterruptedWarning, MixkernWarning, OptionError, hint, warn
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, run_tasks
 
 
@@ -55,6 +56,18 @@ def test_warnings_of_other_processes_are_issued_in_this_one():
     assert [each.message.on("cli") for each in caught] == ["Task 0. Help.", "Task 1. Help."]
     with pytest.raises(MixkernWarning, match="Task 0"):  # as by the filters of the tests
         list(run_tasks(task, [("Task 0.",), ("Task 1.",)], 2))
+
+
+def test_settings_reach_other_processes():
+    with device.config(dtype="float64"):
+        assert list(run_tasks(device.gpu_dtype, [(), ()], 2)) == [np.float64, np.float64]
+    assert list(run_tasks(device.gpu_dtype, [(), ()], 2)) == [np.float32, np.float32]  # the processes are the same
+
+
+def test_a_gpu_that_another_process_does_not_have(monkeypatch):
+    monkeypatch.setattr(device._State, "settings", device.Settings("cuda", "float64"))
+    with pytest.warns(DeviceWarning, match="so the CPU is used"):
+        assert list(run_tasks(device.on_gpu, [(), ()], 2)) == [False, False]
 
 
 def test_all_trials_are_collected_and_shown():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         advice,
         datasets,
         density,
+        distributed,
         encoding,
         estimators,
         explain,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mixkern.advice.advise import advise
     from mixkern.advice.suggest import suggest
     from mixkern.density import DensitySearch, Mixture, VBMixture
+    from mixkern.device import config
     from mixkern.encoding import TableEncoder, prepare_table
     from mixkern.estimators import (
         LaplacianSVC,
@@ -47,6 +49,8 @@ _NAMES = {
     "advice": ("advise", "estimated_accuracy", "mistaken_labels", "suggest"),
     "datasets": (),
     "density": ("DensitySearch", "Mixture", "VBMixture"),
+    "device": ("config",),
+    "distributed": (),
     "encoding": ("TableEncoder", "prepare_table"),
     "engine": (),
     "estimators": (
@@ -89,8 +93,10 @@ __all__ = [
     "__version__",
     "advice",
     "advise",
+    "config",
     "datasets",
     "density",
+    "distributed",
     "encoding",
     "estimated_accuracy",
     "estimators",

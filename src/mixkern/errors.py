@@ -1,7 +1,7 @@
 """Errors and warnings, one class per cause; each message has a hint for Python and one for the command line.
 
 All errors derive from :class:`MixkernError` and, except :class:`DatasetError`, from the built-in error that fits. All
-warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined in :mod:`mixkern.fitting`.
+warnings derive from :class:`MixkernWarning`; ``NotConvergedWarning`` is defined in ``mixkern.fitting``.
 """
 
 import inspect
@@ -55,11 +55,15 @@ class Message(Exception):  # noqa: N818 -- the base of warnings, too
         self.hint = hint or Hint()
         self.row = row
 
+    @property
+    def text(self) -> str:
+        """The text, without a hint."""
+        text = str(self.args[0])
+        return text if self.row is None else text.replace("{row}", f"row {self.row + 1} (counted from 1)")
+
     def on(self, surface: Surface) -> str:
         """Return the text, followed by the hint for Python or for the command line."""
-        text, step = str(self.args[0]), getattr(self.hint, surface)
-        if self.row is not None:
-            text = text.replace("{row}", f"row {self.row + 1} (counted from 1)")
+        text, step = self.text, getattr(self.hint, surface)
         separator = "" if not step or step.startswith("\n") else " "
         return f"{text}{separator}{step}"
 
@@ -101,6 +105,10 @@ class NotATableError(TableError):
 
 class EmptyTableError(TableError):
     """A table without rows or without columns."""
+
+
+class PartitionError(TableError):
+    """A pass over the partitions of a table that has failed: a partition that cannot be read, or lost workers."""
 
 
 class ColumnNameError(TableError):
@@ -187,12 +195,20 @@ class ModelFileError(MixkernError, ValueError):
     """A file that is not a model, is damaged, comes from a newer version, or holds types that are not trusted."""
 
 
+class ExportError(MixkernError, ValueError):
+    """A model that cannot be written in another format: it has a part that the format cannot express."""
+
+
 class JournalError(MixkernError, ValueError):
     """A file that is no journal of labels, or an answer that it cannot record."""
 
 
 class OptionError(MixkernError, ValueError):
     """A parameter has a value that is not allowed."""
+
+
+class ArgumentError(OptionError, TypeError):
+    """A method was called with an argument that it does not take, or without one that it needs."""
 
 
 class DatasetError(MixkernError):
@@ -253,6 +269,10 @@ class DensityChoiceWarning(MixkernWarning):
 
 class DrawnRowsWarning(MixkernWarning):
     """There are more rows than an estimator can use, and a subsample was drawn."""
+
+
+class DeviceWarning(MixkernWarning):
+    """No GPU can be used, or not for a computation; the CPU does the work."""
 
 
 class InterruptedWarning(MixkernWarning):

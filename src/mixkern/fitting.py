@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
+from mixkern.arguments import bound
 from mixkern.errors import MixkernWarning, OptionError, hint
 from mixkern.validation import FLAG, at_least
 
@@ -50,9 +51,11 @@ def all_or_nothing(
     >>> counter.count, counter.inverse
     (2, 0.5)
     """
+    parameters = signature(method)
 
     @wraps(method)
     def learn(self: _Estimator, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        bound(parameters, method.__name__, self, args, kwargs)
         copy = object.__new__(type(self))
         vars(copy).update(vars(self))
         result = method(copy, *args, **kwargs)
@@ -190,10 +193,7 @@ def in_stages(n: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, 
 
         @wraps(fit)
         def fit_in_stages(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-            try:
-                given = parameters.bind(*args, **kwargs).arguments
-            except TypeError:
-                return fit(*args, **kwargs)  # Python's own error, which names the method
+            given = bound(parameters, fit.__name__, args[0], args[1:], kwargs).arguments
             with given["self"]._progress("stage", n, given["X"], given.get("y")):  # noqa: SLF001
                 return fit(*args, **kwargs)
 

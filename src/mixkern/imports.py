@@ -19,8 +19,12 @@ EXTRA_OF = {
     "python_calamine": "excel",
     "click": "cli",
     "rich": "cli",
-    "starlette": "label",
-    "uvicorn": "label",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "dask": "dask",
+    "distributed": "dask",
+    "cupy": "gpu",
+    "onnx": "onnx",
 }
 STOPPED = 128 + signal.SIGINT  # exit code after Ctrl-C, as in shells
 

@@ -290,7 +290,14 @@ def _as_annotated(value: Any, hint: Any, name: str) -> Any:
     return tuple(value) if typing.get_origin(hint) is tuple else value
 
 
+def _expanded(hint: Any) -> Any:
+    """Return what an alias stands for; from NumPy 2.5 on, the type of arrays is one."""
+    meaning = getattr(typing.get_origin(hint), "__value__", None)
+    return hint if meaning is None else meaning[typing.get_args(hint)]
+
+
 def _has_type(value: Any, hint: Any) -> bool:
+    hint = _expanded(hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return True

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from mixkern.device import Settings, current_settings, using
 from mixkern.errors import InterruptedWarning, issue, warn
 from mixkern.fitting import Task
 from mixkern.typing import Floats
@@ -31,8 +32,8 @@ def run_tasks(
     """Yield ``function(*task)`` for each task, in the order of the tasks.
 
     One after the other, a task begins when its result is needed. In parallel, results are yielded as soon as those
-    before them are; closing the generator cancels the remaining tasks. Warnings of other processes are issued in this
-    one, where the user has set filters for them.
+    before them are; closing the generator cancels the remaining tasks. Other processes have the settings of
+    ``mixkern.config`` of this one. Their warnings are issued in this one, where the user has set filters for them.
 
     >>> list(run_tasks(pow, [(2, 3), (3, 2)], n_jobs=None))
     [8, 9]
@@ -40,7 +41,8 @@ def run_tasks(
     if not is_parallel(n_jobs):
         yield from (function(*task) for task in tasks)
         return
-    calls = (delayed(_recorded)(os.getpid(), function, *task) for task in tasks)
+    pid, settings = os.getpid(), current_settings()
+    calls = (delayed(_recorded)(pid, settings, function, *task) for task in tasks)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     try:
         for result, messages in results:
@@ -53,13 +55,16 @@ def run_tasks(
             results.close()
 
 
-def _recorded(pid: int, function: Callable[..., _Result], *task: Any) -> tuple[_Result, list[Warning]]:
+def _recorded(
+    pid: int, settings: Settings, function: Callable[..., _Result], *task: Any
+) -> tuple[_Result, list[Warning]]:
     """Return the result of a task, and the warnings that it issued in another process than the given one."""
     if os.getpid() == pid:
         return function(*task), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = function(*task)
+        with using(settings):
+            result = function(*task)
     return result, [each.message for each in caught if isinstance(each.message, Warning)]
 
 

@@ -1,5 +1,6 @@
 """Numbers, names and lists in messages and reports."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -30,6 +31,23 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     shown = [repr(item) for item in items]
     rest = len(shown) - limit
     return ", ".join(shown) if rest <= 0 else f"{', '.join(shown[:limit])} and {rest} more"
+
+
+def names_argument(names: Iterable[str]) -> str:
+    """Return names as they are typed in a shell, for an option that takes names with commas between them.
+
+    A name that holds a comma, begins with a quote, or begins or ends with a blank is put in double quotes.
+
+    >>> print(names_argument(["age", "town"]), names_argument(["price, EUR", 'a"b']))
+    age,town '"price, EUR",a"b'
+    """
+    return shlex.quote(",".join(map(quoted_name, names)))
+
+
+def quoted_name(name: str) -> str:
+    """Return a name as it is written in a list with commas: in double quotes where it needs them."""
+    is_plain = name and "," not in name and not name.startswith('"') and name == name.strip()
+    return name if is_plain else '"' + name.replace('"', '""') + '"'
 
 
 def counted(n: int, noun: str) -> str:

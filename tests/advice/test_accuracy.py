@@ -76,6 +76,21 @@ def test_suggested_labels_count_in_their_own_way(model, y):
     assert estimated_accuracy(model, HEART.X, y, source=["random"] * len(HEART.y)) == plain
 
 
+def test_labels_of_whole_components_are_no_evidence(model, y):
+    """Mistaken labels that were given by one answer do not raise the estimate, which counts the others alone."""
+    plain = estimated_accuracy(model, HEART.X, y)
+    more, source = np.array(y, dtype=object), np.full(len(y), None, dtype=object)
+    classes = set(HEART.y)
+    rows = np.array([i for i, label in enumerate(more) if label not in classes][:100])
+    more[rows], source[rows] = model.predict(HEART.X)[rows], "component"  # all agree with the classifier
+    counted = estimated_accuracy(model, HEART.X, more)
+    untested = estimated_accuracy(model, HEART.X, more, source=source)
+    assert (untested.n_labels, untested.n_tested) == (plain.n_labels, plain.n_tested)
+    assert counted.n_labels == plain.n_labels + 100
+    assert np.diff(untested.interval) > np.diff(counted.interval)
+    assert abs(untested.value - plain.value) < abs(counted.value - plain.value)
+
+
 def test_all_rows_labelled(model):
     estimate = estimated_accuracy(model, HEART.X, HEART.y)
     assert 0.75 < estimate.value < 0.95

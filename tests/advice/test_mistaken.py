@@ -100,6 +100,12 @@ def test_a_slip_is_found_and_explained():
     assert list(found.table["probability"]) == sorted(found.table["probability"], reverse=True)
 
 
+def test_numbers_are_written_as_those_of_python():
+    y = datasets.load("wine").few_labels(per_class=20, random_state=0)
+    y[slip := int((y == 1).argmax())] = 3
+    assert f"\n  position {slip}, 3: others predict 1 with" in str(mistaken_labels(datasets.load("wine").X, y, n=1))
+
+
 @pytest.mark.slow
 def test_most_of_the_top_are_slips_and_without_slips_none_stands_out():
     hits, calm = [], []

@@ -49,8 +49,8 @@ def test_sources_are_members_or_none():
 
 def test_an_unknown_word_is_named_with_its_row_and_the_nearest():
     expected = (
-        r"^source holds 'sugested' in row 2 \(counted from 1\), but expected is 'suggested', 'random' or a gap\. "
-        r"Did you mean 'suggested'\? Use None where it is not recorded\.$"
+        r"^source holds 'sugested' in row 2 \(counted from 1\), but expected is 'suggested', 'random', "
+        r"'component' or a gap\. Did you mean 'suggested'\? Use None where it is not recorded\.$"
     )
     with pytest.raises(LabelError, match=expected):
         suggested_labels(["random", "sugested", None, None], CODES)

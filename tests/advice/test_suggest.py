@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture
 from mixkern.advice import suggest, suggested_rows, suggestion_table
-from mixkern.advice.suggest import Pool
+from mixkern.advice.suggest import Pool, Suggester
 from mixkern.errors import LabelError, NotATableError, OptionError
 
 N_CLUSTERS = 6
@@ -103,6 +103,37 @@ def test_rows_that_labels_leave_undecided_are_preferred():
     mixture = Mixture([1.0], [[0.0]], [[[1.0]]])
     rows = np.array([[-2.0], [2.0], [-1.4], [0.0], [1.4]])
     assert suggested_rows(rows, mixture, 1, [0, 1, -1, -1, -1]).tolist() == [3]
+
+
+@pytest.mark.parametrize(("labels", "share"), [([], 0.9), ([3, 3], 0.6)])
+def test_kernel_without_labels_of_two_classes(table, labels, share):
+    X, _, mixture = table
+    suggester = Suggester.of(X, mixture, np.random.RandomState(0))
+    kernel = suggester.kernel_for(np.arange(len(labels)), np.array(labels))
+    assert (kernel.share, kernel.gamma) == (share, suggester.kernel.gamma)
+
+
+def test_the_best_row_by_the_formulas(table):
+    X, y, mixture = table
+    rows, labelled = X[::3], np.arange(0, 80, 9)
+    classes = y[::3] % 3
+    codes = np.full(len(rows), -1)
+    codes[labelled] = classes[labelled]
+    suggester = Suggester.of(rows, mixture, np.random.RandomState(0))
+    K = suggester.kernel_for(labelled, codes[labelled])(rows)
+    # Uncertainty: one minus the margin of a regression on the classes, noise 0.1.
+    targets = np.eye(3)[codes[labelled]]
+    centred = targets - targets.mean(axis=0)
+    among = K[np.ix_(labelled, labelled)]
+    means = targets.mean(axis=0) + K[:, labelled] @ np.linalg.solve(among + 0.1 * np.eye(len(labelled)), centred)
+    means = np.sort(means, axis=1)
+    uncertainty = 1 - np.clip(means[:, -1] - means[:, -2], 0, 1)
+    # Reduction of the variances, noise 0.2, of the rows without a label.
+    inner = np.linalg.inv(among + 0.2 * np.eye(len(labelled)))
+    covariance = K - K[:, labelled] @ inner @ K[labelled]
+    left = np.flatnonzero(codes < 0)
+    gain = [uncertainty[j] ** 2 * (covariance[left, j] ** 2).sum() / (covariance[j, j] + 0.2) for j in left]
+    assert suggester.suggested(1, codes, np.random.RandomState(0)).tolist() == [left[np.argmax(gain)]]
 
 
 # ---------------------------------------------------------------- equal rows, gaps, categories

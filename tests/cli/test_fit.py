@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,7 @@ def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     low, high = found["accuracy"]["interval"]
     assert low < found["accuracy"]["value"] <= high
     notes = read_model(place).notes
+    assert notes.pop("command") == "mixkern fit people.csv --target churn -o a.mixkern"
     assert notes == {key: value for key, value in found.items() if key not in ("model", "notes")}
     model = load(place)
     assert (found["components"], found["support_vectors"]) == (model.mixture_.n_components, len(model.support_))
@@ -90,6 +92,19 @@ def test_many_classes_are_noted(run, written):
     assert "a decision function for each of them against all others. Up to 100 classes, there is one" in note
 
 
+def test_many_labels_are_noted(run, written, monkeypatch):
+    monkeypatch.setattr("mixkern.cli.fit.MixtureSVC", partial(MixtureSVC, max_labels=20, n_landmarks=10))
+    iris = datasets.load("iris")
+    path = written(iris.X.assign(species=iris.y))
+    result = json.loads(run("fit", path, "--target", "species", "--no-estimate", "--json").stdout)
+    [note] = [note for note in result["notes"] if "150 labels" in note]
+    assert note == (
+        "There are 150 labels, and decision functions are sums over 10 of the labelled rows. Up to 20 labels, an SVM "
+        "is trained on the kernel matrix of all of them."
+    )
+    assert result["support_vectors"] == 10
+
+
 @pytest.mark.slow
 def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):
     given = []
@@ -103,10 +118,10 @@ def test_sources_of_labels(run, people, written, tmp_path, monkeypatch):
     how[0], how[1], how[6], how[89] = "random", " suggested", "suggested", "random"  # the last has no label
     plain = json.loads(run("fit", written(people), "--target", "churn", "--json").stdout)
     assert (plain["source_column"], plain["ignored"]) == (None, [])
-    assert plain["label_sources"] == {"random": 0, "suggested": 0, "unknown": 30}
+    assert plain["label_sources"] == {"random": 0, "suggested": 0, "component": 0, "unknown": 30}
     found = json.loads(run("fit", written(people.assign(label_source=how)), "--target", "churn", "--json").stdout)
     assert (found["source_column"], found["ignored"]) == ("label_source", ["label_source"])
-    assert found["label_sources"] == {"random": 1, "suggested": 2, "unknown": 27}
+    assert found["label_sources"] == {"random": 1, "suggested": 2, "component": 0, "unknown": 27}
     assert found["columns"] == ["age", "town"]
     assert given == [[None] * 90, [None if word is None else word.strip() for word in how]]
     notes = read_model(tmp_path / "mine.mixkern").notes
@@ -118,7 +133,7 @@ def test_another_column_of_sources(run, people, written):
     options = ("--target", "churn", "--source", "how", "--json", "--no-estimate")
     found = json.loads(run("fit", path, *options).stdout)
     assert (found["source_column"], found["ignored"]) == ("how", ["how"])
-    assert found["label_sources"] == {"random": 30, "suggested": 0, "unknown": 0}
+    assert found["label_sources"] == {"random": 30, "suggested": 0, "component": 0, "unknown": 0}
     assert "label_source" in found["columns"]
     done = run("fit", path, "--target", "churn", "--source", "hwo", code=1)
     assert "has no column 'hwo'. Did you mean 'how'?" in done.stderr
@@ -128,8 +143,9 @@ def test_another_column_of_sources(run, people, written):
 def test_a_source_with_a_typo(run, people, written, tmp_path):
     path = written(people.assign(label_source=["random", "randm", *[None] * 88]))
     assert run("fit", path, "--target", "churn", code=1).stderr == (
-        "Error: Column 'label_source' holds 'randm' in row 2 (counted from 1), but expected is 'suggested', 'random' "
-        "or a gap. Did you mean 'random'? Correct the cell. If the column has another meaning, name it in --drop.\n"
+        "Error: Column 'label_source' holds 'randm' in row 2 (counted from 1), but expected is 'suggested', 'random', "
+        "'component' or a gap. Did you mean 'random'? Correct the cell. If the column has another meaning, name it in "
+        "--drop.\n"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
 

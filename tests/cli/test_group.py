@@ -96,7 +96,9 @@ def test_a_bug_stays_a_bug(failing):
 
 def test_a_typo_has_code_2(run, table):
     assert "No such command 'prdict'. Did you mean 'predict'?" in run("prdict", code=2).stderr
-    assert "No such option '--tagret'" in run("look", table, "--tagret", "churn", code=2).stderr.replace(": ", " ", 1)
+    message = run("look", table, "--tagret", "churn", code=2).stderr
+    assert "No such option" in message
+    assert "--tagret" in message
     assert "Missing option '--target'" in run("fit", table, code=2).stderr
 
 

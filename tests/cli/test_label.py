@@ -174,6 +174,15 @@ def test_typed_labels_are_recorded_once(run, table, typed):
     assert sources == {int(line["row"]): line["label_source"] for line in lines if line["kauf"]}
 
 
+def test_fit_notes_labels_that_it_does_not_use(run, table, tmp_path):
+    labelled(table, {0: "ja", 1: "nein", 20: "ja", 21: "nein"})
+    run("label", table, "--export", tmp_path / "kunden2.csv")
+    table.write_bytes((tmp_path / "kunden2.csv").read_bytes())
+    note = f"The labels in kunden.labels are not used. To learn from them: --labels {tmp_path / 'kunden.labels'}"
+    assert note in run("fit", table, "--target", "kauf", "--no-estimate").stderr
+    assert "are not used" not in run("fit", table, "--labels", tmp_path / "kunden.labels", "--no-estimate").stderr
+
+
 def test_label_from_is_merge(run, table, typed):
     path, _ = typed
     assert "3 labels of 40 rows" in run("label", table, "--from", path, "--target", "kauf").stdout

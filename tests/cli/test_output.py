@@ -119,6 +119,14 @@ def test_nothing_is_said_in_a_pipe(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_nothing_is_shown_beside_json(screen):
+    with click.Context(click.Command("fit")) as context:
+        context.params["as_json"] = True
+        with byte_progress("Reading") as on_progress, spinner("Learning"):
+            on_progress(1, 2)
+    assert screen.getvalue() == ""
+
+
 def test_a_bar_goes_away_when_something_fails(screen):
     with pytest.raises(ZeroDivisionError), byte_progress("Reading"):
         raise ZeroDivisionError

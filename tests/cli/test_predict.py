@@ -1,5 +1,6 @@
 """``mixkern predict``: labels of every row in a table of any format, written whole or not at all."""
 
+import csv
 import gzip
 import json
 import sys
@@ -75,6 +76,35 @@ def test_summary_in_text_and_json(run, model, table, assessed, tmp_path):
     assert found == {"table": "people.csv", "output": str(output), "rows": 90, "labels": counts, "notes": []}
     text = run("predict", model, table, "-o", output).stdout
     assert text == f"90 rows: {counts['no']} of 'no', {counts['yes']} of 'yes'.\nLabelled table: {output}\n"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_unsure_rows_are_left_empty(run, model, table, assessed, tmp_path, name, monkeypatch):
+    output, limit = tmp_path / name, float(assessed["probability"].median())
+    monkeypatch.setattr(table_module, "BLOCK", 7)  # some blocks have no label at all
+    done = run("predict", model, table, "-o", output, "--abstain", limit)
+    found = pd.read_csv(output, dtype=str) if name == "out.csv" else pd.read_parquet(output)
+    is_empty = assessed["probability"] < limit
+    assert found["label"].isna().tolist() == is_empty.tolist()
+    assert found["label"][~is_empty].tolist() == assessed["label"][~is_empty].tolist()
+    assert found["probability"].map(float).tolist() == pytest.approx(assessed["probability"].tolist(), rel=1e-12)
+    n = int(is_empty.sum())
+    assert f". {n} labels left empty: their probability is below {limit:g}.\n" in done.stdout
+    found = json.loads(run("predict", model, table, "-o", output, "--abstain", limit, "--json").stdout)
+    assert (found["rows"], found["empty"]) == (90, n)
+    assert found["labels"] == assessed["label"][~is_empty].value_counts().sort_index().to_dict()
+
+
+def test_all_rows_may_be_unsure(run, model, table, tmp_path):
+    done = run("predict", model, table, "-o", tmp_path / "out.csv", "--abstain", "1")
+    assert done.stdout.startswith("90 rows: no label. 90 labels left empty: their probability is below 1.\n")
+    assert pd.read_csv(tmp_path / "out.csv")["label"].isna().all()
+
+
+@pytest.mark.parametrize("wrong", ["0", "1.5", "-0.2", "most"])
+def test_a_wrong_limit_is_refused(run, model, table, tmp_path, wrong):
+    assert "--abstain" in run("predict", model, table, "-o", tmp_path / "out.csv", "--abstain", wrong, code=2).stderr
+    assert not list(tmp_path.glob("out*"))
 
 
 def test_json_and_the_table_do_not_share_a_stream(run, model, table):
@@ -425,3 +455,23 @@ def test_sources_of_labels_stay_in_the_table(run, model, people, written, tmp_pa
     assert list(found) == [*people, "label_source", "label", "probability", "component", "novelty"]
     assert found["label_source"].isna().sum() == 60
     assert "Row 2 is predicted as" in run("explain", model, path, "--row", 2).stdout
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blank_lines_of_a_single_column_are_rows(run, tmp_path, end):
+    ages = [f"{30 + 4 * (i % 2) + 0.1 * (i % 7):.1f}" for i in range(40)]
+    labels = ["no" if i % 2 == 0 else "yes" for i in range(40)]
+    training = tmp_path / "training.csv"
+    training.write_text("\n".join(["age,churn", *map(",".join, zip(ages, labels, strict=True))]))
+    run("fit", training, "--target", "churn", "-o", tmp_path / "a.mixkern", "--no-estimate")
+    rows = [ages[0], "", ages[1], "", "", ages[2]]
+    (tmp_path / "one.csv").write_bytes(end.join(["age", *rows, "", ""]).encode())
+    done = run("predict", tmp_path / "a.mixkern", tmp_path / "one.csv", "-o", tmp_path / "out.csv")
+    assert "3 blank lines were read as rows with a gap" in done.stderr
+    with (tmp_path / "out.csv").open(newline="") as file:
+        header, *found = csv.reader(file)
+    assert [row[0] for row in found] == rows
+    assert [row[1] for row in found if row[0]] == ["no", "yes", "no"]
+    only = run("predict", tmp_path / "a.mixkern", tmp_path / "one.csv", "--only").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in only] == ["1", "2", "3", "4", "5", "6"]
+    assert header[0] == "age"

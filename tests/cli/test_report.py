@@ -1,10 +1,14 @@
 """``mixkern report``: a page about a model and its table."""
 
+import hashlib
 import json
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mixkern import load
 from mixkern.report import write_model_report
 
 
@@ -95,3 +99,29 @@ def test_the_estimate_is_that_of_fit(run, table, tmp_path):
     page = (tmp_path / "a.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
     for sentence in fitted["accuracy"]["in_words"]:
         assert sentence in page
+
+
+def test_a_name_that_ends_with_md_is_a_card(run, model, table, tmp_path):
+    card = tmp_path / "card.md"
+    assert run("report", model, table, "-o", card).stdout == f"Card: {card}\n"
+    text = card.read_text("utf-8")
+    for path, name in ((table, "table"), (model, "model file")):
+        assert f"| SHA-256 of the {name} | {hashlib.sha256(path.read_bytes()).hexdigest()} |" in text
+    assert "```text\nmixkern fit people.csv --target churn\n```" in text
+    assert "## What it must not be used for" in text
+
+
+@pytest.mark.slow
+def test_the_command_of_a_card_fits_the_same_model(run, people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people.assign(id=range(90), town=people["town"].fillna("-9")).to_csv("a b.csv", index=False)
+    options = ["--drop", "id", "--gap", "-9", "--seed", "3", "--no-estimate", "-o", "x.mixkern"]
+    run("fit", "a b.csv", "--target", "churn", *options)
+    before = load("x.mixkern")
+    run("report", "x.mixkern", "a b.csv", "-o", "card.md")
+    command = Path("card.md").read_text("utf-8").partition("```text\n")[2].partition("\n```")[0]
+    assert command == "mixkern fit 'a b.csv' --target churn -o x.mixkern --no-estimate --drop id --gap -9 --seed 3"
+    Path("x.mixkern").unlink()
+    run(*shlex.split(command)[1:])
+    rows = people[["age", "town"]]
+    assert (load("x.mixkern").predict_proba(rows) == before.predict_proba(rows)).all()

@@ -178,4 +178,4 @@ def test_sources_in_other_files(run, people, tmp_path):
     rows = pd.read_parquet(tmp_path / "next.parquet")
     assert rows["label_source"].tolist() == ["suggested"] * 4 + ["random"]
     found = json.loads(run("fit", tmp_path / "a.parquet", "--target", "churn", "--no-estimate", "--json").stdout)
-    assert found["label_sources"] == {"random": 30, "suggested": 0, "unknown": 0}
+    assert found["label_sources"] == {"random": 30, "suggested": 0, "component": 0, "unknown": 0}

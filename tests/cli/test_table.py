@@ -103,10 +103,10 @@ def test_sources_of_labels(read, people):
     assert (data.source_column, data.ignored) == ("label_source", ("label_source",))
     assert data.X.column_names == ["age", "town"]
     assert data.source[:3].tolist() == ["random", None, "suggested"]
-    assert data.source_counts == {"random": 1, "suggested": 0, "unknown": 29}  # row 3 has no label
+    assert data.source_counts == {"random": 1, "suggested": 0, "component": 0, "unknown": 29}  # row 3 has no label
     bare, _ = read(frame, target=None)
     assert bare.X.column_names == ["age", "town", "churn"]
-    assert bare.source_counts == {"random": 0, "suggested": 0, "unknown": 0}
+    assert bare.source_counts == {"random": 0, "suggested": 0, "component": 0, "unknown": 0}
 
 
 @pytest.mark.parametrize("option", ["drop", "keep", "categorical", "target"])

@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -346,3 +347,24 @@ def test_a_terminal_that_lacks_signs(installed, people, tmp_path):
     assert "? [bold]" in printed
     found = installed("look", tmp_path / "a.csv", "--target", "churn", "--json", **environment).stdout
     assert json.loads(found)["classes"] == {"no": 15, "日本": 15}
+
+
+@pytest.mark.slow
+def test_commands_use_no_network(run, table, model, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a command has looked for another machine")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    with pytest.raises(AssertionError):
+        socket.create_connection(("127.0.0.1", 1))
+    for command in (
+        ("look", table, "--target", "churn"),
+        ("suggest", table, "--target", "churn", "-n", 3),
+        ("fit", table, "--target", "churn", "-o", tmp_path / "people.mixkern"),
+        ("predict", model, table, "-o", tmp_path / "out.csv"),
+        ("explain", model, table, "--row", 1),
+        ("report", model, table, "-o", tmp_path / "people.html"),
+    ):
+        run(*command)

@@ -35,16 +35,16 @@ def fit(rows, prior, pool, *, n_init=1, is_progressive=True, seed=0, policy=POLI
 
 @pytest.mark.parametrize("n", [1, FIRST_SAMPLE, FIRST_SAMPLE * GROWTH])
 def test_small_tables_are_taken_whole(n):
-    assert list(samples(n, np.random.RandomState(0), is_progressive=True)) == [None]
+    assert list(samples(make_rows(n), np.random.RandomState(0), is_progressive=True)) == [None]
 
 
 def test_no_samples_unless_progressive():
-    assert list(samples(10**6, np.random.RandomState(0), is_progressive=False)) == [None]
+    assert list(samples(make_rows(10**6), np.random.RandomState(0), is_progressive=False)) == [None]
 
 
 @pytest.mark.parametrize("n", [FIRST_SAMPLE * GROWTH + 1, 200_000])
 def test_samples_grow_and_contain_each_other(n):
-    *parts, last = samples(n, np.random.RandomState(0), is_progressive=True)
+    *parts, last = samples(make_rows(n), np.random.RandomState(0), is_progressive=True)
     assert last is None
     assert len(parts[0]) == FIRST_SAMPLE
     for small, large in pairwise(parts):

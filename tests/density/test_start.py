@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import pairwise_distances_argmin
 
 from mixkern.density.block import InnerRows
-from mixkern.density.start import MOST_INDICATORS, Start, nearest, start_statistics
+from mixkern.density.start import MOST_INDICATORS, Start, distant_rows, nearest, start_statistics
 
 NAN = np.nan
 
@@ -123,6 +124,19 @@ def test_the_nearest_centre_is_that_of_scikit_learn(d, n, is_grid):
     np.testing.assert_array_equal(found, pairwise_distances_argmin(rows, centres))
     sq_distances = ((rows[:, None] - centres) ** 2).sum(axis=2)
     np.testing.assert_allclose(sq_distances[np.arange(n), found], sq_distances.min(axis=1), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 5, 33])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (30, 30), (100, 7), (600, 30)])
+@pytest.mark.parametrize("is_grid", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_distant_rows_are_those_of_scikit_learn(d, n, k, is_grid, is_weighted):
+    random = np.random.default_rng(n + d)
+    X = random.integers(0, 3, size=(n, d)) / 3.0 if is_grid else random.normal(size=(n, d))
+    weights = random.uniform(size=n) if is_weighted else None
+    for seed in range(5):
+        expected, _ = kmeans_plusplus(X, k, sample_weight=weights, random_state=np.random.RandomState(seed))
+        np.testing.assert_array_equal(distant_rows(X, k, weights, np.random.RandomState(seed)), expected)
 
 
 def test_no_row_has_no_nearest_centre():

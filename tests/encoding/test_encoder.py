@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mixkern.encoding import CategoricalColumn, ContinuousColumn, TableEncoder
+from mixkern.encoding.encoder import BLOCK, MANY_BLOCKS
 from mixkern.errors import (
     CellTypeError,
     ColumnChoiceWarning,
@@ -176,8 +177,8 @@ def test_inverse_transform(encoder, people):
     assert back["town"].tolist()[:2] == ["Passau", "Kassel"]
     assert back["town"].isna().tolist() == [False, False, True]
     assert back["is_new"].tolist()[::2] == ["True", "False"]
-    pd.testing.assert_series_equal(back["since"], people["since"])
-    pd.testing.assert_series_equal(back["stay"], people["stay"])
+    pd.testing.assert_series_equal(back["since"], people["since"].astype("datetime64[us]"))
+    pd.testing.assert_series_equal(back["stay"], people["stay"].astype("timedelta64[us]"))
     assert back["empty"].isna().all()
 
 
@@ -626,3 +627,23 @@ def test_a_signalling_nan_is_a_gap(other):
     cells = pd.Series([decimal.Decimal("sNaN"), other], dtype=object)
     encoded = TableEncoder().fit_transform(pd.DataFrame({"a": cells}))
     np.testing.assert_array_equal(np.isnan(encoded[:, 0]), [True, False])
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, pd.DataFrame, lambda X: X.astype(np.float32)])
+def test_many_rows_are_encoded_in_blocks(make):
+    """By several threads, without changing the table; the error of one value is that of a small table."""
+    random = np.random.RandomState(0)
+    n = (MANY_BLOCKS + 1) * BLOCK + 7
+    X = random.standard_normal((n, 3)) * [1.0, 1e-3, 1e3] + [0.0, 5.0, -1e6]
+    X[random.uniform(size=X.shape) < 0.1] = NAN
+    table = make(X)
+    encoder = TableEncoder().fit(make(X[:1000]))
+    before = np.array(table)
+    found = encoder.transform(table)
+    np.testing.assert_array_equal(np.array(table), before)
+    some = np.r_[0:5, BLOCK - 3 : BLOCK + 3, n - 5 : n]
+    np.testing.assert_array_equal(found[some], encoder.transform(make(before[some])))
+    for value, message in ((np.inf, f"1 infinite value, the first in row {n - 1} "), (1e200, "too large|infinite")):
+        X[n - 2, 1] = value
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+            encoder.transform(make(X))

@@ -256,7 +256,7 @@ def test_one_class(y, label):
         ([dt.date(2020, 1, 1), dt.date(2020, 1, 2)], "y holds labels of type date"),
         (np.array(["2020", "2021"], dtype="datetime64[ns]"), r"y holds labels of type datetime64\[ns\]"),
         (np.array([1, 2], dtype="timedelta64[s]"), r"y holds labels of type timedelta64\[s\]"),
-        (pd.Series(pd.to_datetime(["2020", "2021"])), r"y holds labels of type datetime64\[us\]"),
+        (pd.Series(pd.to_datetime(["2020", "2021"])), r"y holds labels of type datetime64\[[un]s\]"),
         (pd.Series(pd.to_datetime(["2020", "2021"], utc=True)), "y holds labels of type Timestamp"),
         (pl.Series([[1], [2]]), "y holds labels of type list"),
     ],

@@ -227,15 +227,6 @@ def test_one_row_of_shares_stands_for_all(isa):
 
 
 @EVERY_ISA
-def test_float32_is_the_rounded_result(isa):
-    rows = separated(0, 300, 20, 3)
-    how = {"whiteners": rows.whiteners, "gamma": 0.1, "_isa": isa}
-    for sides in (rows.one, rows.both):
-        expected = engine.kernel(*sides, **how).astype(np.float32)
-        assert (engine.kernel(*sides, **how, dtype=np.float32) == expected).all()
-
-
-@EVERY_ISA
 @pytest.mark.parametrize("n", [1500, 2053])
 def test_large_results_are_written_past_the_caches(isa, n):
     """More than sixteen megabytes, rows that do not begin at a cache line, and large tiles for the second size."""

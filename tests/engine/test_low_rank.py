@@ -85,7 +85,8 @@ def test_results_of_any_type_and_place(metrics, rows):
     assert engine.distance(rows[0], rows[1], whiteners=metrics[0], out=out) is out
     np.testing.assert_array_equal(out, expected)
     found = engine.distance(rows[0], rows[1], whiteners=metrics[0], dtype=np.float32)
-    np.testing.assert_array_equal(found, expected.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
     nothing = engine.distance(rows[0][:0], rows[1][:0], rows[2], rows[3], whiteners=metrics[0])
     assert nothing.shape == (0, 17)
 

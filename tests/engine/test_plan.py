@@ -72,9 +72,11 @@ def test_one_row_of_shares_skips_components_without_a_share():
     assert found.a.keep.tolist() == [[1, 1] + [0] * 8] * len(found.a.keep)
 
 
-@pytest.mark.parametrize(("n", "d", "tile"), [(2048, 9, 288), (2048, 8, 192), (725, 9, 288), (724, 9, 96), (0, 9, 96)])
-def test_tiles_grow_with_the_matrix(n, d, tile):
-    rows = case(0, n, 1, 2, d)
+@pytest.mark.parametrize(
+    ("n", "d", "tile"), [(2048, 9, 288), (2048, 8, 192), (725, 9, 288), (724, 9, 96), (100, 9, 288)]
+)
+def test_tiles_follow_the_matrix_and_the_work(n, d, tile):
+    rows = case(0, n, 1, 12, d)
     assert plan.plan(check.pairs(*rows.one, None, None, rows.whiteners), 1e-12, is_matrix=True).tile == tile
 
 

@@ -1,5 +1,7 @@
 """The mean of an SVM and an S3VM that avoids unlabelled rows, against the two of them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -180,8 +182,21 @@ def test_one_label_of_each_class_is_enough():
     assert model.predict_proba(IRIS.X).sum(axis=1) == pytest.approx(1.0)
 
 
+def voted(values, n_classes):
+    """Return the class with the most votes of pairs, of equal ones that with the larger sum, row by row."""
+    found = []
+    for row in values:
+        votes = np.zeros((n_classes, 2))
+        for (first, second), value in zip(combinations(range(n_classes), 2), row, strict=True):
+            votes[first if value >= 0 else second, 0] += 1
+            votes[first, 1] += value
+            votes[second, 1] -= value
+        found.append(max(range(n_classes), key=lambda label: tuple(votes[label])))
+    return np.array(found)
+
+
 @pytest.mark.parametrize("data", [IRIS, MOONS], ids=lambda data: data.name)
-def test_slopes_are_those_of_the_mean_of_both(data):
+def test_slopes_and_accuracy_are_those_of_the_mean_of_both(data):
     model, y = fitted(data)
     codes, rows = codes_of(model, y), model.rows_of(data.X)
     labelled = np.flatnonzero(codes >= 0)
@@ -189,7 +204,9 @@ def test_slopes_are_those_of_the_mean_of_both(data):
     folds, share = label_folds(known, 4, 0), model.avoiding_share_
     own = left_out_values(K, known, folds, lambda K, codes, kept: model.solve(K, codes, C=model.C_))
     other = model.avoiding_problem(rows, codes, K).left_out_values(folds)
-    np.testing.assert_array_equal(model.slope_, slopes(((1 - share) * own + share * other)[None], known))
+    values = (1 - share) * own + share * other
+    np.testing.assert_array_equal(model.slope_, slopes(values[None], known))
+    assert model.left_out_accuracy_ == pytest.approx(np.mean(voted(values, len(model.classes_)) == known))
 
 
 def test_weights_of_labels_and_classes_count():

@@ -519,8 +519,16 @@ def test_more_labels_than_rows_allowed_are_kept_all_the_same():
         assert limited_rows(20, CODES, 2).tolist() == [1, 3, 6]
 
 
+def test_of_very_many_labels_some_of_all_classes_are_drawn():
+    codes = np.repeat([0, 1, 2, -1], [9_000, 3_000, 3, 500])
+    with pytest.warns(DrawnRowsWarning, match=r"needed: 5001 of 12003 labelled rows, drawn at random, are used"):
+        found = limited_rows(len(codes), codes, 100)
+    assert np.bincount(codes[found]).tolist() == [3749, 1250, 2]  # two of a class at least
+    assert (np.diff(found) > 0).all()
+
+
 def test_without_labels_any_rows_are_drawn():
-    with pytest.warns(DrawnRowsWarning, match="all 0 labelled rows and 4 others"):
+    with pytest.warns(DrawnRowsWarning, match="would be needed: 4 of them, drawn at random, are used"):
         found = limited_rows(50, None, 4)
     assert len(set(found)) == 4
 

@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, TransductiveSVC, VBMixture
 from mixkern.errors import KernelError, OptionError
 from mixkern.estimators import kernel_factory
-from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.svm import decision
+from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
+from mixkern.svm import decision, evidence_share
 
 N = 40
 
@@ -344,3 +344,13 @@ def test_without_support_vectors_everything_is_the_intercept():
     model = MixtureSVR(epsilon=100.0, random_state=0).fit(NUMBERS, NUMBERS[:, 0])
     assert len(model.support_) == 0
     assert set(model.predict(NUMBERS)) == {model.intercept_[0]}
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2.0, 8)])
+def test_the_share_of_a_blend_follows_from_labels(weights):
+    kernel = BlendKernel(Mixture([0.5, 0.5], [[0.0, 0.0], [2.0, 2.0]], [np.eye(2)] * 2), gamma=0.3, share=0.9)
+    rows, codes = NUMBERS[:8], FEW[:8]
+    plain, mixed = kernel.pair_terms(rows).halves(0.3)
+    found = kernel_factory.evidence_kernel(kernel, rows, codes, weights)
+    assert found.share == pytest.approx(evidence_share(0.6, plain, mixed, codes, weights))
+    assert (found.gamma, found.mixture) == (kernel.gamma, kernel.mixture)

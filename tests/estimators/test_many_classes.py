@@ -106,7 +106,7 @@ def test_decisions_are_those_of_the_solver():
 
 def test_texts_with_gaps_and_a_class_with_one_label():
     X, _, few = table()
-    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame = pd.DataFrame(X, columns=["a", "b"], copy=True)
     frame.loc[::7, "a"] = np.nan
     frame["c"] = np.where(X[:, 0] > 0, "u", "v")
     y = np.array([None if code < 0 else f"class {code}" for code in few], dtype=object)

@@ -172,7 +172,7 @@ def test_unlabelled_rows_help(machine):
     ids=str,
 )
 def test_tables_with_gaps(machine, kernel):
-    table = pd.DataFrame(X2, columns=["a", "b"])
+    table = pd.DataFrame(X2, columns=["a", "b"], copy=True)
     table["c"] = np.where(np.arange(60) % 5 < 3, NAMES[Y2], "cat")
     table.loc[::7, "a"] = np.nan
     table.loc[::6, "c"] = None

@@ -4,9 +4,11 @@ import pickle
 import subprocess
 import sys
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -18,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mixkern import LaplacianSVC, Mixture, MixtureSVC, TableEncoder, VBMixture, datasets
+from mixkern.errors import OptionError
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import BlendKernel, LaplacianKernel, RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import evidence_C, evidence_share
@@ -47,7 +50,7 @@ def hidden(y, per_class=8):
 def mixed(n=60, gaps=False):
     """Two numbers and a text, some of them missing."""
     X, y = blobs(n)
-    table = pd.DataFrame(X, columns=["a", "b"])
+    table = pd.DataFrame(X, columns=["a", "b"], copy=True)
     table["c"] = np.where((np.arange(n) % 4 < 3) == (y == 0), "u", "v")
     if gaps:
         table.loc[::7, "a"] = np.nan
@@ -609,6 +612,54 @@ def test_without_probabilities(heart, encoder):
     y = heart.few_labels(per_class=10, random_state=0)
     model = MixtureSVC(encoder=encoder, random_state=0, probability=False).fit(heart.X, y)
     assert model.assess(heart.X)["probability"].isna().all()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_unsure_rows_have_no_label(heart_model, heart, kind):
+    frames = {"pandas": pd.DataFrame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    X = frames[kind](heart.X[::3].reset_index(drop=True))
+    whole, found = heart_model.assess(X), heart_model.assess(X, abstain=0.8)
+    probability, labels = np.asarray(whole["probability"]), list(nw.from_native(found, eager_only=True)["label"])
+    expected = nw.from_native(whole, eager_only=True)["label"].to_list()
+    assert 0 < (probability < 0.8).sum() < len(probability)
+    for label, other, share in zip(labels, expected, probability, strict=True):
+        assert (label is None) if share < 0.8 else (label == other)
+    for name in ("probability", "component", "novelty"):
+        assert np.array_equal(np.asarray(found[name]), np.asarray(whole[name]))
+    none, all_labels = (nw.from_native(heart_model.assess(X, abstain=share), eager_only=True) for share in (1.0, 1e-9))
+    assert none["label"].is_null().all()
+    assert all_labels["label"].to_list() == expected
+    if kind != "pandas":  # blocks of one table have the same types
+        assert none.schema["label"] == all_labels.schema["label"] == nw.String
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [([3, 7], [3, pd.NA]), ([1.0, 2.0], [1.0, np.nan]), ([False, True], [False, None]), (["a", "b"], ["a", None])],
+)
+def test_empty_labels_of_any_type(classes, expected):
+    rows = np.array([[0.0], [0.1], [5.0], [5.1], [2.55]])
+    y = pd.Series([classes[0]] * 2 + [classes[1]] * 2 + [None], dtype=object)
+    model = MixtureSVC(density=VBMixture(2, random_state=0), random_state=0).fit(rows, y)
+    shares = model.assess(rows)["probability"]
+    labels = model.assess(rows[[0, 4]], abstain=(shares[0] + shares[4]) / 2)["label"]
+    assert shares[4] < shares[0]
+    assert labels[0] == expected[0]
+    assert labels.isna().tolist() == [False, True]
+    categories = MixtureSVC(density=VBMixture(2, random_state=0), random_state=0).fit(rows, y.astype("category"))
+    found = categories.assess(rows[[0, 4]], abstain=(shares[0] + shares[4]) / 2)["label"]
+    assert found.dtype == y.astype("category").dtype
+    assert found.isna().tolist() == [False, True]
+
+
+def test_what_cannot_abstain(heart_model, heart, encoder):
+    for wrong in (0, -0.1, 1.1, "0.8", True):
+        with pytest.raises(OptionError, match="abstain must be a number above 0, and 1 at most or None, but it is"):
+            heart_model.assess(heart.X, abstain=wrong)
+    y = heart.few_labels(per_class=10, random_state=0)
+    model = MixtureSVC(encoder=encoder, random_state=0, probability=False).fit(heart.X, y)
+    with pytest.raises(OptionError, match=r"fitted without them\. Fit it with probability=True\."):
+        model.assess(heart.X, abstain=0.8)
 
 
 # ---------------------------------------------------------------- accuracy stated in README

@@ -342,13 +342,16 @@ def read(content, name):  # noqa: C901
         if names is None:
             if any(cell.strip() for cell in record):
                 names = header(record, end, name)
-        elif len(record) == len(names):
-            rows.append(record)
+        elif len(record) == len(names) or (not record and len(names) == 1):
+            rows.append(record)  # a blank line is a row of a single column, if others follow
             lines.append(line)
         elif record and not (len(names) > 1 and len(record) == 1 and not record[0].strip()):
             raise Refused(wrong_length(record, len(names), line, end, name, delimiter, not rows))
     if error is not None:
         raise Refused(broken(error, name, delimiter))
+    while rows and not rows[-1]:
+        del rows[-1], lines[-1]
+    rows = [row or [""] for row in rows]
     if names is None or not rows:
         raise Refused(f"{name} has a line of column names, but no rows. Expected a line for each row.")
     columns = [[row[i] for row in rows] for i in range(len(names))]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mixkern.errors import TableFileError
+from mixkern.io import text_blocks
 from mixkern.io.dialect import Dialect
 from mixkern.io.text_blocks import LineNumbers, TextBlocks
 
@@ -37,7 +38,24 @@ def test_rows_and_their_lines():
 
 
 def test_blank_lines_before_the_header_and_in_one_column():
-    assert rows_of(b"\n\na\n1\n\n2\n", width=1) == ([["1"], ["2"]], [4, 6])
+    assert rows_of(b"\n\na\n1\n\n2\n", width=1) == ([["1"], [""], ["2"]], [4, 5, 6])
+    rows, lines = rows_of(b'a\n\r\n1\n\n"x\n\ny"\n\n\n""\n 5" \n\n\n', width=1)
+    assert rows == [[""], ["1"], [""], ["x\n\ny"], [""], [""], [""], [' 5" ']]
+    assert lines == [2, 3, 4, 5, 8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 64])
+def test_blank_lines_in_one_column_do_not_depend_on_blocks(end, size, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK", size)
+    random = np.random.RandomState(size)
+    cells = [["", "", "1", "23", "x y"][i] for i in random.randint(5, size=60)]
+    content = end.join(["a", *cells, "9", "", "", ""]).encode()
+    chunks = [content[i : i + size] for i in range(0, len(content), size)]
+    blocks = TextBlocks(chunks, Dialect("csv"), "a.csv", ["a"])
+    assert [row["a"] for block in blocks for row in block.to_pylist()] == [*cells, "9"]
+    assert [blocks.numbers.of(row) for row in range(61)] == list(range(2, 63))
+    assert blocks.n_blank_rows == cells.count("")
 
 
 def test_line_numbers_are_remembered_where_they_jump():
@@ -90,6 +108,8 @@ def test_blank_lines_without_end_are_refused(monkeypatch):
     assert rows == [["1", "2"]] * 3
     with pytest.raises(TableFileError, match=r"a.csv, line 1\d\d\d: there is no row in the 0 MB before this line"):
         rows_of(b"a,b\n1,2\n" + b"\n" * 2000, size=50)
+    with pytest.raises(TableFileError, match=r"there is no row in the 0 MB before this line"):
+        rows_of(b"a\n1\n" + b"\n" * 2000 + b"2\n", width=1, size=50)
 
 
 @pytest.mark.parametrize("size", [10, 100, 1 << 20])

@@ -281,7 +281,11 @@ def test_times_is_the_matrix_times_columns(kernel, V):
 @each_kernel
 def test_single_precision_and_given_memory_on_request(kernel):
     assert kernel(X, dtype=np.float32).dtype == kernel.distance(X, dtype=np.float32).dtype == np.float32
-    np.testing.assert_allclose(kernel(X, dtype=np.float32), kernel(X), rtol=1e-6)
+    np.testing.assert_allclose(kernel(X, dtype=np.float32), kernel(X), rtol=0, atol=2e-6)
+    V = np.random.RandomState(0).standard_normal((7, 2))
+    product = kernel.times(X, X[:7], V, dtype=np.float32)
+    assert product.dtype == np.float32
+    np.testing.assert_allclose(product, kernel(X, X[:7]) @ V, rtol=0, atol=2e-6 * np.abs(V).sum())
     out = np.empty((80, 80))
     assert kernel.distance(X, out=out) is out
     np.testing.assert_array_equal(out, kernel.distance(X))

@@ -127,7 +127,10 @@ def test_it_is_symmetric_with_a_diagonal_of_ones():
     K = BlendKernel(MIXTURE, 0.7)(X)
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_allclose(np.diagonal(K), 1.0, atol=1e-15)
-    assert BlendKernel(MIXTURE, 0.7)(X, dtype=np.float32).dtype == np.float32
+    single = BlendKernel(MIXTURE, 0.7)(X, dtype=np.float32)
+    assert single.dtype == np.float32
+    assert (single == single.T).all()
+    np.testing.assert_allclose(single, BlendKernel(MIXTURE, 0.7)(X), rtol=0, atol=2e-6)
 
 
 def test_the_gradient_is_that_of_differences():

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
@@ -129,10 +130,12 @@ def client():
 
 @pytest.fixture(scope="session")
 def learned():
-    """Wait until a learner has found something."""
+    """Wait until a learner has found something; not every change wakes those who wait."""
 
     def wait(learner, condition):
-        with learner._changed:
-            assert learner._changed.wait_for(lambda: condition(learner), 120), learner.error
+        deadline = time.monotonic() + 120
+        while not condition(learner):
+            assert time.monotonic() < deadline, learner.error
+            time.sleep(0.01)
 
     return wait

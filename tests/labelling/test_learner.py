@@ -198,7 +198,7 @@ def test_each_model_is_passed_on(running, table, truth, learned):
 def test_a_failure_is_kept_as_a_sentence_and_the_next_update_repairs_it(running, table, truth, learned, monkeypatch):
     labels = Labels(truth, ROWS)
     with monkeypatch.context() as patched:
-        patched.setattr(learner_module, "accuracy_of", lambda *_: 1 / 0)
+        patched.setattr(learner_module, "accuracy_of", lambda *_, **__: 1 / 0)
         learner = running(table, labels)
         learned(learner, lambda each: each.error)
         assert learner.error == "ZeroDivisionError: division by zero"

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import time
 import urllib.parse
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,9 @@ import pytest
 from mixkern.labelling import Journal, LabelServer, LabelSession, LabelTable
 from mixkern.labelling import server as server_module
 from mixkern.labelling import session as session_module
-from mixkern.labelling.access import HEADERS, MOST_BYTES
 from mixkern.labelling.answers import Answers
 from mixkern.labelling.learner import Structure
+from mixkern.web.guard import HEADERS, MOST_BYTES
 
 pytestmark = pytest.mark.slow  # servers and threads
 
@@ -232,14 +233,14 @@ def test_static_files_have_their_types(stranger):
 def test_a_body_that_is_declared_as_too_large_is_refused(anna):
     found = anna.send("POST", "/api/classes", b"x" * (MOST_BYTES + 1), {"Content-Type": "application/json"})
     assert found.status == 413
-    assert error_of(found) == "The request is too large."
+    assert error_of(found) == "The request is too large: 1 MiB are allowed."
 
 
 def test_a_body_of_chunks_that_is_too_large_is_refused(anna):
     headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
     found = anna.send("POST", "/api/classes", headers=headers, chunks=[b" " * 65536] * (MOST_BYTES // 65536 + 2))
     assert found.status == 413
-    assert error_of(found) == "The request is too large."
+    assert error_of(found) == "The request is too large: 1 MiB are allowed."
     assert found.headers["content-security-policy"] == HEADERS["content-security-policy"]
 
 
@@ -514,6 +515,15 @@ def test_a_wrong_password_or_name_is_refused(guarded, fields):
     assert found.status == 403
     assert "set-cookie" not in found.headers
     assert b"The name or the password is wrong." in found.body
+
+
+def test_wrong_passwords_wait_for_each_other(guarded, monkeypatch):
+    monkeypatch.setattr(server_module, "LOG_IN_S", 0.1)
+    start = time.monotonic()
+    with ThreadPoolExecutor(5) as pool:
+        found = list(pool.map(lambda i: guarded.send("POST", "/login", *form(user="anna", password=f"{i}")), range(5)))
+    assert [each.status for each in found] == [403] * 5
+    assert time.monotonic() - start >= 5 * 0.1
 
 
 def test_a_password_is_needed_for_the_api_and_there_is_no_token(guarded):

@@ -396,6 +396,9 @@ def test_a_component_is_labelled_and_undone_as_a_whole(open_session, structure):
     assert n == len(expected) > 3
     assert session.labels == {0: "no"} | dict.fromkeys(expected, "yes")
     assert {each.source for each in session.journal.events()[1:]} == {"component"}
+    labelled = [row for row in session.labels if row != 0]
+    assert set(session.sources()[labelled]) == {"component"}
+    assert session._label_state().is_untested.sum() == n
     assert len(session.undo("anna", "u")) == n
     assert session.labels == {0: "no"}
     assert session.next_row("ben")[0] != 0

@@ -46,7 +46,39 @@ def test_every_model_has_a_panel_with_its_accuracy(models):
     assert titles(figure) == expected
 
 
-def test_without_test_rows_there_are_names_alone(models):
+def test_without_test_rows_accuracies_are_those_of_rows_without_a_label(models):
+    figure = plot.compare_decisions(models, X, Y, truth=TRUTH, resolution=20)
+    expected = [f"{name}: {100 * model.score(X[20:], TRUTH[20:]):.1f} % correct" for name, model in models.items()]
+    assert titles(figure) == expected
+    gap = X.copy()
+    gap[30, 1] = np.nan  # is not drawn, and not predicted
+    there = np.setdiff1d(np.arange(20, len(X)), [30])
+    named = {"Neighbours": models["Neighbours"]}
+    share = 100 * named["Neighbours"].score(X[there], TRUTH[there])
+    assert titles(plot.compare_decisions(named, gap, Y, truth=TRUTH, resolution=20)) == [
+        f"Neighbours: {share:.1f} % correct"
+    ]
+
+
+def test_tables_of_many_columns_are_projected():
+    iris = datasets.load("iris")
+    y = iris.few_labels(per_class=8, random_state=0)
+    is_known = np.isin(np.asarray(y, dtype=object), iris.classes)
+    models = {
+        "Mixture": MixtureSVC("rwm", density=VBMixture(3, random_state=0), probability=False).fit(iris.X, y),
+        "Neighbours": KNeighborsClassifier(3).fit(iris.X[is_known], iris.y[is_known]),
+    }
+    figure = plot.compare_decisions(models, iris.X, y, truth=iris.y)
+    expected = [
+        f"{name}: {100 * model.score(iris.X[~is_known], iris.y[~is_known]):.1f} % correct"
+        for name, model in models.items()
+    ]
+    assert titles(figure) == expected
+    limits = np.array([(*panel.get_xlim(), *panel.get_ylim()) for panel in figure.axes])
+    np.testing.assert_allclose(limits[0], limits[1], rtol=1e-3)  # the same plane for both
+
+
+def test_without_true_classes_there_are_names_alone(models):
     assert titles(plot.compare_decisions(models, X, resolution=20)) == ["RWM", "RBF", "Neighbours"]
 
 
@@ -97,7 +129,7 @@ def test_a_test_part_is_a_pair(models, test):
 def test_models_must_be_fitted_and_in_the_plane(models):
     with pytest.raises(NotFittedError):
         plot.compare_decisions({"a": MixtureSVC()}, X)
-    with pytest.raises(TableError, match="two continuous columns"):
+    with pytest.raises(TableError, match="X has 4 features, but TableEncoder is expecting 2 features"):
         plot.compare_decisions(models, np.hstack([X, X]))
 
 

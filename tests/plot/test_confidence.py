@@ -24,12 +24,17 @@ def test_certain_and_undecided_rows_are_inside():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["no", "yes"]
 
 
+def test_twenty_classes_have_their_own_colours():
+    own, others = coloured_classes(np.arange(20), 20)
+    assert (len(own), len(others)) == (20, 0)
+
+
 def test_many_classes_share_a_colour():
-    chosen = np.repeat(np.arange(20), np.arange(20, 0, -1))
-    own, others = coloured_classes(chosen, 20)
-    assert own.tolist() == list(range(9))
-    assert others.tolist() == list(range(9, 20))
-    ax = confidence(np.eye(20)[chosen])
+    chosen = np.repeat(np.arange(30), np.arange(30, 0, -1))
+    own, others = coloured_classes(chosen, 30)
+    assert own.tolist() == list(range(19))
+    assert others.tolist() == list(range(19, 30))
+    ax = confidence(np.eye(30)[chosen])
     assert heights(ax) == len(chosen)
     assert ax.get_legend().get_texts()[-1].get_text() == "others"
 

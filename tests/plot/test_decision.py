@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.contour import QuadContourSet
 from matplotlib.dates import num2date
 from matplotlib.patches import Ellipse
@@ -19,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from mixkern import LaplacianSVC, MixtureOneClassSVM, MixtureSVC, QuasiNewtonS3VC, TableEncoder, datasets
 from mixkern.errors import LabelError, OptionError
 from mixkern.plot.decision import decision
-from mixkern.plot.style import COLOURS
+from mixkern.plot.style import COLOURS, UNLABELLED
 
 X, TRUTH = datasets.make_two_moons(n=80, random_state=0)
 Y = np.where(np.arange(80) < 12, TRUTH, -1)
@@ -332,6 +333,85 @@ def test_dates_are_dates_on_the_axis():
     assert [num2date(day).strftime("%Y-%m") for day in ax.get_xlim()] == ["2024-02", "2024-03"]
     assert "Mar" in [text.get_text() for text in ax.get_xticklabels()]
     assert len(lines(ax)) > 20
+
+
+def test_many_rows_do_not_cover_the_regions():
+    rows, truth = datasets.make_two_moons(n=5000, random_state=0)
+    y = np.where(np.arange(5000) < 10, truth, -1)
+    model = LogisticRegression().fit(rows[:10], truth[:10])
+    for ax in (draw(model, rows, y, truth=truth), draw(model, rows, y)):
+        names = ax.get_legend_handles_labels()[1]
+        assert len(names) == len(set(names)), "a legend lists each class once"
+        hidden = [each for each in ax.collections if isinstance(each, PathCollection) and each.get_zorder() in (1, 1.2)]
+        assert sum(len(each.get_offsets()) for each in hidden) == 1500
+        covered = sum(each.get_sizes()[0] * len(each.get_offsets()) for each in hidden)
+        width, height = (side * 72 for side in ax.get_position().size * ax.figure.get_size_inches())
+        assert covered < 0.2 * width * height  # square points of print
+    drawn = np.vstack([each.get_offsets() for each in hidden])
+    known = {tuple(row) for row in rows[10:]}
+    assert {tuple(row) for row in drawn} <= known
+
+
+# ---------------------------------------------------------------- tables of many columns
+
+
+IRIS = datasets.load("iris")
+FEW = IRIS.few_labels(per_class=5, random_state=0)
+
+
+def small_points(ax):
+    return [each for each in ax.collections if isinstance(each, PathCollection) and each.get_zorder() == 2]
+
+
+@pytest.fixture(scope="module")
+def iris_model():
+    return MixtureSVC(probability=False, random_state=0).fit(IRIS.X, FEW)
+
+
+def test_tables_of_many_columns_are_projected(iris_model):
+    ax = decision(iris_model, IRIS.X, FEW, truth=IRIS.y, title="Iris")
+    assert ax.get_xlabel().startswith("first principal component (73 %")
+    assert ax.get_title() == "Iris"
+    assert {"class setosa", "class virginica", "class versicolor, labelled"} < labels(ax)
+    assert sum(len(each.get_offsets()) for each in small_points(ax)) == 150
+    colour = next(each.get_facecolor()[0] for each in small_points(ax) if each.get_label() == "class setosa")
+    own = [each for each in small_points(ax) if (each.get_facecolor()[0] == colour).all()]
+    assert sum(len(each.get_offsets()) for each in own) == 50
+    assert len(points(ax, "class setosa, labelled")) == 5
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert any(isinstance(each, QuadContourSet) for each in ax.collections)
+
+
+def test_rows_of_a_projection_without_a_known_class_are_grey(iris_model):
+    ax = decision(iris_model, IRIS.X, FEW, components=False)
+    grey = [each for each in small_points(ax) if (each.get_facecolor()[0] == to_rgba(UNLABELLED)).all()]
+    assert sum(len(each.get_offsets()) for each in grey) == 135
+    assert not any(isinstance(each, QuadContourSet) for each in ax.collections)
+
+
+@pytest.mark.parametrize("columns", [["size", "town"], ["town"], ["size"], ["size", "town", "wait"]])
+def test_categories_gaps_and_single_columns_are_projected(columns):
+    random = np.random.RandomState(0)
+    table = pd.DataFrame({"size": X[:, 0], "town": np.where(TRUTH == 1, "Kassel", "Ulm"), "wait": X[:, 1]})
+    table.loc[random.permutation(80)[:9], "size"] = np.nan
+    model = MixtureSVC(probability=False, random_state=0).fit(table[columns], Y)
+    ax = decision(model, table[columns], Y)
+    if columns == ["size"]:
+        assert ax.get_ylabel() == "random"
+    ax.figure.canvas.draw()
+
+
+def test_classifiers_of_scikit_learn_are_projected():
+    model = LogisticRegression(max_iter=500).fit(IRIS.X, IRIS.y)
+    ax = decision(model, IRIS.X, IRIS.y)
+    assert {"class setosa, labelled", "class virginica, labelled"} <= labels(ax)
+    assert not any(isinstance(each, QuadContourSet) for each in ax.collections)
+
+
+def test_a_projection_has_no_margins():
+    two = IRIS.y != "virginica"
+    with pytest.raises(OptionError, match=r"two continuous columns only\. Leave out margins=True\."):
+        decision(SVC().fit(IRIS.X[two], IRIS.y[two]), IRIS.X[two], margins=True)
 
 
 def test_it_draws_where_it_is_told(moons):

@@ -15,6 +15,18 @@ def test_scatter_draws_every_row_once():
     assert ax.get_title() == "Moons"
 
 
+def test_few_labelled_rows_stand_out():
+    X, truth = datasets.make_two_moons(n=50, random_state=0)
+    few, many = (plot.scatter(X, np.where(np.arange(50) < n, truth, -1)) for n in (4, 40))
+    grey, *labelled = few.collections
+    for each in labelled:
+        assert each.get_sizes()[0] > 6 * grey.get_sizes()[0]
+        assert each.get_zorder() > grey.get_zorder()
+        assert each.get_edgecolor()[0].tolist() == [0, 0, 0, 1]
+        assert each.get_alpha() is None
+    assert all(each.get_sizes()[0] == 12 for each in many.collections[1:])
+
+
 def test_scatter_without_labels_is_grey():
     ax = plot.scatter(datasets.make_cross(n=10, random_state=0)[0])
     assert [c.get_label() for c in ax.collections] == ["unlabelled"]

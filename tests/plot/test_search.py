@@ -95,7 +95,7 @@ def test_a_grid_is_drawn_over_its_own_contours(grid):
     assert bar.get_ylabel() == "accuracy"
     assert ax.get_xlabel() == r"$\log_{10}\,\gamma$"
     assert ax.get_ylabel() == r"$\log_{10}\,C$"
-    assert f"best visited, {grid.best_score_:.3f}" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"best visited, {grid.best_score_:.3f}" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
 
 
 def test_contours_stand_where_the_scores_are(grid, monkeypatch):
@@ -135,7 +135,7 @@ def test_a_line_is_drawn_over_the_contours_of_a_grid(grid, line):
     x, y = stroke.get_data()
     assert (np.diff(x) > 0).all()
     assert np.diff(y) / np.diff(x) == pytest.approx(-1)  # slope minus one in the logarithms
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    texts = [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert texts == ["visited", f"best of all, {grid.best_score_:.3f}", f"best visited, {line.best_score_:.3f}"]
 
 

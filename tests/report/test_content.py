@@ -25,7 +25,7 @@ def chapters(facts):
 
 def column_table(facts):
     found = sections(facts, n_suggestions=0, figures=False, more={})
-    return next(chapter.blocks[0] for chapter in found if chapter.name == "columns")
+    return next(chapter.blocks[1] for chapter in found if chapter.name == "columns")
 
 
 def test_suggestions_have_row_numbers_and_values(chapters, facts, plain):
@@ -45,9 +45,12 @@ def test_the_most_unusual_row_is_first(plain):
     strange.loc[100, "size"] = 500.0
     found = sections(ModelFacts.of(model, strange, y, "level"), n_suggestions=0, figures=False, more={})
     (table,) = next(chapter.blocks for chapter in found if chapter.name == "unusual")
-    assert table.rows[0][:2] == ("101", "500")
+    assert table.columns == ("Row", "Unusual cells", "size", "town", "Predicted", "Component", "Novelty")
+    assert table.rows[0][0] == "101"
+    assert re.fullmatch(r"size 500 \(-?[\d.]+ to -?[\d.]+\)", table.rows[0][1])
+    assert table.rows[0][2] == "500"
     assert table.rows[0][-1] == "100 %"
-    assert len(table.rows) == 8
+    assert len(table.rows) == 10
 
 
 def test_each_class_has_a_line(chapters, facts):
@@ -57,17 +60,18 @@ def test_each_class_has_a_line(chapters, facts):
 
 
 def test_each_column_has_a_line(chapters):
-    (table,) = chapters["columns"]
+    chart, table = chapters["columns"]
     assert table.columns[-1] == "Values"
     assert [row[0] for row in table.rows] == ["size", "town"]
-    assert table.rows[0][1:3] == ("number", "none")
-    assert table.rows[1] == ("town", "2 categories", "none", "Kassel (50 %), Passau (50 %)")
+    assert table.rows[0][2:4] == ("number", "none")
+    assert (table.rows[1][0], *table.rows[1][2:]) == ("town", "2 categories", "none", "Kassel (50 %), Passau (50 %)")
+    assert {row[0]: row[1] for row in table.rows} == {bar.name: bar.amount for bar in chart.bars}
 
 
 def test_gaps_are_counted_in_the_table_that_came(plain):
     model, X, y = plain
     found = ModelFacts.of(model, X.assign(size=np.where(np.arange(120) < 30, np.nan, X["size"])), y, "level")
-    assert column_table(found).rows[0][2] == "30 (25 %)"
+    assert column_table(found).rows[0][3] == "30 (25 %)"
 
 
 @pytest.mark.slow
@@ -120,14 +124,14 @@ def test_it_is_well_formed_and_links_lead_somewhere(page):
         "components",
         "unusual",
         "columns",
+        "card",
         "settings",
     ]
 
 
 def test_what_users_have_named_is_text(page):
     assert "<script>alert(1)</script>" in page.text
-    assert "<script" not in page.source
-    assert page.source.count("<img") == 2  # and no attribute of any tag begins with on, which the outline asserts
+    assert page.source.count("<img") == 2  # the outline asserts that there is one script, and no attribute on...
     assert "\x00" not in page.source
     assert "גיל המטופל" in page.text
     assert "long" * 50 not in page.text  # cut; more of it is in a title

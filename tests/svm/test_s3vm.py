@@ -14,7 +14,8 @@ from mixkern.errors import InterruptedWarning
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import RBFKernel, RWMKernel, definiteness, repaired
 from mixkern.svm import classifier
-from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, _balanced, _basis, _Labels, _supervised, quasi_newton
+from mixkern.svm.landmark_features import LandmarkFeatures
+from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, _balanced, _Labels, _supervised, quasi_newton
 
 
 def moons(n=60, per_class=2, seed=0, gamma=5.0):
@@ -58,7 +59,7 @@ def literal_of(K, dual, signs, C=1.0, weight=1.0):
 
 def problems(seed=0, weights=None):
     K, _, signs = moons(n=20, seed=seed)
-    basis, labels = _basis(K), _Labels.of(signs, weights)
+    basis, labels = LandmarkFeatures.of(K, np.arange(len(K))).basis, _Labels.of(signs, weights)
     return (
         K,
         signs,

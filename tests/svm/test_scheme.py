@@ -4,14 +4,28 @@ import numpy as np
 import pytest
 
 from mixkern.svm import least_squares, one_vs_one
-from mixkern.svm.scheme import MOST_PAIRED, class_probabilities, class_scores, scheme_for, scheme_of
+from mixkern.svm.scheme import (
+    MOST_LANDMARK_PAIRED,
+    MOST_PAIRED,
+    class_probabilities,
+    class_scores,
+    scheme_for,
+    scheme_of,
+)
 
 
 @pytest.mark.parametrize("c", [2, 3, 4, 20, MOST_PAIRED])
 def test_few_classes_have_pairs(c):
     assert scheme_for(c) is one_vs_one
     assert scheme_of(c * (c - 1) // 2, c) is one_vs_one
-    assert scheme_of(c, c) is one_vs_one  # which then have a wrong number
+    if c <= MOST_LANDMARK_PAIRED:
+        assert scheme_of(c, c) is one_vs_one  # which then have a wrong number
+
+
+def test_with_landmarks_fewer_classes_have_pairs():
+    assert scheme_for(MOST_LANDMARK_PAIRED, has_landmarks=True) is one_vs_one
+    assert scheme_for(MOST_LANDMARK_PAIRED + 1, has_landmarks=True) is least_squares
+    assert scheme_of(MOST_LANDMARK_PAIRED + 1, MOST_LANDMARK_PAIRED + 1) is least_squares
 
 
 @pytest.mark.parametrize("c", [MOST_PAIRED + 1, 300])

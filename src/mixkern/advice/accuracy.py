@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable, n_repeats_of
 from mixkern.advice.reliability import Reliability
-from mixkern.advice.source import suggested_labels
+from mixkern.advice.source import component_labels, suggested_labels
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import OptionError, ignored_warnings
@@ -179,7 +179,8 @@ def estimated_accuracy(
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
     source : array-like of shape (n,), default=None
         How each labelled row was chosen, ``"suggested"`` or ``"random"``, as in the column ``source`` of
-        :func:`suggestion_table`; ``None`` where it is not recorded, which counts as random.
+        :func:`suggestion_table`; ``None`` where it is not recorded, which counts as random. Labels of ``"component"``,
+        given to many rows by one answer, are learned from and not counted as evidence.
     confidence : float, default=0.95
         Level of the intervals.
     random_state : int, RandomState or None, default=0
@@ -192,7 +193,7 @@ def estimated_accuracy(
 
     Notes
     -----
-    :mod:`mixkern.advice.reliability` has the model: the log odds of a right prediction are those of the classifier plus
+    ``mixkern.advice.reliability`` has the model: the log odds of a right prediction are those of the classifier plus
     a shift, whose posterior distribution follows from a prior and from the left-out labels. Labels of suggested rows
     have a shift of their own. The estimate is the posterior mean, and the ends of the interval are quantiles.
 
@@ -220,12 +221,20 @@ def estimated_accuracy(
     """
     CONFIDENCE.check(confidence, "confidence")
     estimator, rows, codes = _with_density(model, X, y)
-    is_suggested = suggested_labels(source, codes)
-    return accuracy_of(estimator, rows, codes, is_suggested, confidence, check_random_state(random_state))
+    is_suggested, is_untested = suggested_labels(source, codes), component_labels(source, codes)
+    random = check_random_state(random_state)
+    return accuracy_of(estimator, rows, codes, is_suggested, confidence, random, is_untested=is_untested)
 
 
 def accuracy_of(
-    estimator: MixtureSVC, rows: Rows, codes: Ints, is_suggested: Bools, confidence: float, random: RandomState
+    estimator: MixtureSVC,
+    rows: Rows,
+    codes: Ints,
+    is_suggested: Bools,
+    confidence: float,
+    random: RandomState,
+    *,
+    is_untested: Bools | None = None,
 ) -> AccuracyEstimate:
     """Estimate the accuracy of a trained classifier; see :func:`estimated_accuracy`.
 
@@ -241,11 +250,15 @@ def accuracy_of(
         Level of the intervals.
     random : RandomState
         Random number generator of the folds.
+    is_untested : ndarray of shape (n,), default=None
+        Labels that classifiers learn from, and that are no evidence of their accuracy.
     """
+    is_untested = np.zeros(len(codes), dtype=bool) if is_untested is None else is_untested
     labelled = np.flatnonzero(codes != UNLABELLED)
+    n_labels = int((~is_untested[labelled]).sum())
     counts = np.bincount(codes[labelled], minlength=len(estimator.classes_))
     labels = dict(zip(estimator.classes_.tolist(), counts.tolist(), strict=True))
-    if not is_testable(codes[labelled]):
+    if not is_testable(codes[labelled][~is_untested[labelled]]):
         return AccuracyEstimate.unknown(labels, confidence)
     some = labelled[class_subsample(codes[labelled], MAX_LABELS, random)]
     n_repeats = n_repeats_of(some, N_REPEATS, MAX_PREDICTIONS)
@@ -254,7 +267,7 @@ def accuracy_of(
     unlabelled = np.append(np.flatnonzero(codes == UNLABELLED), np.arange(len(codes), len(rows)))
     others = subsample(unlabelled, MAX_ROWS, random)
     found = left_out(estimator, rows, known, others, n_repeats, random)
-    is_tested = ~np.isnan(found.values).any(axis=(0, 2))
+    is_tested = ~np.isnan(found.values).any(axis=(0, 2)) & ~is_untested[some]
     tested = found.values[:, is_tested]
     own, chosen_ones = codes[some][is_tested], is_suggested[some][is_tested]
     reliability = Reliability.of(tested, own, chosen_ones, len(labels))
@@ -265,18 +278,18 @@ def accuracy_of(
     for at, (label, n) in enumerate(labels.items()):
         share, of_class = shares.per_class[:, :, at], own == at
         per_class[label] = class_intervals[label] = None
-        if n > 1:
+        if n > 1 and of_class.any():
             per_class[label] = reliability.mean(share)
             class_intervals[label] = reliability.class_interval(
                 share, rights[of_class], chosen_ones[of_class], confidence
             )
     predicted = chosen(class_scores(values, len(labels)))
-    gain = _expected_gain(found, predicted, len(labelled), confidence) if len(others) else (None, None)
+    gain = _expected_gain(found, predicted, n_labels, confidence) if len(others) else (None, None)
     return AccuracyEstimate(
         value=reliability.mean(shares.overall),
         interval=reliability.interval(shares.overall, confidence),
         confidence=confidence,
-        n_labels=len(labelled),
+        n_labels=n_labels,
         n_tested=int(is_tested.sum()),
         n_suggested=int(is_suggested.sum()),
         is_complete=not len(others),

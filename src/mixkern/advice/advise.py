@@ -10,18 +10,21 @@ from mixkern.advice.advice import Advice, next_steps, reasons, verdict
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable
 from mixkern.advice.gain import cross_validated_gain
 from mixkern.advice.purity import Purity, purity
-from mixkern.advice.source import suggested_labels
+from mixkern.advice.source import component_labels, suggested_labels
+from mixkern.advice.suggest import MAX_DRAWN, drawn_rows
 from mixkern.density import one_hot_rows
 from mixkern.density.describe import described_components
 from mixkern.encoding import UNLABELLED
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
+from mixkern.partitions import PartitionedValues, learns_partitions
 from mixkern.sampling import check_random_state
 from mixkern.search.split import check_density
 from mixkern.wording import shown
 
 
+@learns_partitions
 def advise(
     X: Any,
     y: Any,
@@ -40,8 +43,9 @@ def advise(
 
     Parameters
     ----------
-    X : frame or array-like of shape (n, n_columns)
-        The table: numbers, categories, gaps.
+    X : frame, array-like of shape (n, n_columns) or Dask collection
+        The table: numbers, categories, gaps. Of a Dask collection, the density is that of all rows, and the rest is
+        computed from the labelled rows and 20,000 others, drawn at random.
     y : array-like of shape (n,)
         Labels; -1 (among numbers), ``None``, NaN or ``pandas.NA`` where there is none.
     X_unlabelled : frame or array-like of shape (m, n_columns), default=None
@@ -90,19 +94,27 @@ def advise(
     codes, _ = model.read_labels(X, y, None)
     rows = model.learn_structure(X, X_unlabelled, codes)
     n_further = len(rows) - len(codes)
-    is_suggested = np.append(suggested_labels(source, codes), np.zeros(n_further, dtype=bool))
+    further = np.zeros(n_further, dtype=bool)
+    is_suggested, is_untested = (
+        np.append(mask(source, codes), further) for mask in (suggested_labels, component_labels)
+    )
     codes = np.append(codes, np.full(n_further, UNLABELLED))
+    n_rows = len(rows)
+    if isinstance(rows.values, PartitionedValues):
+        drawn = drawn_rows(codes, MAX_DRAWN, check_random_state(random_state))
+        rows, codes, is_suggested, is_untested = rows[drawn], codes[drawn], is_suggested[drawn], is_untested[drawn]
     labelled = np.flatnonzero(codes != UNLABELLED)
     labels = dict(zip(model.classes_.tolist(), np.bincount(codes[labelled]).tolist(), strict=True))
     gain, accuracy = None, AccuracyEstimate.unknown(labels, confidence)
     if is_testable(codes[labelled]):
         model.train(rows, codes)
-        accuracy = accuracy_of(model, rows, codes, is_suggested, confidence, check_random_state(random_state))
+        folds = check_random_state(random_state)
+        accuracy = accuracy_of(model, rows, codes, is_suggested, confidence, folds, is_untested=is_untested)
         numbers = one_hot_rows(model.mixture_, rows[labelled].values)
         random = check_random_state(random_state)
         gain = cross_validated_gain(model, rows, numbers, codes, random, confidence)
     component_purity = purity(rows.responsibilities, codes)
-    outcome = verdict(gain, is_complete=len(labelled) == len(rows))
+    outcome = verdict(gain, is_complete=len(labelled) == n_rows)
     return Advice(
         verdict=outcome,
         gain=gain,
@@ -110,8 +122,8 @@ def advise(
         purity=component_purity,
         components=_components(frame_kind(X), model, component_purity, list(labels)),
         reasons=reasons(gain, component_purity, labels),
-        next_steps=next_steps(outcome, gain, component_purity, len(rows), type(model).__name__),
-        n_rows=len(rows),
+        next_steps=next_steps(outcome, gain, component_purity, n_rows, type(model).__name__),
+        n_rows=n_rows,
         labels=labels,
         estimator=type(model).__name__,
     )

@@ -145,8 +145,9 @@ def mistaken_labels(X: Any, y: Any, n: int = 10, *, model: MixtureSVC | None = N
         "reason": np.array(reasons, dtype=object),
     }
     stands_out = doubts.probability > STANDS_OUT
+    plain = names.tolist()  # numbers as those of Python
     sentences = tuple(
-        f"  position {labelled[at]}, {names[codes[at]]!r}: {reason}"
+        f"  position {labelled[at]}, {plain[codes[at]]!r}: {reason}"
         for at, reason in zip(top, reasons, strict=True)
         if stands_out[at]
     )

@@ -1,7 +1,8 @@
-"""The source of labels: rows that were suggested, and rows that were drawn at random.
+"""The source of labels: rows that were suggested, drawn at random, or labelled with many others by one answer.
 
 Suggested rows are no sample of a table: some are typical, others difficult. Rows that are drawn at random are one. So a
-share of the rows to label is drawn at random, and the source of each label is recorded.
+share of the rows to label is drawn at random, and the source of each label is recorded. Labels that were given to a
+whole component train a classifier, but nobody has looked at their rows: they are no evidence of its accuracy.
 """
 
 import math
@@ -28,11 +29,12 @@ class LabelSource(StrEnum):
     Examples
     --------
     >>> [str(source) for source in LabelSource]
-    ['random', 'suggested']
+    ['random', 'suggested', 'component']
     """
 
     RANDOM = "random"  # drawn from all rows without a label
     SUGGESTED = "suggested"  # by mixkern.suggest
+    COMPONENT = "component"  # labelled with many others of its component, by one answer
 
 
 def label_sources(source: Any, n_rows: int, name: str | None = None) -> Objects:  # (n,)
@@ -41,8 +43,8 @@ def label_sources(source: Any, n_rows: int, name: str | None = None) -> Objects:
     Parameters
     ----------
     source : array-like of shape (n_rows,) or None
-        ``"suggested"`` or ``"random"``; ``None``, NaN, an empty text or another text that is a gap in files, where it
-        is not recorded. ``None`` where no row has a record.
+        ``"suggested"``, ``"random"`` or ``"component"``; ``None``, NaN, an empty text or another text that is a gap in
+        files, where it is not recorded. ``None`` where no row has a record.
     n_rows : int
         Number of rows of the table.
     name : str, default=None
@@ -68,7 +70,7 @@ def label_sources(source: Any, n_rows: int, name: str | None = None) -> Objects:
     if wrong is not None:
         raise LabelError(
             f"{subject(source, name, 'source')} holds {shown(cells.distinct[wrong])} in {{row}}, but expected is "
-            f"'suggested', 'random' or a gap.{nearest(words[wrong], known)}",
+            f"'suggested', 'random', 'component' or a gap.{nearest(words[wrong], known)}",
             hint=hint(
                 python="Use None where it is not recorded.",
                 cli="Correct the cell. If the column has another meaning, name it in --drop.",
@@ -95,6 +97,16 @@ def suggested_labels(source: Any, codes: Ints) -> Bools:  # (n,)
     """
     is_suggested: Bools = label_sources(source, len(codes)) == LabelSource.SUGGESTED
     return is_suggested & (codes != UNLABELLED)
+
+
+def component_labels(source: Any, codes: Ints) -> Bools:  # (n,)
+    """Return the mask of the labelled rows that were labelled with many others by one answer.
+
+    >>> component_labels(["component", "random", None], np.array([0, 1, 1]))
+    array([ True, False, False])
+    """
+    is_one: Bools = label_sources(source, len(codes)) == LabelSource.COMPONENT
+    return is_one & (codes != UNLABELLED)
 
 
 def n_random(n_labels: int, n: int, audit: float) -> int:

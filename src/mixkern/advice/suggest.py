@@ -15,8 +15,10 @@ from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.lengths import check_length, n_rows_of
 from mixkern.errors import LabelError, OptionError, TableError, hint
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
+from mixkern.estimators.kernel_factory import Scale, evidence_kernel, gamma_of, replaced
 from mixkern.kernels import BlendKernel
+from mixkern.kernels.blend import SHARE as CLASSIFIER_SHARE
+from mixkern.partitions import PartitionedValues, learns_partitions
 from mixkern.sampling import check_random_state, subsample
 from mixkern.svm.decision import values_for
 from mixkern.svm.gaussian_process import posterior_covariance
@@ -26,28 +28,33 @@ from mixkern.wording import counted, shown
 
 MAX_CANDIDATES = 1_500  # rows compared with each other: 18 MB a matrix, some ten milliseconds a suggestion
 MAX_KNOWN = 1_000  # labelled or suggested rows that candidates are compared with
+MAX_DRAWN = 20_000  # rows without a label of a Dask collection that are considered
 MAX_PICKS = 200  # suggestions before other candidates are drawn
-SHARE = 0.9  # of the mixture in the kernel: higher than in classifiers, because there may be no labels to set it by
+SHARE = 0.9  # of the mixture in the kernel without any label: higher than in classifiers
+POWER = 2.0  # of the uncertainty about a row's class: larger values prefer rows between classes
 CENTRE_SCALE = 4.0  # factor of gamma for the more local kernel that finds the middle of a group
 
 
+@learns_partitions
 def suggest(
     X: Any, n: int, y: Any = None, *, model: Any = None, audit: float = AUDIT, random_state: Any = None
 ) -> Ints:
     """Choose the rows whose labels are most informative about all others, and some rows at random.
 
     Without labels, rows in the middle of dense regions are chosen, spread over the whole table. With labels, rows near
-    labelled ones count less, and rows whose class is uncertain count up to twice as much as others. Rows with gaps
-    count less. Either label all suggested rows at once, or label a few and call the function again.
+    labelled ones count less, and rows whose class is certain count less: rows are compared by the classifier's kernel,
+    and the reduction of the uncertainty about all rows is multiplied by the squared uncertainty of the row's own class.
+    Rows with gaps count less. Either label all suggested rows at once, or label a few and call the function again.
 
     One row in five is drawn at random from all rows without a label. Suggested rows are not a sample of the table: some
-    are typical, others difficult. The random ones are a sample, and :func:`~mixkern.estimated_accuracy` uses them to
-    estimate the accuracy on all rows.
+    are typical, others difficult. The random ones are a sample, and :func:`~mixkern.advice.estimated_accuracy` uses
+    them to estimate the accuracy on all rows.
 
     Parameters
     ----------
-    X : frame or array-like of shape (n_rows, n_columns)
-        The table: numbers, categories, gaps.
+    X : frame, array-like of shape (n_rows, n_columns) or Dask collection
+        The table: numbers, categories, gaps. Of a Dask collection, 20,000 rows without a label, drawn at random, are
+        considered.
     n : int
         How many rows to suggest.
     y : array-like of shape (n_rows,), default=None
@@ -104,7 +111,22 @@ def suggest(
     labels = labels_so_far(X, y)
     check_n_suggestions(n, labels.codes)
     estimator, rows = learned_structure(X, y, labels, model, random_state)
-    return np.concatenate(audited_rows(rows, estimator.mixture_, n, labels.codes, audit, random_state))
+    codes, drawn = np.asarray(labels.codes), None
+    if isinstance(rows, PartitionedValues):
+        drawn = drawn_rows(codes, max(MAX_DRAWN, n), check_random_state(random_state))
+        rows, codes = rows[drawn], codes[drawn]
+    found = np.concatenate(audited_rows(rows, estimator.mixture_, n, codes, audit, random_state))
+    return found if drawn is None else drawn[found]
+
+
+def drawn_rows(codes: Ints, n: int, random: RandomState) -> Positions:
+    """Return the positions of all labelled rows, and of n others that are drawn at random, sorted.
+
+    >>> drawn_rows(np.array([-1, 0, -1]), 5, RandomState(0))
+    array([0, 1, 2])
+    """
+    others = subsample(np.flatnonzero(codes == UNLABELLED), n, random)
+    return np.sort(np.append(np.flatnonzero(codes != UNLABELLED), others))
 
 
 def audited_rows(
@@ -172,7 +194,7 @@ class Suggester:
     rows : ndarray of shape (n, d + e)
         Encoded rows.
     kernel : BlendKernel
-        The kernel that they are compared by.
+        The kernel that they are compared by without labels; see :meth:`kernel_for`.
     groups : ndarray of int, shape (n,)
         Number of each row's group of equal rows.
     """
@@ -208,13 +230,25 @@ class Suggester:
             candidates, counts = pool.candidates(MAX_CANDIDATES, random)
             some = subsample(labelled, MAX_KNOWN, random)
             known = subsample(np.append(some, found), MAX_KNOWN, random)
-            worth = _worth(self.kernel, self.rows[candidates], self.rows[some], codes[some])
+            kernel = self.kernel_for(some, codes[some])
+            worth = _worth(kernel, self.rows[candidates], self.rows[some], codes[some])
             n_picks = min(n - len(found), len(candidates), MAX_PICKS)
-            picked = _picked(self.kernel, self.rows[candidates], self.rows[known], counts, worth, n_picks)
+            picked = _picked(
+                kernel, self.rows[candidates], self.rows[known], counts, worth, n_picks, is_central=not len(some)
+            )
             found, pool = np.append(found, candidates[picked]), pool.without(candidates[picked])
         if len(found) < n:
             found = np.append(found, random.choice(pool.copies, n - len(found), replace=False))
         return found
+
+    def kernel_for(self, labelled: Positions, codes: Ints) -> BlendKernel:
+        """Give the kernel that rows are compared by: with labels, that of the classifier."""
+        if not len(labelled):
+            return self.kernel
+        if len(np.unique(codes)) < 2:
+            own: BlendKernel = replaced(self.kernel, share=CLASSIFIER_SHARE)
+            return own
+        return evidence_kernel(self.kernel, self.rows[labelled], codes)
 
 
 def similarity(rows: Floats, mixture: Mixture, random: RandomState) -> BlendKernel:
@@ -236,7 +270,8 @@ def learned_structure(X: Any, y: Any, labels: Labels, model: Any, random_state: 
         estimator.set_params(random_state=random_state)
     codes = estimator.read_labels(X, y, None)[0] if labels.n_classes > 1 else None
     rows = estimator.learn_structure(X, None, codes)
-    return estimator, values_for(estimator.kernel_, rows)
+    is_partitioned = isinstance(rows.values, PartitionedValues)
+    return estimator, rows.values if is_partitioned else values_for(estimator.kernel_, rows)
 
 
 def labels_so_far(X: Any, y: Any, classes: Iterable[Any] = ()) -> Labels:
@@ -266,15 +301,21 @@ def check_n_suggestions(n: Any, codes: Any) -> None:
         )
 
 
-def _picked(kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int) -> Positions:
-    """Pick the rows that reduce the uncertainty about all of them most, given labels of other rows."""
+def _picked(
+    kernel: BlendKernel, rows: Floats, known: Floats, counts: Floats, worth: Floats, n: int, *, is_central: bool
+) -> Positions:
+    """Pick the rows that reduce the uncertainty about all of them most, given labels of other rows.
+
+    Without any label they are moved to the middle of their groups. With labels they are between classes, and stay.
+    """
     apart, near = kernel.pair_terms(rows), CENTRE_SCALE * kernel.gamma
     covariance, to_known = apart.kernel(kernel.gamma), np.empty((len(rows), 0))
     if len(known):
         apart_known = kernel.pair_terms(rows, known)
         covariance = posterior_covariance(covariance, apart_known.kernel(kernel.gamma), kernel(known))
         to_known = apart_known.kernel(near)
-    return central_rows(apart.kernel(near), to_known, counts, worth, greedy_design(covariance, counts, worth, n))
+    picks = greedy_design(covariance, counts, worth, n)
+    return central_rows(apart.kernel(near), to_known, counts, worth, picks) if is_central else picks
 
 
 def _worth(kernel: BlendKernel, rows: Floats, labelled: Floats, codes: Ints) -> Floats:
@@ -282,7 +323,7 @@ def _worth(kernel: BlendKernel, rows: Floats, labelled: Floats, codes: Ints) -> 
     complete = 1 - np.isnan(rows).mean(axis=1)
     if not len(labelled):
         return complete
-    return complete * (1 + uncertainty(kernel(rows, labelled), kernel(labelled), codes)) / 2
+    return complete * uncertainty(kernel(rows, labelled), kernel(labelled), codes) ** POWER
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def suggestion_table(
 
         - ``position``: position of the row in ``X``,
         - ``source``: how the row was chosen, ``"suggested"`` or ``"random"``; record it with the label, for
-          :func:`~mixkern.estimated_accuracy`,
+          :func:`~mixkern.advice.estimated_accuracy`,
         - ``component``: the component of the density that is most responsible for it,
         - ``stands_for``: number of rows that are more similar to it than to any other suggested or labelled row,
         - ``share``: the same as a share of all rows,

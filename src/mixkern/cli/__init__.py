@@ -16,6 +16,8 @@ COMMANDS = {
     "predict": ("mixkern.cli.predict:predict_command", "Write a table with a label for every row."),
     "explain": ("mixkern.cli.explain:explain_command", "Explain the label of one row."),
     "report": ("mixkern.cli.report:report_command", "Write a page about a model and its table."),
+    "export": ("mixkern.cli.export:export_command", "Write a model as an ONNX file, for other programs."),
+    "serve": ("mixkern.cli.serve:serve_command", "Answer requests for predictions over HTTP."),
     "convert": ("mixkern.cli.convert:convert_command", "Convert a model file of an older format."),
     "datasets": ("mixkern.cli.datasets:datasets_command", "List the packaged data sets, or write one as a table."),
 }
@@ -35,4 +37,5 @@ def cli() -> None:
       mixkern predict  churn.mixkern customers.csv -o labelled.csv    a label for every row
       mixkern explain  churn.mixkern customers.csv --row 318          why this label
       mixkern report   churn.mixkern customers.csv -o churn.html      all of it on one page
+      mixkern serve    churn.mixkern --port 8000                      predictions over HTTP
     """  # noqa: D301

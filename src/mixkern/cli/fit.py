@@ -11,6 +11,9 @@ from mixkern.advice import estimated_accuracy, mistaken_labels
 from mixkern.cli.option import (
     check_output,
     column_options,
+    dask_option,
+    device_option,
+    given_command,
     json_option,
     reading_options,
     repeat_options,
@@ -24,7 +27,7 @@ from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
 from mixkern.io import TableFile, save
-from mixkern.svm.scheme import MOST_PAIRED, SchemeName
+from mixkern.svm.scheme import MOST_LANDMARK_PAIRED, MOST_PAIRED, SchemeName
 from mixkern.wording import counted, joined
 
 SUFFIX = ".mixkern"
@@ -52,6 +55,8 @@ SUFFIX = ".mixkern"
 @column_options
 @reading_options
 @seed_option
+@dask_option
+@device_option
 @json_option
 def fit_command(
     table: str,
@@ -62,6 +67,7 @@ def fit_command(
     estimate: bool,
     as_json: bool,
     seed: int,
+    dask: str | None,
     **reading: Any,
 ) -> None:
     """Fit a model on all rows of TABLE, of which only some need a label, and write it to a file.
@@ -73,10 +79,21 @@ def fit_command(
     Examples:
       mixkern fit customers.csv --target churn -o churn.mixkern
       mixkern fit customers.csv --labels customers.labels
+      mixkern fit 'events/*.parquet' --target churn -o churn.mixkern --dask
     """  # noqa: D301
     path = Path(_default_path(table) if output is None else output)
     check_output(path, table)
     notes: Notes = []
+    if dask is not None:
+        if labels is not None or target is None:
+            raise click.UsageError("With --dask, the labels are a column of TABLE: give --target COLUMN.")
+        from mixkern.cli.cluster import fit_partitions  # needs an extra
+
+        result = fit_partitions(
+            table, target, path, dask, notes, kernel=kernel, estimate=estimate, seed=seed, reading=reading
+        )
+        print_result(result, notes, lambda: _show(result, table, dask=dask), as_json=as_json)
+        return
     with warnings_as_notes(notes):
         data = _table(table, target, labels, notes, reading)
         if len(data.counts) < 2:
@@ -89,9 +106,16 @@ def fit_command(
         with spinner(f"Learning from {counted(len(data.X), 'row')}"):
             model.fit(data.X, data.y)
         if model.scheme_ == SchemeName.ONE_VS_REST:
+            most_paired = MOST_LANDMARK_PAIRED if model.n_landmarks_ else MOST_PAIRED
             notes.append(
                 f"There are {len(model.classes_):,} classes, and a decision function for each of them against all "
-                f"others. Up to {MOST_PAIRED} classes, there is one for each pair of classes."
+                f"others. Up to {most_paired} classes, there is one for each pair of classes."
+            )
+        if model.n_landmarks_:
+            notes.append(
+                f"There are {int(model.n_labels_.sum()):,} labels, and decision functions are sums over "
+                f"{model.n_landmarks_:,} of the labelled rows. Up to {model.max_labels:,} labels, an SVM is trained on "
+                "the kernel matrix of all of them."
             )
         result = {**_result(data, model), "model": str(path)}
         if estimate:
@@ -99,7 +123,8 @@ def fit_command(
                 accuracy = estimated_accuracy(model, data.X, data.y, source=data.source, random_state=seed)
             result["accuracy"] = {**asdict(accuracy), "in_words": list(accuracy.sentences)}
             result["doubtful"] = _doubtful(model, data)
-    save(model, path, notes=jsonable({key: value for key, value in result.items() if key != "model"}))
+    kept = {key: value for key, value in result.items() if key != "model"}
+    save(model, path, notes=jsonable({**kept, "command": given_command()}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
@@ -111,7 +136,20 @@ def _table(table: str, target: str | None, labels: Path | None, notes: Notes, re
         return with_labels(table_to_label(table, notes, target=target_of(target, labels), **reading), labels, notes)
     if target is None:
         raise click.UsageError("Missing option '--target', the column of labels, or '--labels', a journal of them.")
+    notes += _unused_journal(table)
     return training_table(table, notes, target=target, **reading)
+
+
+def _unused_journal(table: str) -> Notes:
+    """Return a note about labels of the labelling page or of ``merge`` that are not used, if there are any."""
+    if table == "-":
+        return []
+    from mixkern.cli.journal import journal_path
+
+    path = journal_path(table, None)
+    if not path.is_file():
+        return []
+    return [f"The labels in {path.name} are not used. To learn from them: --labels {shlex.quote(str(path))}"]
 
 
 def _default_path(table: str) -> str:
@@ -167,14 +205,16 @@ def _dialect(file: TableFile) -> dict[str, Any] | None:
     return {"delimiter": found.delimiter, "encoding": found.encoding, "day_first": day_first}
 
 
-def _show(result: dict[str, Any], table: str) -> None:
+def _show(result: dict[str, Any], table: str, dask: str | None = None) -> None:
     n_labels = sum(result["classes"].values())
     click.echo(
         f"Learned {result['target']!r} from {counted(n_labels, 'label')} and {counted(result['rows'], 'row')} in "
         f"{counted(result['components'], 'component')}."
     )
     if "accuracy" in result:
-        for sentence in (*result["accuracy"]["in_words"], *_doubts(result["doubtful"])):
+        for sentence in (*result["accuracy"]["in_words"], *_doubts(result.get("doubtful", []))):
             click.echo(sentence)
     words = [shlex.join([result["model"], table]), repeat_options(("sheet",)), "-o labelled.csv"]
+    if dask is not None:
+        words = [shlex.join([result["model"], table]), "-o labelled", f"--dask {dask}".strip()]
     click.echo(f"Model: {result['model']}\nNext: mixkern predict {' '.join(filter(None, words))}")

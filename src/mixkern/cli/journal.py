@@ -59,7 +59,7 @@ def table_to_label(path: str, notes: Notes, *, target: str, **reading: Any) -> T
     similar = nearest(target, columns)
     if similar:
         raise UnknownColumnError(f"{Path(path).name} has no column {target!r}.{similar}")
-    notes.append(f"{Path(path).name} has no column {target!r}: no row has a label yet.")
+    notes.append(f"{Path(path).name} has no column {target!r}: labels are in the journal alone.")
     return replace(training_table(path, notes, target=None, **reading), target=target)
 
 

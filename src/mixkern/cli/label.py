@@ -15,6 +15,7 @@ from mixkern.cli.journal import FILE_OPTIONS, journal_path, label_table, table_t
 from mixkern.cli.option import (
     check_output,
     column_options,
+    device_option,
     json_option,
     names_of,
     reading_options,
@@ -24,15 +25,14 @@ from mixkern.cli.option import (
 from mixkern.cli.output import Notes, class_counts, print_notes, print_result, warnings_as_notes
 from mixkern.cli.suggest import ROW
 from mixkern.cli.table import SOURCE, TrainingTable, open_table
-from mixkern.errors import OptionError, hint
 from mixkern.labelling import Journal, LabelServer, LabelSession
 from mixkern.labelling.session import OVERLAP
-from mixkern.labelling.start import LOCAL, account
+from mixkern.labelling.start import account
 from mixkern.labelling.table import text_cells
 from mixkern.labelling.typed import typed_events
+from mixkern.web.address import LOCAL
+from mixkern.web.secret import read_secret
 from mixkern.wording import counted
-
-LOCAL_FILE_MODE = 0o077  # rights of others to a password file
 
 
 @click.command("label")
@@ -65,6 +65,7 @@ LOCAL_FILE_MODE = 0o077  # rights of others to a password file
 @column_options
 @reading_options
 @seed_option
+@device_option
 @json_option
 def label_command(
     table: str,
@@ -95,11 +96,11 @@ def label_command(
     Examples:
       mixkern label customers.csv --target churn
       mixkern label customers.csv --target churn --user anna --user ben
-      mixkern label customers.csv --export labelled.csv
+      mixkern label customers.csv --export exported.csv
     """  # noqa: D301
     if export is not None:
         check_output(export, table, *([] if journal is None else [journal]))
-    password = "" if password_file is None else _password(password_file)
+    password = "" if password_file is None else read_secret(password_file, "password")
     notes: Notes = []
     path = journal_path(table, journal)
     with warnings_as_notes(notes):
@@ -229,19 +230,3 @@ def _next_step(table: str, path: Path) -> str:
     options = repeat_options((*FILE_OPTIONS, "drop", "keep", "continuous", "categorical"))
     words = [f"mixkern fit {shlex.quote(table)} --labels {shlex.quote(str(path))}", options]
     return " ".join(filter(None, words))
-
-
-def _password(path: Path) -> str:
-    """Read the password from its file."""
-    try:
-        password = path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"{path.name} cannot be read: {error}.") from error
-    if not password:
-        raise OptionError(f"{path.name} is empty. Write the password into it.")
-    if path.stat().st_mode & LOCAL_FILE_MODE:
-        raise OptionError(
-            f"Other accounts of this machine can read {path.name}.",
-            hint=hint(cli=f"Forbid it: chmod 600 {shlex.quote(str(path))}"),
-        )
-    return password

@@ -11,7 +11,15 @@ from rich.text import Text
 from sklearn.base import clone
 
 from mixkern.advice.advice import LEAST_SHARE
-from mixkern.cli.option import column_options, json_option, reading_options, repeat_options, seed_option, target_option
+from mixkern.cli.option import (
+    column_options,
+    device_option,
+    json_option,
+    reading_options,
+    repeat_options,
+    seed_option,
+    target_option,
+)
 from mixkern.cli.output import Notes, class_counts, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts, training_table
 from mixkern.density import Rows, component_table
@@ -41,6 +49,7 @@ _MOMENTS = {Kind.DATE: "dates", Kind.DURATION: "durations"}
 @column_options
 @reading_options
 @seed_option
+@device_option
 @json_option
 def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
     """Show what is in TABLE: columns, gaps, labels, groups of similar rows, and which groups have no label.

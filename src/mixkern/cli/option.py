@@ -1,13 +1,16 @@
 """Options that several commands share."""
 
+import re
 import shlex
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from mixkern.wording import nearest
+from mixkern.device import config
+from mixkern.wording import nearest, quoted_name
 
 Command = Callable[..., Any]
 
@@ -35,13 +38,62 @@ def repeat_options(names: Collection[str] = TABLE_PARAMETERS) -> str:
     for option in context.command.params:
         value = context.params.get(option.name or "")
         if option.name in names and value:
-            words += [word for each in (value if option.multiple else [value]) for word in (option.opts[0], str(each))]
+            texts = [str(each) for each in (value if option.multiple else [value])]
+            texts = [quoted_name(each) for each in texts] if option.callback is names_of else texts
+            words += [word for text in texts for word in (option.opts[0], text)]
     return shlex.join(words)
 
 
+def given_command() -> str:
+    """Return the running command with its options, to be kept in files; paths without their folders."""
+    context = click.get_current_context()
+    words = ["mixkern", str(context.info_name)]
+    for each in context.command.params:
+        name = str(each.name)
+        if name == "as_json":  # changes nothing in files
+            continue
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or name not in context.params:
+            continue
+        given = context.params[name]
+        if isinstance(each, click.Option) and each.is_flag:
+            words.append((each.opts if given else each.secondary_opts or each.opts)[0])
+            continue
+        is_path = isinstance(each.type, click.Path) or name == "table"
+        values = [Path(value).name if is_path else value for value in (given if each.multiple else [given])]
+        is_option = isinstance(each, click.Option)
+        words += [word for value in values for word in ([each.opts[0]] * is_option + [str(value)])]
+    return shlex.join(words)
+
+
+# A name between commas: in double quotes, in which "" is a quote, or without, from its first to its last sign.
+_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^",][^,]*)?)(,|\Z)')
+
+
+def split_names(text: str) -> list[str]:
+    """Split names that are separated by commas; a name in double quotes may hold commas.
+
+    >>> split_names('age, "price, EUR",5" pipe')
+    ['age', 'price, EUR', '5" pipe']
+    """
+    found, at = [], 0
+    while at <= len(text):
+        match = _NAME.match(text, at)
+        if match is None:
+            rest = text[at:].strip()
+            raise click.BadParameter(
+                f"{rest} begins with a double quote, which must end before the next comma. A name with a comma is put "
+                """in double quotes, a quote in them is written twice: '"price, EUR","5"" pipe"'."""
+            )
+        quoted, plain, end = match.groups()
+        name = (plain or "").strip() if quoted is None else quoted.replace('""', '"')
+        found += [name] if name else []
+        at = match.end() if end else len(text) + 1
+    return found
+
+
 def names_of(_ctx: Any, _param: Any, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Split names that are separated by commas; the option may be repeated as well."""
-    return tuple(name.strip() for each in value for name in each.split(",") if name.strip())
+    """Split names that are separated by commas, see :func:`split_names`; the option may be repeated as well."""
+    return tuple(name for each in value for name in split_names(each))
 
 
 def name_list(
@@ -60,7 +112,7 @@ def name_list(
     def split(ctx: Any, param: Any, value: str | None) -> list[str] | None:
         if value is None:
             return None
-        names = [name.strip() for name in value.split(",") if name.strip()]
+        names = split_names(value)
         for name in names:
             if name not in choices() and not (has_openml and name.startswith("openml:")):
                 text = f"There is no {name!r}.{nearest(name, choices())} Choose from: {', '.join(choices())}."
@@ -125,7 +177,8 @@ def column_options(command: Command) -> Command:
             multiple=True,
             callback=names_of,
             metavar="COLUMNS",
-            help="Do not learn from these columns: a,b,c.",
+            help="Do not learn from these columns: a,b. A name with a comma stands in double quotes: "
+            """'"price, EUR",b'.""",
         ),
     ):
         command = option(command)
@@ -148,6 +201,50 @@ def seed_option(command: Command) -> Command:
     return click.option(
         "--seed", type=numbers, default=0, show_default=True, help="Random seed; the same seed gives the same result."
     )(command)
+
+
+def dask_option(command: Command) -> Command:
+    """Add the option to work on a Dask cluster."""
+
+    def checked(_ctx: Any, _param: Any, value: str | None) -> str | None:
+        if value and "://" not in value:
+            raise click.BadParameter(f"{value!r} is not the address of a scheduler, such as tcp://host:8786.")
+        return value
+
+    return click.option(
+        "--dask",
+        is_flag=False,
+        flag_value="",
+        default=None,
+        metavar="[ADDRESS]",
+        callback=checked,
+        help="Work on a Dask cluster, at ADDRESS or a local one; TABLE is a folder or pattern of Parquet files.",
+    )(command)
+
+
+def device_option(command: Command) -> Command:
+    """Add the option for where a command computes; the setting ends with the command."""
+    return click.option(
+        "--device",
+        type=click.Choice(["cpu", "cuda"]),
+        default="cpu",
+        show_default=True,
+        expose_value=False,
+        callback=_use_device,
+        help="Where to compute: cuda is an NVIDIA GPU, for tables of many rows.",
+    )(command)
+
+
+def _use_device(ctx: click.Context, _param: Any, value: str) -> None:
+    """Set the device until the command ends; a note where no GPU can be used."""
+    if value == "cpu" or ctx.resilient_parsing:
+        return
+    from mixkern.cli.output import Notes, print_notes, warnings_as_notes
+
+    notes: Notes = []
+    with warnings_as_notes(notes):
+        ctx.with_resource(config(device=value))
+    print_notes(notes)
 
 
 def check_output(output: str | Path, *inputs: str) -> None:

@@ -143,12 +143,19 @@ def step_progress() -> Iterator[Callable[[Any], None]]:
         yield lambda step: progress.update(task, completed=step.done, total=step.total, description=step.what)
 
 
+def terminal_progress(*columns: Any) -> Progress:
+    """Return a progress display on standard error: nothing is printed in a pipe, nor for a command with ``--json``."""
+    console, context = Console(stderr=True), click.get_current_context(silent=True)
+    is_json = context is not None and bool(context.params.get("as_json"))
+    description = TextColumn("{task.description}", markup=False)
+    is_hidden = is_json or not console.is_terminal
+    return Progress(SpinnerColumn(), description, *columns, console=console, transient=True, disable=is_hidden)
+
+
 @contextmanager
 def spinner(description: str) -> Iterator[None]:
-    """Show a spinner while work of unknown length runs; nothing is printed in a pipe."""
-    console = Console(stderr=True)
-    columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()]
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    """Show a spinner while work of unknown length runs."""
+    with terminal_progress(TimeElapsedColumn()) as progress:
         progress.add_task(description, total=None)
         yield
 
@@ -156,9 +163,7 @@ def spinner(description: str) -> Iterator[None]:
 @contextmanager
 def byte_progress(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show how much of a file is read; the function that is given takes the bytes read and the bytes in all."""
-    console = Console(stderr=True)
-    columns = [TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with terminal_progress(BarColumn(), DownloadColumn(), TimeRemainingColumn()) as progress:
         task = progress.add_task(description, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

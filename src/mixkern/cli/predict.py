@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mixkern.cli.formula import FormulaGuard
-from mixkern.cli.option import check_output, json_option, reading_options, writing_options
+from mixkern.cli.option import check_output, dask_option, device_option, json_option, reading_options, writing_options
 from mixkern.cli.output import (
     Notes,
     byte_progress,
@@ -32,19 +32,29 @@ ROW = "row"
 @click.argument("table")
 @click.option("-o", "--output", default=STANDARD_OUTPUT, help="The labelled table.  [default: standard output]")
 @click.option("--probabilities", is_flag=True, help="Add the probability of each class.")
+@click.option(
+    "--abstain",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    metavar="SHARE",
+    help="Leave the label empty where its probability is below SHARE, such as 0.8.",
+)
 @click.option("--only", is_flag=True, help="Write row numbers and predictions, and no column of TABLE.")
 @writing_options
 @reading_options
+@dask_option
+@device_option
 @json_option
 def predict_command(
     model: str,
     table: str,
     output: str,
     probabilities: bool,
+    abstain: float | None,
     only: bool,
     guard_formulas: bool,
     output_encoding: str | None,
     as_json: bool,
+    dask: str | None,
     **reading: Any,
 ) -> None:
     """Write TABLE with four more columns: label, probability, component and novelty of each row.
@@ -53,21 +63,37 @@ def predict_command(
     is the share of training rows that have a higher density: a row above 0.99 is unlike nearly all of them. TABLE is
     read in blocks, so that it may be larger than memory.
 
+    With --abstain 0.8, rows whose label has a probability below 0.8 have an empty label; the probability stays.
+
     The output is written as TABLE is: its delimiter, encoding and decimal sign, and its cells unchanged. A name that
     ends with .tsv, .parquet or .arrow has that format; in Parquet and Arrow the columns of the model have types.
 
     \b
     Examples:
       mixkern predict churn.mixkern customers.csv -o labelled.csv
+      mixkern predict churn.mixkern customers.csv -o labelled.csv --abstain 0.8
       mixkern predict churn.mixkern - --only < customers.csv
+      mixkern predict churn.mixkern 'events/*.parquet' -o labelled --dask
     """  # noqa: D301
+    if dask is not None:
+        if output == STANDARD_OUTPUT or only or guard_formulas or output_encoding is not None:
+            raise click.UsageError("With --dask, a folder of Parquet files is written: name it by -o FOLDER.")
+        from mixkern.cli.cluster import predict_partitions  # needs an extra
+
+        check_output(output)
+        found, remarks = predict_partitions(
+            model, table, output, dask, all_classes=probabilities, abstain=abstain, reading=reading
+        )
+        found = _with_empty(found, abstain)
+        print_result(found, remarks, lambda: _show(found, abstain), as_json=as_json)
+        return
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and the table would both be printed. Name a file for the table: -o FILE.")
     # The table may be overwritten where the output has all its cells.
     check_output(output, model, *[table] * only)
     notes: Notes = []
     file = read_model(model)
-    counts: Counter[str] = Counter()
+    counts: Counter[str | None] = Counter()
     with warnings_as_notes(notes):
         data = model_table(table, file, notes, **reading)
         guard = FormulaGuard(data.numbers, is_active=guard_formulas)
@@ -75,26 +101,33 @@ def predict_command(
             table_writer(output, dialect_for(data.file, output_encoding)) as write,
             byte_progress(f"Predicting {data.file.name}") as on_progress,
         ):
-            for block, found in _predictions(file.model, data, on_progress, all_classes=probabilities):
+            for block, found in _predictions(file.model, data, on_progress, all_classes=probabilities, abstain=abstain):
                 counts.update(found["label"].to_pylist())
                 cells = _numbered(block, found) if only else _joined(cells_for(output, data.file, block), found)
                 write(guard(cells))
         add_file_notes(data.file, notes)
         notes += guard.notes
-    result = {"table": data.file.name, "output": output, "rows": counts.total(), "labels": dict(sorted(counts.items()))}
+    labels = dict(sorted((label, n) for label, n in counts.items() if label is not None))
+    result = {"table": data.file.name, "output": output, "rows": counts.total(), "labels": labels}
+    result = _with_empty(result, abstain)
     if output == STANDARD_OUTPUT:
         print_notes(notes)
     else:
-        print_result(result, notes, lambda: _show(result), as_json=as_json)
+        print_result(result, notes, lambda: _show(result, abstain), as_json=as_json)
 
 
 def _predictions(
-    model: MixtureSVC, data: ModelTable, on_progress: Callable[[int, int | None], None], *, all_classes: bool
+    model: MixtureSVC,
+    data: ModelTable,
+    on_progress: Callable[[int, int | None], None],
+    *,
+    all_classes: bool,
+    abstain: float | None,
 ) -> Iterator[tuple[Block, Any]]:
     """Iterate over blocks of rows and their predictions, in Arrow tables."""
     for block in data.blocks(on_progress):
         try:
-            yield block, model.assess(block.typed, all_classes=all_classes)
+            yield block, model.assess(block.typed, all_classes=all_classes, abstain=abstain)
         except TableError as error:  # its row is counted from the first one of the block
             raise error.below(block.start) from error
 
@@ -111,6 +144,14 @@ def _joined(cells: Any, found: Any) -> Any:
     return cells
 
 
-def _show(result: dict[str, Any]) -> None:
-    each = class_counts(result["labels"])
+def _with_empty(result: dict[str, Any], abstain: float | None) -> dict[str, Any]:
+    """Add the number of rows without a label, where --abstain was given."""
+    return result if abstain is None else {**result, "empty": result["rows"] - sum(result["labels"].values())}
+
+
+def _show(result: dict[str, Any], abstain: float | None) -> None:
+    each = class_counts(result["labels"]) or "no label"
+    if abstain is not None:
+        n = result["empty"]
+        each += f". {counted(n, 'label')} left empty: {'its' if n == 1 else 'their'} probability is below {abstain:g}"
     click.echo(f"{counted(result['rows'], 'row')}: {each}.\nLabelled table: {result['output']}")

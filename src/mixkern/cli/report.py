@@ -1,25 +1,34 @@
-"""``mixkern report``: an HTML page about a model and its table."""
+"""``mixkern report``: an HTML page about a model and its table, or a model card."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mixkern.cli.option import check_output, json_option, reading_options
+from mixkern.cli.option import check_output, device_option, json_option, reading_options
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import add_file_notes, label_counts, model_table
 from mixkern.errors import MixkernError
-from mixkern.io import read_model
-from mixkern.report import write_model_report
+from mixkern.io import ModelFile, read_model
+from mixkern.report import write_model_card, write_model_report
+from mixkern.report.card import file_facts
+
+PAGES, CARD = (".html", ".htm"), ".md"
 
 
 @click.command("report")
 @click.argument("model", type=click.Path())
 @click.argument("table")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the page.  [default: MODEL.html]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="File of the page, or of the card if it ends with .md.  [default: MODEL.html]",
+)
 @click.option("--title", help="Title of the page.  [default: made from the target]")
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Include figures.")
 @reading_options
+@device_option
 @json_option
 def report_command(
     model: str, table: str, output: str | None, title: str | None, figures: bool, as_json: bool, **reading: Any
@@ -29,13 +38,18 @@ def report_command(
     The page has a summary, the columns, the groups of similar rows, the estimated accuracy, the rows to label next,
     the settings and the versions. It is a single file that any browser shows.
 
+    A name that ends with .md is a model card in Markdown: data, labels, accuracy, what the model must not be used for,
+    files with their SHA-256, and versions.
+
     \b
-    Example:
+    Examples:
       mixkern report churn.mixkern customers.csv -o churn.html
+      mixkern report churn.mixkern customers.csv -o churn.md
     """  # noqa: D301
     path = Path(model).with_suffix(".html") if output is None else Path(output)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise click.BadParameter(f"{path.name} does not end like a page: use .html.", param_hint="-o")
+    if path.suffix.lower() not in (*PAGES, CARD):
+        raise click.BadParameter(f"{path.name} does not end like a page or a card: use .html or .md.", param_hint="-o")
+    is_card = path.suffix.lower() == CARD
     check_output(path, model, table)
     notes: Notes = []
     file = read_model(model)
@@ -43,25 +57,25 @@ def report_command(
         data = model_table(table, file, notes, **reading)
         X, y, source = data.labelled()
         add_file_notes(data.file, notes)
-        facts = {"Table": data.file.name, "Model file": Path(model).name, "Fitted": file.created}
+        facts = {**file_facts(table=table, model_file=model), "Table": data.file.name, "Fitted": file.created}
         facts |= _changed_labels(label_counts(y), file.notes.get("classes"), notes)
-        with spinner("Writing the report"):
+        about = {"source": source, "target": data.target, "title": title, "facts": facts, "command": _command(file)}
+        with spinner("Writing the card" if is_card else "Writing the report"):
             try:
-                write_model_report(
-                    file.model,
-                    X,
-                    y,
-                    path,
-                    source=source,
-                    target=data.target,
-                    title=title,
-                    figures=figures,
-                    facts=facts,
-                )
+                if is_card:
+                    write_model_card(file.model, X, y, path, **about)
+                else:
+                    write_model_report(file.model, X, y, path, figures=figures, name=data.file.name, **about)
             except OSError as error:
                 raise MixkernError(f"{path.name} cannot be written: {error.strerror or error}.") from error
     result = {"table": data.file.name, "report": str(path), "bytes": path.stat().st_size}
-    print_result(result, notes, lambda: click.echo(f"Report: {path}"), as_json=as_json)
+    print_result(result, notes, lambda: click.echo(f"{'Card' if is_card else 'Report'}: {path}"), as_json=as_json)
+
+
+def _command(file: ModelFile) -> str:
+    """Return the command that has fitted a model, if its file has it."""
+    command = file.notes.get("command")
+    return command if isinstance(command, str) else ""
 
 
 def _changed_labels(now: dict[str, int], at_fit: Any, notes: Notes) -> dict[str, str]:

@@ -15,6 +15,7 @@ from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.option import (
     check_output,
     column_options,
+    device_option,
     json_option,
     reading_options,
     repeat_options,
@@ -53,6 +54,7 @@ MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 @column_options
 @reading_options
 @seed_option
+@device_option
 @json_option
 def suggest_command(
     table: str,

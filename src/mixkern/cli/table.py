@@ -13,9 +13,9 @@ from mixkern.encoding import TableEncoder, label_column, prepare_table
 from mixkern.encoding.cell import is_gap
 from mixkern.encoding.column import ContinuousColumn
 from mixkern.encoding.inference import TableColumn
+from mixkern.encoding.matching import check_names_given
 from mixkern.encoding.overrides import column_positions
 from mixkern.errors import (
-    ColumnMismatchError,
     LabelError,
     MixkernWarning,
     ModelFileError,
@@ -31,7 +31,7 @@ from mixkern.io.dialect import delimiter_named, encoding_of
 from mixkern.io.table import pandas_frame
 from mixkern.io.writer import has_types
 from mixkern.typing import Objects
-from mixkern.wording import counted, listing, nearest
+from mixkern.wording import counted, nearest
 
 BLOCK = 50_000  # rows that are predicted at a time
 SOURCE = "label_source"  # column of the sources of labels, if no other is named
@@ -254,13 +254,7 @@ def model_table(
     reading["like"] = _dialect(at_fit.get("dialect"))
     file = open_table(path, {**reading, "gaps": (*gaps, *_texts(at_fit.get("gaps")))}, notes)
     columns = {column.name: column for column in model.encoder_.columns_}
-    missing = [name for name in columns if name not in file.names]
-    if missing:
-        step = f" Add {'it' if len(missing) == 1 else 'them'}; cells of unknown values can be empty."
-        raise ColumnMismatchError(
-            f"{file.name} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
-            f"{nearest(missing[0], set(file.columns) - set(columns)) or step}"
-        )
+    check_names_given(file.name, file.names, columns)
     return ModelTable(
         file=file,
         columns=columns,

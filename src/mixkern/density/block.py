@@ -5,7 +5,7 @@ does: with values around 1e9, or with one column a billion times wider than anot
 within a component. Priors, the mixture and the bound are given to the user in the table's own units.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.density.covariance import CovarianceType
-from mixkern.typing import Floats, Positions
+from mixkern.density.gpu_table import column_counts, column_moments, largest, random_order, scaled
+from mixkern.device import is_cupy, to_host
+from mixkern.typing import Floats, Positions, RandomState
 
 RESOLUTION = 1e-10  # smallest variance of a prior, relative to the table's: below, rounding errors dominate
 SMALLEST_SCALE = 1e-150  # smaller squares underflow; below, a column counts as constant
@@ -22,6 +24,8 @@ BLOCK = 4096  # rows at a time: temporaries stay in cache, whatever the size of 
 BLOCK_CELLS = 2**22  # floats that the temporaries of one block may take: 32 MiB
 SMALLEST_BLOCK = 16  # rows
 RARE = 16  # patterns of gaps with fewer rows are put together in blocks of rows with equally many gaps
+GPU_BLOCK = 2**24  # rows at a time on a GPU, of tables with categories
+HOST_ROWS = 50_000  # up to which rows of a GPU are fitted on the host: samples for starts and mergers
 ENGINE_BLOCK = 2**16  # rows at a time in the engine: bounds the memory of their shares
 
 
@@ -30,6 +34,42 @@ class HasVolume(Protocol):
 
     def log_volume(self, X: Floats, weights: Floats | None) -> float:
         """Give the excess of a bound in inner coordinates."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weight, smallest value, mean and squared deviations of each column. Those of parts of a table add up."""
+
+    counts: Floats  # (d,): sum of the weights of rows that have a value
+    low: Floats  # (d,): infinite for a column of gaps
+    means: Floats  # (d,): above the smallest value, which is exact where values are close together
+    squares: Floats  # (d,): sum of squared deviations from the mean
+
+    @classmethod
+    def of(cls, X: Floats, weights: Floats | None = None) -> Self:
+        """Compute the moments of rows."""
+        if is_cupy(X):
+            return cls(*column_moments(X, weights))
+        there = ~np.isnan(X)
+        shares = there if weights is None else there * weights[:, None]
+        counts = shares.sum(axis=0)
+        low = np.min(X, axis=0, where=there, initial=np.inf)
+        above = np.where(there, X - np.where(np.isfinite(low), low, 0.0), 0.0)
+        means = (shares * above).sum(axis=0) / np.maximum(counts, np.finfo(float).tiny)
+        squares = (shares * np.where(there, above - means, 0.0) ** 2).sum(axis=0)
+        return cls(counts.astype(float), low, means, squares)
+
+    def __add__(self, other: Self) -> Self:
+        counts = self.counts + other.counts
+        share = other.counts / np.maximum(counts, np.finfo(float).tiny)
+        low = np.minimum(self.low, other.low)
+        origin = np.where(np.isfinite(low), low, 0.0)
+        # From the common smallest value; a part that has none counts nothing.
+        mine, theirs = (each.means + np.where(np.isfinite(each.low), each.low - origin, 0.0) for each in (self, other))
+        apart = np.where((self.counts > 0) & (other.counts > 0), theirs - mine, 0.0)
+        means = np.where(self.counts > 0, mine + share * apart, theirs)
+        squares = self.squares + other.squares + self.counts * share * apart**2
+        return replace(self, counts=counts, low=low, means=means, squares=squares)
 
 
 @dataclass(frozen=True)
@@ -44,19 +84,19 @@ class Coordinates:
     @classmethod
     def of(cls, X: Floats, weights: Floats | None, kind: CovarianceType) -> Self:
         """Take mean and standard deviation of each column; spherical covariances need one scale for all columns."""
-        there = ~np.isnan(X)
-        shares = there if weights is None else there * weights[:, None]
-        count = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-        low = np.min(X, axis=0, where=there, initial=np.inf)
-        low = np.where(np.isfinite(low), low, 0.0)  # a column of gaps
-        above = np.where(there, X - low, 0.0)  # exact where values are close together
-        mean = (shares * above).sum(axis=0) / count
-        deviation = np.sqrt((shares * np.where(there, above - mean, 0.0) ** 2).sum(axis=0) / count)
-        if kind is CovarianceType.SPHERICAL and len(deviation):
-            deviation = np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
-        is_constant = (deviation <= SMALLEST_SCALE) & there.any(axis=0)
+        return cls.of_moments(Moments.of(X, weights), kind)
+
+    @classmethod
+    def of_moments(cls, moments: "Moments", kind: CovarianceType) -> Self:
+        """Take the coordinates of columns with given moments."""
+        count = np.maximum(moments.counts, np.finfo(float).tiny)
+        low = np.where(np.isfinite(moments.low), moments.low, 0.0)  # a column of gaps
+        mean, deviation = moments.means, np.sqrt(moments.squares / count)
+        is_constant = (deviation <= SMALLEST_SCALE) & np.isfinite(moments.low)
+        if kind is CovarianceType.SPHERICAL and not is_constant.all():
+            deviation = np.full_like(deviation, np.sqrt(np.mean(deviation[~is_constant] ** 2)))
         scale = np.where(deviation > SMALLEST_SCALE, deviation, 1.0)
-        if kind is CovarianceType.SPHERICAL or not is_constant.any():
+        if not is_constant.any():
             return cls(low + mean, scale)
         # As after one more row that is off by 1
         return cls(low + mean, scale, np.flatnonzero(~is_constant), 1 / (1 + float(count[is_constant].max())))
@@ -71,8 +111,19 @@ class Coordinates:
         """Number of inner coordinates."""
         return self.n_columns if self.varying is None else len(self.varying)
 
+    @property
+    def constant(self) -> tuple[int, ...]:
+        """Columns without an inner coordinate."""
+        return () if self.varying is None else tuple(np.delete(np.arange(self.n_columns), self.varying).tolist())
+
+    def moved(self, origin: Floats) -> Self:
+        """Give the same coordinates of rows that an origin was added to."""
+        return replace(self, centre=self.centre + origin)
+
     def inner(self, X: Floats) -> Floats:
         """Give rows in inner coordinates."""
+        if is_cupy(X):
+            return scaled(self._varying(X), self._varying(self.centre), self._varying(self.scale))
         return self._varying((X - self.centre) / self.scale)
 
     def with_all_columns(self) -> Self:
@@ -83,12 +134,16 @@ class Coordinates:
         """Whether columns without an inner coordinate have no other value in further rows."""
         if self.varying is None:
             return True
-        others = np.delete(X - self.centre, self.varying, axis=1)
-        return not (np.abs(others) > SMALLEST_SCALE).any()
+        at = np.delete(np.arange(self.n_columns), self.varying)
+        if is_cupy(X):
+            return largest(scaled(X[:, at.tolist()], self.centre[at], np.ones(len(at)))) <= SMALLEST_SCALE
+        return not (np.abs(X[:, at] - self.centre[at]) > SMALLEST_SCALE).any()
 
     def _varying(self, values: Floats) -> Floats:
         """Leave out columns without an inner coordinate."""
-        return values if self.varying is None else values[..., self.varying]
+        if self.varying is None:
+            return values
+        return values[:, self.varying.tolist()] if is_cupy(values) else values[..., self.varying]
 
     def inner_inverse_scale(self, inverse_scale: Floats) -> Floats:
         """Give W^-1 in inner coordinates.
@@ -106,13 +161,24 @@ class Coordinates:
 
     def log_volume(self, X: Floats, weights: Floats | None) -> float:
         """Give the excess of a bound in inner coordinates: ln of the scale of each value, summed."""
+        if is_cupy(X):
+            return self.volume_of(column_counts(X, weights))
         there = ~np.isnan(X)
-        count = there.sum(axis=0) if weights is None else weights @ there
-        return float(count @ np.log(self._varying(self.scale)))
+        return self.volume_of(there.sum(axis=0) if weights is None else weights @ there)
+
+    def volume_of(self, counts: Floats) -> float:
+        """Give the excess of a bound in inner coordinates, for the number of values in each of them."""
+        return float(counts @ np.log(self._varying(self.scale)))
+
+    def inner_counts(self, counts: Floats) -> Floats:
+        """Give the numbers of values of those columns that have an inner coordinate."""
+        return self._varying(counts)
 
     def outer(self, inner: Any) -> dict[str, Any]:
         """Give means, covariances and loadings of a mixture in the table's own units."""
-        scale, kind = self._varying(self.scale), inner.covariance_type
+        scale, kind, covariances = self._varying(self.scale), inner.covariance_type, inner.covariances
+        if kind is CovarianceType.SPHERICAL and self.varying is not None:  # constant columns have another variance
+            kind, covariances = CovarianceType.DIAG, np.repeat(covariances[:, None], len(scale), axis=1)
         if kind is CovarianceType.SPHERICAL:
             factors: Any = scale[0] ** 2 if len(scale) else 1.0
         else:
@@ -122,8 +188,10 @@ class Coordinates:
             loadings = np.swapaxes(self._with_constants(np.swapaxes(loadings, 1, 2) * scale), 1, 2)
         return {
             "means": self._with_constants(inner.means * scale, 0.0) + self.centre,
-            "covariances": self._covariances(inner.covariances * factors, kind),
+            "covariances": self._covariances(covariances * factors, kind),
+            "covariance_type": kind,
             "loadings": loadings,
+            "constant": self.constant,
         }
 
     def _covariances(self, covariances: Floats, kind: CovarianceType) -> Floats:
@@ -142,6 +210,53 @@ class Coordinates:
         wide = np.full((*values.shape[:-1], self.n_columns), fill)
         wide[..., self.varying] = values
         return wide
+
+
+@dataclass(frozen=True)
+class CodeColumns:
+    """Columns of category codes. Those with one category have no inner column: they carry no information."""
+
+    varying: tuple[int, ...]  # columns that the inference reads
+    constant: dict[int, tuple[int, float]]  # code and number of values of each other column
+
+    @classmethod
+    def of(cls, codes: Floats, weights: Floats | None, *, is_stream: bool = False) -> Self:
+        """Find the columns with one category; of a stream, later rows may have others."""
+        if is_stream or not codes.size:
+            return cls(tuple(range(codes.shape[1])), {})
+        there = ~np.isnan(codes)
+        low, high = (np.where(there, codes, end) for end in (np.inf, -np.inf))
+        counts = column_counts(codes, weights) if is_cupy(codes) else _counts(there, weights)
+        return cls.of_extremes(to_host(low.min(axis=0), float), to_host(high.max(axis=0), float), counts)
+
+    @classmethod
+    def of_extremes(cls, low: Floats, high: Floats, counts: Floats) -> Self:
+        """Find the columns with one category by the smallest and largest codes, and the numbers of values."""
+        constant = {int(j): (int(low[j]), float(counts[j])) for j in np.flatnonzero(low == high)}
+        return cls(tuple(j for j in range(len(low)) if j not in constant), constant)
+
+    def inner(self, codes: Floats) -> Floats:
+        """Give the columns that the inference reads."""
+        return codes[:, list(self.varying)] if self.constant else codes
+
+    def keeps_constants(self, codes: Floats) -> bool:
+        """Whether columns with one category have no other in further rows."""
+        return all(not ((codes[:, j] != code) & ~np.isnan(codes[:, j])).any() for j, (code, _) in self.constant.items())
+
+    def outer(self, tables: Sequence[Floats], prior: float, k: int) -> list[Floats]:
+        """Give the tables of all columns: of those with one category, the same posterior mean in all k components."""
+        found = dict(zip(self.varying, tables, strict=True))
+        for j, (code, count) in self.constant.items():
+            concentrations = np.full(code + 2, prior)  # with room for "other"
+            concentrations[code] += count
+            found[j] = np.tile(concentrations / concentrations.sum(), (k, 1))
+        return [found[j] for j in sorted(found)]
+
+
+def _counts(there: Any, weights: Floats | None) -> Floats:
+    """Count the values of each column, by weight."""
+    found: Floats = there.sum(axis=0) if weights is None else weights @ there
+    return found
 
 
 def gap_patterns(X: Floats) -> Iterator[tuple[Positions, Positions, Positions]]:
@@ -247,19 +362,53 @@ class InnerRows:
         """Excess of a bound in the coordinates of X; see :meth:`Coordinates.log_volume`."""
         return 0.0 if self.coordinates is None else self.coordinates.log_volume(self.X, self.weights)
 
+    @property
+    def is_on_gpu(self) -> bool:
+        """Whether the rows are on a GPU."""
+        return is_cupy(self.X)
+
     def take(self, positions: Positions) -> Self:
-        """Give some of the rows."""
+        """Give some of the rows; few of those on a GPU are copied to the host."""
         weights = None if self.weights is None else self.weights[positions]
-        return replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
+        part = replace(self, X=self.X[positions], codes=self.codes[positions], weights=weights)
+        return part.on_host() if self.is_on_gpu and len(part) <= HOST_ROWS else part
+
+    def on_host(self) -> Self:
+        """Give the rows in the memory of the host."""
+        if not self.is_on_gpu:
+            return self
+        weights = None if self.weights is None else to_host(self.weights, float)
+        return replace(self, X=to_host(self.X, float), codes=to_host(self.codes, float), weights=weights)
+
+    def random_order(self, random: RandomState) -> Any:  # (n,)
+        """Give the positions of all rows in a random order, as an array of the same place."""
+        return random_order(self.X, random) if self.is_on_gpu else random.permutation(len(self))
+
+    def prepared(self, samples: Sequence[Positions]) -> Self:  # noqa: ARG002
+        """Give the same rows, ready to give growing samples of them; nothing is to be done where they are in memory."""
+        return self
 
     def blocks(self) -> list[Block]:
         """Cut into blocks for the engine, which treats gaps row by row."""
+        if self.is_on_gpu:
+            return self._gpu_blocks()
         starts = range(0, max(1, len(self)), ENGINE_BLOCK)
         parts = [slice(start, start + ENGINE_BLOCK) for start in starts]
         return [_block(self.X, self.codes, self.weights, at, np.arange(0)) for at in parts]
 
+    def _gpu_blocks(self) -> list[Block]:
+        """Give all rows as one block, without a copy; those with categories in some blocks, whose shares are held."""
+        step = GPU_BLOCK if self.codes.shape[1] else max(1, len(self))
+        parts = [slice(start, start + step) for start in range(0, max(1, len(self)), step)]
+        weights = [None if self.weights is None else self.weights[at] for at in parts]
+        return [
+            Block(self.X[at].T, self.codes[at].T, own, np.arange(0)) for at, own in zip(parts, weights, strict=True)
+        ]
+
     def gap_blocks(self, n_components: int, n_factors: int) -> list[Block]:
         """Cut into blocks of rows with the same gaps, whose temporaries stay small, however many columns there are."""
+        if self.is_on_gpu:
+            return self.on_host().gap_blocks(n_components, n_factors)
         d = self.X.shape[1]
         n_cells = 2 * d + 1 + n_components * (d + 1 + 2 * n_factors)
         most = int(np.clip(BLOCK_CELLS // n_cells, SMALLEST_BLOCK, BLOCK))
@@ -271,5 +420,8 @@ class InnerRows:
 
 def n_slots_of(codes: Floats) -> tuple[int, ...]:
     """Count the categories of each column, and one more for later categories."""
+    if is_cupy(codes):
+        some = np.where(np.isnan(codes), -1.0, codes).max(axis=0)[None] if codes.size else codes[:0]
+        codes = to_host(some, float)
     highest = np.max(codes, axis=0, where=~np.isnan(codes), initial=-1.0)
     return tuple(int(code) + 2 for code in highest)

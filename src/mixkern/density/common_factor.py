@@ -91,4 +91,5 @@ class CommonFactors:
             "covariances": self.noise,
             "loadings": self.loadings @ roots,
             "covariance_type": "common",
+            "constant": () if self.columns is None else self.columns.constant,
         }

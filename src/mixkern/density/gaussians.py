@@ -20,6 +20,8 @@ FEW_COLUMNS = 64  # up to which the metric of factors is a matrix: as cheap, and
 class Gaussians(ABC):
     """What the kinds of covariance compute differently."""
 
+    is_for_gpu = False  # whether densities of rows on a GPU are computed there
+
     def __init__(self, kind: CovarianceType, means: Floats, covariances: Floats, loadings: Floats | None) -> None:
         self.kind = kind
         self.means = means  # (k, d)
@@ -92,6 +94,8 @@ class Gaussians(ABC):
 
 class EngineGaussians(Gaussians):
     """Gaussians whose densities the engine computes: one matrix or one diagonal for each component."""
+
+    is_for_gpu = True
 
     def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
         whiteners, log_constants = self._components

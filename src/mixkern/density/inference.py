@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from mixkern.density.block import Block
-from mixkern.density.expectation import expectation
+from mixkern.density.expectation import RemoteBlocks, expectation, weight_of
 from mixkern.density.posterior import Posterior, Prior
 from mixkern.density.priors import (
     PrecisionPrior,
@@ -75,7 +75,7 @@ class Ascent:
 
 
 def ascend(
-    table: Sequence[Block],
+    table: Sequence[Block] | RemoteBlocks,
     statistics: Statistics,
     prior: Prior,
     policy: Policy,
@@ -86,7 +86,7 @@ def ascend(
 
     ``log_volume`` is the excess of the bound in inner coordinates; see :class:`Coordinates`.
     """
-    n_rows = sum(block.values.shape[1] if block.weights is None else float(block.weights.sum()) for block in table)
+    n_rows = weight_of(table)
     step = partial(_step, table, policy, pool, log_volume)
     state = Ascent(prior, prior.posterior(statistics), statistics, (), converged=False)
     while len(state.bounds) < policy.max_iter and not state.converged:
@@ -111,7 +111,7 @@ def ascend(
 
 
 def _step(
-    table: Sequence[Block],
+    table: Sequence[Block] | RemoteBlocks,
     policy: Policy,
     pool: ThreadPool,
     log_volume: float,

@@ -1,7 +1,7 @@
 """A mixture density: parameters of a fit, without the data, the estimator or the labels."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
-from mixkern.density.mixture_parameters import check_shapes, check_tables
+from mixkern.density.mixture_parameters import check_shapes, check_tables, checked_positions
+from mixkern.device import gpu_floats, is_cupy, is_gpu_array, like, namespace, on_device, stream_of, to_host
 from mixkern.engine import Metric, RowDensities
 from mixkern.errors import MixtureError
 from mixkern.parts import model_part
@@ -51,6 +52,9 @@ class Mixture:
     loadings : array-like of shape (k, d, q), default=None
         For ``"factor"``: how far each of q factors moves each column. A component's covariance is
         :math:`L_k L_k^T` plus its diagonal. A component with fewer factors has columns of zeros.
+    constant : sequence of int, default=()
+        Continuous columns that had one value in all rows, by their positions. Their variances have no part in the units
+        of distances.
 
     Notes
     -----
@@ -72,6 +76,7 @@ class Mixture:
     covariance_type: CovarianceType = CovarianceType.FULL
     categories: Sequence[Floats] = field(default=())
     loadings: Floats | None = None
+    constant: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         kind = one_of(CovarianceType, self.covariance_type, "covariance_type")
@@ -83,6 +88,7 @@ class Mixture:
             object.__setattr__(self, "loadings", _frozen(self.loadings, "loadings"))
         check_shapes(self.weights, self.means, self.covariances, kind, self.loadings)
         check_tables(self.categories, len(self.weights))
+        object.__setattr__(self, "constant", checked_positions(self.constant, self.means.shape[1]))
         if kind.has_vectors and not (self.covariances > 0).all():
             raise MixtureError("covariances must be positive: a component has collapsed in some column.")
         _ = self.whiteners  # raises an error if a matrix is not positive definite
@@ -141,10 +147,11 @@ class Mixture:
         ndarray of shape (n, d + e)
             Missing categories stay missing.
         """
-        rows = self._checked(X)
-        filled = self.row_densities(rows, fill=True).filled
-        assert filled is not None  # it was asked for
-        return np.hstack([filled, rows[:, self.n_continuous :]])
+        with stream_of(X):
+            rows = self._checked(X)
+            filled = self._row_densities(rows, fill=True).filled
+            assert filled is not None  # it was asked for
+            return like(np.hstack([filled, rows[:, self.n_continuous :]]), X)
 
     def row_densities(self, X: ArrayLike, *, fill: bool = False) -> RowDensities:
         """Compute joint densities, responsibilities and densities of rows at once.
@@ -155,7 +162,7 @@ class Mixture:
         Parameters
         ----------
         X : array-like of shape (n, d + e)
-            Rows; NaN is a gap.
+            Rows; NaN is a gap. For an array of CuPy or PyTorch on a GPU, the results are such arrays.
         fill : bool, default=False
             Whether to replace each missing number by its expectation as well.
 
@@ -170,19 +177,34 @@ class Mixture:
         >>> mixture.row_densities([[0.0]]).responsibilities
         array([[0.5, 0.5]])
         """
-        rows = self._checked(X)
+        if not is_gpu_array(X):
+            return self._row_densities(self._checked(X), fill=fill)
+        with stream_of(X):
+            return _converted(self._row_densities(self._checked(X), fill=fill), lambda part: like(part, X))
+
+    def _row_densities(self, rows: Floats, *, fill: bool) -> RowDensities:
+        """Compute densities of rows that have been checked, of the host or of CuPy."""
+        is_on_gpu = is_cupy(rows)
+        if is_on_gpu and not self._gaussians.is_for_gpu:
+            return self._densities_of_host(rows, fill=fill)
         numbers = rows[:, : self.n_continuous]
         offsets = self._log_categories(rows[:, self.n_continuous :]) if self.categories else None
         found = self._gaussians.row_densities(numbers, _log(self.weights), offsets, fill=fill)
         is_impossible = ~np.isfinite(found.log_density)
         if is_impossible.any():
+            shares: Any = self.weights / self.weights.sum()
             found.log_density[is_impossible] = -np.inf
-            found.responsibilities[is_impossible] = self.weights / self.weights.sum()
+            found.responsibilities[is_impossible] = on_device(shares, rows.dtype) if is_on_gpu else shares
             if found.filled is not None:
-                found.filled[is_impossible] = self._gaussians.filled(
-                    numbers[is_impossible], found.responsibilities[is_impossible]
-                )
+                known, own = numbers[is_impossible], found.responsibilities[is_impossible]
+                filled = self._gaussians.filled(to_host(known, float), to_host(own, float))
+                found.filled[is_impossible] = on_device(filled, rows.dtype) if is_on_gpu else filled
         return found
+
+    def _densities_of_host(self, rows: Any, *, fill: bool) -> RowDensities:
+        """Compute densities of rows on a GPU by the CPU: those of factors."""
+        found = self._row_densities(to_host(rows, float), fill=fill)
+        return _converted(found, lambda part: on_device(part, rows.dtype))
 
     def sample(self, n: int, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
         """Draw rows from the mixture.
@@ -214,7 +236,10 @@ class Mixture:
         if len(at) and not 0 <= at.min() <= at.max() < self.n_continuous:
             raise MixtureError(f"columns must lie between 0 and {self.n_continuous - 1}, but they are {at.tolist()}.")
         covariances, loadings = self._gaussians.marginal(at)
-        return Mixture(self.weights, self.means[:, at], covariances, self.covariance_type, loadings=loadings)
+        constant = tuple(np.flatnonzero(np.isin(at, self.constant)).tolist())
+        return Mixture(
+            self.weights, self.means[:, at], covariances, self.covariance_type, loadings=loadings, constant=constant
+        )
 
     def with_common_categories(self) -> "Mixture":
         r"""Return the same mixture with one category distribution for all components: the marginal distribution.
@@ -324,11 +349,11 @@ class Mixture:
         return self._gaussians.whiteners
 
     def _log_categories(self, codes: Floats) -> Floats:  # (n, k)
-        total = np.zeros((len(codes), self.n_components))
-        for e, table in enumerate(self.categories):
-            at = ~np.isnan(codes[:, e])
-            total[at] += _log(table)[:, category_slots(codes[at, e], table.shape[1])].T
-        return total
+        return category_log_densities(codes, self._log_tables, self.n_components)
+
+    @cached_property
+    def _log_tables(self) -> tuple[Floats, ...]:
+        return tuple(_log(table) for table in self.categories)
 
     # ---------------------------------------------------------------- identity
 
@@ -340,6 +365,8 @@ class Mixture:
         for array in (self.weights, self.means, self.covariances, *self.categories, *extra):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
+        if self.constant:
+            digest.update(repr(self.constant).encode())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -351,6 +378,8 @@ class Mixture:
     def __getstate__(self) -> dict[str, Any]:  # arrays instead of the lists of to_dict
         arrays = {"weights": self.weights, "means": self.means, "covariances": self.covariances}
         state = {**arrays, "covariance_type": str(self.covariance_type), "categories": list(self.categories)}
+        if self.constant:
+            state["constant"] = list(self.constant)
         return state if self.loadings is None else {**state, "loadings": self.loadings}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -372,6 +401,8 @@ class Mixture:
         lists = {name: getattr(self, name).tolist() for name in ("weights", "means", "covariances")}
         categories = [table.tolist() for table in self.categories]
         content = {**lists, "covariance_type": str(self.covariance_type), "categories": categories}
+        if self.constant:
+            content["constant"] = list(self.constant)
         return content if self.loadings is None else {**content, "loadings": self.loadings.tolist()}
 
     @classmethod
@@ -384,7 +415,9 @@ class Mixture:
         loadings = content.get("loadings")
         if loadings is not None:
             loadings = np.reshape(np.asarray(loadings, dtype=float), (*means.shape, -1 if np.size(loadings) else 0))
-        return cls(content["weights"], means, covariances, kind, content["categories"], loadings)
+        return cls(
+            content["weights"], means, covariances, kind, content["categories"], loadings, content.get("constant", ())
+        )
 
     @classmethod
     def from_sklearn(cls, model: Any) -> Self:
@@ -407,7 +440,7 @@ class Mixture:
         return cls(model.weights_, model.means_, model.covariances_, CovarianceType(model.covariance_type))
 
     def _checked(self, X: ArrayLike) -> Floats:
-        rows = as_floats(X, "X", MixtureError)
+        rows = gpu_floats(X, "X", MixtureError) if is_gpu_array(X) else as_floats(X, "X", MixtureError)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise MixtureError(
                 f"X has shape {rows.shape}, but the mixture has {self.n_continuous} continuous and "
@@ -419,14 +452,34 @@ class Mixture:
         return rows
 
 
+def _converted(found: RowDensities, convert: Callable[[Any], Any]) -> RowDensities:
+    """Return densities as other arrays."""
+    filled = None if found.filled is None else convert(found.filled)
+    return RowDensities(convert(found.log_joint), convert(found.responsibilities), convert(found.log_density), filled)
+
+
+def category_log_densities(codes: Floats, tables: Sequence[Floats], n_components: int) -> Floats:  # (n, k)
+    """Add up the logarithms of the probabilities (k, n_categories) of each row's categories; a gap adds nothing."""
+    library = namespace(codes)
+    total: Floats = library.zeros((len(codes), n_components), dtype=codes.dtype)
+    gaps = library.asarray([table.shape[1] for table in tables])
+    slots = np.where(np.isnan(codes), gaps, np.minimum(codes, gaps - 1)).astype(np.int32)
+    for e, table in enumerate(tables):
+        with_gap = np.vstack([table.T, np.zeros(n_components)])  # a row for each category, then one for gaps
+        total += np.take(library.asarray(with_gap, dtype=codes.dtype), slots[:, e], axis=0)
+    return total
+
+
 def check_codes(codes: Floats) -> None:
     """Check that categorical columns hold codes: whole numbers from 0, or NaN."""
+    if not codes.shape[1]:
+        return
     given = codes[~np.isnan(codes)]
     wrong = given[(given < 0) | (given >= MOST_CATEGORIES) | (given != np.floor(given))]
     if len(wrong):
         raise MixtureError(
             f"The categorical columns must hold whole numbers from 0 to {MOST_CATEGORIES - 1}, or NaN for a gap, "
-            f"but they hold {wrong[0]:g}. TableEncoder makes such codes."
+            f"but they hold {float(wrong[0]):g}. TableEncoder makes such codes."
         )
 
 

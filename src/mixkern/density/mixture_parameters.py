@@ -30,6 +30,14 @@ def check_shapes(
         raise MixtureError("covariances must be symmetric matrices.")
 
 
+def checked_positions(constant: Sequence[int], d: int) -> tuple[int, ...]:
+    """Return the positions of constant columns as integers, or raise an error."""
+    found = tuple(int(each) for each in constant)
+    if sorted(set(found)) != list(found) or (found and not 0 <= found[0] <= found[-1] < d):
+        raise MixtureError(f"constant must be sorted positions of the {d} continuous columns, but it is {constant!r}.")
+    return found
+
+
 def check_tables(categories: Sequence[Floats], n_components: int) -> None:
     """Check that tables of categories have a row of probabilities for each component."""
     for table in categories:

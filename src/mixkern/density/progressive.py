@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from mixkern.density.block import InnerRows
+from mixkern.density.block import HOST_ROWS, InnerRows
 from mixkern.density.family import Family, chosen_family
 from mixkern.density.inference import Ascent, Policy
 from mixkern.density.start import COARSE_TOL, Start, ascend_rows, restart
+from mixkern.density.statistics import Statistics
 from mixkern.threads import ThreadPool
 from mixkern.typing import Positions, RandomState
 
@@ -16,10 +17,11 @@ SETTLING = 10  # steps before factors are removed
 GROWTH = 4  # how much larger each sample is than the one before
 
 
-def samples(n: int, random: RandomState, *, is_progressive: bool) -> Iterator[Positions | None]:
-    """Give growing random samples of n rows, each containing the one before; None, the last, means all rows."""
+def samples(rows: InnerRows, random: RandomState, *, is_progressive: bool) -> Iterator[Positions | None]:
+    """Give growing random samples of rows, each containing the one before; None, the last, means all rows."""
+    n = len(rows)
     if is_progressive and n > FIRST_SAMPLE * GROWTH:
-        order = random.permutation(n)
+        order = rows.random_order(random)
         size = FIRST_SAMPLE
         while size * GROWTH <= n:
             yield order[:size]
@@ -43,7 +45,9 @@ def fit_progressively(
     Of several families, the one with the highest evidence for the first sample is fitted.
     """
     ascent: Ascent | None = None
-    for positions in samples(len(rows), random, is_progressive=is_progressive):
+    growing = list(samples(rows, random, is_progressive=is_progressive))
+    rows = rows.prepared([positions for positions in growing if positions is not None])
+    for positions in growing:
         if ascent is not None and ascent.is_stopped:
             break
         part = rows if positions is None else rows.take(positions)
@@ -51,10 +55,11 @@ def fit_progressively(
         if ascent is None:
             first_policy = replace(coarse, settling=SETTLING)
             family, first_ascents = families[0], []
+            few = part.take(part.random_order(random)[:HOST_ROWS]) if part.is_on_gpu else part
             if len(families) > 1:
-                family, first = chosen_family(part, families, first_policy, start, random, pool)
-                first_ascents = [first]
-            others = (family.start(part, start, random, pool) for _ in range(n_init - len(first_ascents)))
+                family, first = chosen_family(few, families, first_policy, start, random, pool)
+                first_ascents = [first] if few is part else []
+            others = (_started(part, few, family, start, random, pool) for _ in range(n_init - len(first_ascents)))
             ascents = (ascend_rows(part, each, family.prior, first_policy, pool) for each in others)
             ascent = _best(chain(first_ascents, ascents))
         else:
@@ -63,6 +68,14 @@ def fit_progressively(
             ascent = ascend_rows(part, again, ascent.prior, replace(coarse, merges=False), pool)
     assert ascent is not None  # there is always a last sample
     return _on_all_rows(rows, ascent, policy, pool) if ascent.is_stopped and part is not rows else ascent
+
+
+def _started(
+    rows: InnerRows, few: InnerRows, family: Family, start: Start, random: RandomState, pool: ThreadPool
+) -> Statistics:
+    """Give the statistics that an ascent starts from; of rows on a GPU, by the components of some of them."""
+    statistics = family.start(few, start, random, pool)
+    return statistics if few is rows else restart(rows, family.prior.posterior(statistics), pool)
 
 
 def _best(ascents: Iterable[Ascent]) -> Ascent:

@@ -7,15 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density.block import Coordinates, InnerRows, n_slots_of
+from mixkern.density.block import HOST_ROWS, CodeColumns, Coordinates, InnerRows, n_slots_of
 from mixkern.density.common_factor import CommonFactors
+from mixkern.density.gpu_table import largest
 from mixkern.density.mixture import check_codes
+from mixkern.device import gpu_dtype, gpu_floats, is_cupy, is_gpu_array, namespace, on_device, on_gpu, to_gpu, to_host
 from mixkern.encoding import encode_labels
 from mixkern.encoding.lengths import check_length
+from mixkern.encoding.matching import check_columns, keep_columns
 from mixkern.encoding.numeric import numeric_rows
-from mixkern.errors import MixtureError, hint
+from mixkern.errors import EmptyTableError, InfiniteValueError, MixtureError, NotATableError, hint
+from mixkern.partitions import PartitionedValues
 from mixkern.typing import Floats
 
+ON_HOST = ("factor", "common")  # kinds of covariance that are fitted on the host
+GPU_ROWS = 2**18  # rows of the host from which on a GPU fits them
+FEW = 10_000  # rows by which a table is centred before it is put on a GPU
 LARGEST = 1e150  # value whose square is still a number
 
 
@@ -23,13 +30,15 @@ class RowReader:
     """How a density reads tables: numbers, then codes, and labels as one more column of codes."""
 
     n_categorical: int
+    covariance_type: str
     use_labels: bool
     classes_: NDArray[Any]
     _coordinates: Coordinates | CommonFactors
-    _n_slots: tuple[int, ...]
+    _code_columns: CodeColumns
+    _n_slots: tuple[int, ...]  # of the columns of codes that the inference reads
 
     @abstractmethod
-    def _set_up(self, X: Floats, weights: Floats | None, *, is_stream: bool) -> None:
+    def _set_up(self, X: Any, weights: Floats | None, *, is_stream: bool) -> None:
         """Set the coordinates; those of a stream do not assume that a column with one value will keep it."""
 
     def _check(self, X: Any) -> Floats:
@@ -39,25 +48,75 @@ class RowReader:
         return rows
 
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
-        return numeric_rows(self, X, reset=reset, order="C")
+        """Read rows as floats: arrays of CuPy and PyTorch on a GPU as CuPy's, others as NumPy's."""
+        if not is_gpu_array(X):
+            return numeric_rows(self, X, reset=reset, order="C")
+        rows = gpu_floats(X, "X", MixtureError)
+        if rows.ndim != 2:
+            raise NotATableError(f"X must have two dimensions, rows and columns, but it has shape {rows.shape}.")
+        if not rows.size:
+            raise EmptyTableError(f"X must have rows and columns, but it has shape {rows.shape}.")
+        columns = np.empty((0, rows.shape[1]))
+        if reset:
+            keep_columns(self, columns)
+        else:
+            check_columns(self, columns)
+        return namespace(rows).ascontiguousarray(rows)
+
+    def _placed(self, values: Any, weights: Any) -> tuple[Any, Any, Floats | None]:
+        """Put rows and weights where they are fitted; give an origin, too, that was subtracted from the rows.
+
+        Few rows of a GPU are fitted on the host. Many rows of the host are fitted on a GPU, if one is to be used.
+        """
+        choice = str(self.covariance_type)
+        if is_cupy(values):
+            if len(values) <= HOST_ROWS or choice in ON_HOST:
+                weights = None if weights is None else to_host(weights, float)
+                return to_host(values, float), weights, None
+            return values, None if weights is None else on_device(weights, values.dtype), None
+        if not on_gpu() or len(values) < GPU_ROWS or choice in ON_HOST:
+            return values, weights, None
+        d = values.shape[1] - self.n_categorical
+        some = values[:: max(1, len(values) // FEW)]
+        origin = np.nan_to_num(np.where(np.isnan(some), np.inf, some).min(axis=0), posinf=0.0)
+        origin[d:] = 0.0
+        dtype = gpu_dtype()
+        return to_gpu(values, dtype, origin), None if weights is None else on_device(weights, dtype), origin
 
     def _read(
-        self, values: Floats, y: Any, weights: Floats | None, *, reset: bool, is_stream: bool = False
+        self,
+        values: Floats | PartitionedValues,
+        y: Any,
+        weights: Floats | None,
+        *,
+        reset: bool,
+        is_stream: bool = False,
     ) -> InnerRows:
         d = values.shape[1] - self.n_categorical
         if d < 0:
             raise MixtureError(f"n_categorical is {self.n_categorical}, but X has only {values.shape[1]} columns.")
+        if isinstance(values, PartitionedValues):
+            rows: InnerRows = values.inner_rows(self)
+            return rows
         check_magnitude(values)
+        values, weights, origin = self._placed(values, weights)
         if weights is not None and not weights.all():  # rows without weight must not become first centres
             counts = weights > 0
             values, weights = values[counts], weights[counts]
-            y = None if y is None else [label for label, is_one in zip(y, counts, strict=True) if is_one]
+            y = None if y is None else [label for label, is_one in zip(y, to_host(counts), strict=True) if is_one]
         check_codes(values[:, d:])
-        codes = self._codes(values[:, d:], y, reset=reset)
+        if reset:
+            self._code_columns = CodeColumns.of(values[:, d:], weights, is_stream=is_stream)
+        codes = self._codes(self._code_columns.inner(values[:, d:]), y, reset=reset)
         if reset:
             self._set_up(values[:, :d], weights, is_stream=is_stream)
             self._n_slots = n_slots_of(codes)
-        inner = self._coordinates.inner(values[:, :d])
+        coordinates: Any = self._coordinates
+        if origin is not None and reset:
+            self._coordinates = coordinates.moved(origin[:d])
+        elif origin is not None:
+            coordinates = coordinates.moved(-origin[:d])
+        inner = coordinates.inner(values[:, :d])
         return InnerRows(inner, codes, weights, self._n_slots, self._coordinates)
 
     def _label_column(self, values: Floats, y: Any) -> Any:
@@ -74,12 +133,20 @@ class RowReader:
             return codes
         if reset:
             self.classes_ = encode_labels(y).classes
-        return np.column_stack([codes, class_codes(self.classes_, y)])
+        column = class_codes(self.classes_, y)[:, None]
+        return np.hstack([codes, on_device(column, codes.dtype) if is_cupy(codes) else column])
 
 
 def check_magnitude(values: Floats) -> None:
     """Raise an error for values whose squares overflow."""
-    if (np.abs(values) > LARGEST).any():
+    if is_cupy(values):
+        size = largest(values)
+        if np.isinf(size):
+            raise InfiniteValueError(
+                "X contains infinity.",
+                hint=hint(python="Replace infinite values by numbers, or by gaps: X[X.isinf()] = float('nan')."),
+            )
+    if (size > LARGEST) if is_cupy(values) else (np.abs(values) > LARGEST).any():
         raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
 
 

@@ -3,9 +3,11 @@
 import numpy as np
 from scipy.sparse import csr_array
 
+from mixkern.density import gpu_table
 from mixkern.density.block import Block
-from mixkern.density.mixture import category_slots
+from mixkern.density.mixture import category_log_densities, category_slots
 from mixkern.density.posterior import Posterior
+from mixkern.device import is_cupy
 from mixkern.typing import Floats
 
 
@@ -39,15 +41,14 @@ def responsibilities(log_rho: Floats, weights: Floats | None) -> tuple[Floats, f
 
 def log_categories(block: Block, posterior: Posterior) -> Floats:  # (k, n)
     """Part of the categories in ln rho_nk."""
-    total = np.zeros((posterior.n_components, block.values.shape[1]))
-    for codes, table in zip(block.codes, posterior.log_categories, strict=True):
-        there = ~np.isnan(codes)
-        total[:, there] += table[:, category_slots(codes[there], table.shape[1])]
-    return total
+    return category_log_densities(block.codes.T, posterior.log_categories, posterior.n_components).T
 
 
 def category_counts(block: Block, shares: Floats, posterior: Posterior) -> tuple[Floats, ...]:
     """Count categories, each row with its share in each component."""
+    if is_cupy(block.codes):
+        n_slots = tuple(table.shape[1] for table in posterior.category_concentrations)
+        return gpu_table.category_counts(block.codes.T, shares.T, n_slots)
     counts = []
     for codes, table in zip(block.codes, posterior.category_concentrations, strict=True):
         there = np.flatnonzero(~np.isnan(codes))

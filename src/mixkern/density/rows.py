@@ -1,14 +1,20 @@
 """Encoded rows with what a mixture density gives for them, computed once."""
 
+from dataclasses import replace
 from functools import cached_property
+from threading import RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from mixkern import device
 from mixkern.density.mixture import Mixture
 from mixkern.typing import Codes, Floats
 
+FAR = 4.0  # standard deviations of the centre from zero, beyond which rows on a GPU are centred first
+GPU_WORK = 2**22  # rows times components from which on a GPU computes densities of rows of the host
 COMPUTED = ("log_joint", "responsibilities", "log_density", "numbers", "codes")  # carried on to parts of the rows
 
 
@@ -16,12 +22,13 @@ class Rows:
     """Encoded rows; responsibilities, log densities and filled gaps are computed when first read, and kept.
 
     Estimators make one from a table; kernel, decision function, components and novelty read it. As an array
-    (``np.asarray(rows)``) it is :attr:`filled`: what a kernel without a density can read.
+    (``np.asarray(rows)``) it is ``filled``: what a kernel without a density can read.
 
     Parameters
     ----------
     values : ndarray of shape (n, d + e)
-        Numbers, then category codes, as :class:`~mixkern.TableEncoder` gives them; NaN is a gap.
+        Numbers, then category codes, as :class:`~mixkern.TableEncoder` gives them; NaN is a gap. With an array of CuPy
+        all that is computed is one, too.
     mixture : Mixture, default=None
         Density of the rows. Without one there are no responsibilities, and gaps among numbers cannot be filled.
     n_categorical : int, default=0
@@ -65,6 +72,64 @@ class Rows:
                 vars(part)[name] = computed[at]
         return part
 
+    @property
+    def is_on_gpu(self) -> bool:
+        """Whether the values are on a GPU."""
+        return device.is_cupy(self.values)
+
+    @cached_property
+    def centre(self) -> Floats | None:  # (d,)
+        """A point in the middle of the rows, if zero is far away from them; None where no digits would be gained."""
+        if self.mixture is not None:
+            return _far_centre(self.mixture)
+        numbers = self.values[:, : self.n_continuous]
+        if not numbers.size:
+            return None
+        means, deviations = (device.to_host(part, float) for part in (numbers.mean(axis=0), numbers.std(axis=0)))
+        return _rounded(means) if (np.abs(means) > FAR * deviations).any() else None
+
+    def on_gpu(self, centre: Floats | None = None) -> "Rows":
+        """Return the rows on a GPU, where everything is computed for them; made once.
+
+        Parameters
+        ----------
+        centre : ndarray of shape (d,), default=None
+            Subtracted from the numbers, and from the means of the mixture. Distances and densities do not depend on it,
+            but with numbers far from zero float32 would have no digits left for their differences.
+        """
+        dtype = self.values.dtype if self.is_on_gpu else device.gpu_dtype()
+        key = dtype.name, None if centre is None else centre.tobytes()
+        if self.is_on_gpu and centre is None:
+            return self
+        with _LOCK:
+            known: dict[Any, Rows] = vars(self).setdefault("_on_gpu", {})
+            if key not in known:
+                known[key] = self._placed(dtype, centre)
+            return known[key]
+
+    def _placed(self, dtype: Any, centre: Floats | None) -> "Rows":
+        mixture = self.mixture
+        if centre is not None:
+            mixture = None if mixture is None else _moved(mixture, centre)
+            centre = np.append(centre, np.zeros(self.n_categorical))
+        if self.is_on_gpu:
+            values = self.values - device.on_device(centre, dtype)
+        else:
+            values = device.to_gpu(self.values, dtype, centre)
+        device.wait()
+        return Rows(values, mixture, n_categorical=self.n_categorical)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_on_gpu"}  # other machines may have none
+
+    def under(self, mixture: Mixture) -> "Rows":
+        """Return the same rows with another mixture; a copy of their values on a GPU is shared."""
+        other = Rows(self.values, mixture)
+        for key, placed in vars(self).get("_on_gpu", {}).items():
+            if key[1] is None:
+                vars(other).setdefault("_on_gpu", {})[key] = Rows(placed.values, mixture)
+        return other
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         filled = np.asarray(self.filled, dtype=dtype)
         return filled.copy() if copy else filled
@@ -86,12 +151,26 @@ class Rows:
 
     def _computed(self, name: str) -> Floats:
         """Compute all that the density gives, keep it, and return one part."""
-        found = self._density().row_densities(self.values, fill=self.has_gaps)
+        mixture = self._density()
+        if not self.is_on_gpu and device.on_gpu() and len(self) * mixture.n_components >= GPU_WORK:
+            return self._from_gpu(name)
+        found = mixture.row_densities(self.values, fill=self.has_gaps)
+        if self.is_on_gpu:
+            device.wait()  # other threads read the result in other streams
         known = vars(self)
         known.update(log_joint=found.log_joint, responsibilities=found.responsibilities, log_density=found.log_density)
         if found.filled is not None:
             known["numbers"] = found.filled
         return known[name]
+
+    def _from_gpu(self, name: str) -> Floats:
+        """Compute all that the density gives on a GPU, and keep one part of it."""
+        centre = self.centre
+        found = device.to_host(getattr(self.on_gpu(centre), name), float)
+        if name == "numbers" and centre is not None:
+            found += centre
+        vars(self)[name] = found
+        return found
 
     def _density(self) -> Mixture:
         assert self.mixture is not None, "rows without a mixture have no density"
@@ -105,7 +184,10 @@ class Rows:
     @cached_property
     def numbers(self) -> Floats:  # (n, d)
         """Continuous columns; a gap is its expectation under the mixture given the row's other values."""
-        return self._computed("numbers") if self.has_gaps else np.ascontiguousarray(self.values[:, : self.n_continuous])
+        if self.has_gaps:
+            return self._computed("numbers")
+        numbers: Floats = device.namespace(self.values).ascontiguousarray(self.values[:, : self.n_continuous])
+        return numbers
 
     @cached_property
     def codes(self) -> Codes | None:  # (n, e)
@@ -117,3 +199,31 @@ class Rows:
     def filled(self) -> Floats:  # (n, d + e)
         """The values with numbers in place of their gaps; missing categories stay missing."""
         return np.hstack([self.numbers, self.values[:, self.n_continuous :]]) if self.has_gaps else self.values
+
+
+_LOCK = RLock()
+_CENTRES: WeakKeyDictionary[Mixture, Floats | None] = WeakKeyDictionary()
+_MOVED: WeakKeyDictionary[Mixture, dict[bytes, Mixture]] = WeakKeyDictionary()
+
+
+def _rounded(centre: Floats) -> Floats:
+    """Round a centre to float32, so that it is the same in every type."""
+    return centre.astype(np.float32).astype(float)
+
+
+def _far_centre(mixture: Mixture) -> Floats | None:
+    """Return the mean of a mixture; None where it lies near zero, in units of its standard deviation."""
+    if mixture not in _CENTRES:
+        mean = mixture.weights @ mixture.means
+        variances = mixture.weights @ (mixture.variances + (mixture.means - mean) ** 2)
+        _CENTRES[mixture] = _rounded(mean) if (np.abs(mean) > FAR * np.sqrt(variances)).any() else None
+    return _CENTRES[mixture]
+
+
+def _moved(mixture: Mixture, centre: Floats) -> Mixture:
+    """Return a mixture whose means are those of another minus a centre."""
+    known = _MOVED.setdefault(mixture, {})
+    key = centre.tobytes()
+    if key not in known:
+        known[key] = replace(mixture, means=mixture.means - centre)
+    return known[key]

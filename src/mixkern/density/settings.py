@@ -46,7 +46,7 @@ def families_of(density: Any, n: int, coordinates: Coordinates | CommonFactors) 
         _check_size(density, kind, d)
         return [_family(density, kind, n, coordinates)]
     families, problems = [], []
-    for kind in _candidates(density, n, d):
+    for kind in _candidates(density, n, coordinates.n_inner):
         try:
             families.append(_family(density, kind, n, coordinates))
         except MixtureError as error:  # a prior that does not fit this kind

@@ -1,5 +1,6 @@
 """How an ascent starts: rows assigned to first components, or to those of an earlier fit."""
 
+from abc import abstractmethod
 from enum import StrEnum
 
 import numpy as np
@@ -7,7 +8,7 @@ from scipy.linalg.blas import dgemm
 
 from mixkern.density.block import Block, InnerRows
 from mixkern.density.covariance import PRECISIONS, CovarianceType, Precision
-from mixkern.density.expectation import expectation
+from mixkern.density.expectation import RemoteBlocks, expectation
 from mixkern.density.factor import FactorPrior
 from mixkern.density.factor_start import first_factors, principal_rows
 from mixkern.density.inference import Ascent, Policy, ascend
@@ -34,6 +35,14 @@ class Start(StrEnum):
     RANDOM = "random"  # any rows
 
 
+class RemoteRows(InnerRows):
+    """Rows that are not in this process. A small sample of them is taken as rows in memory."""
+
+    @abstractmethod
+    def remote_blocks(self) -> RemoteBlocks:
+        """Give the rows as the E-step takes them."""
+
+
 def restart(rows: InnerRows, posterior: Posterior, pool: ThreadPool) -> Statistics:
     """Give the statistics of rows under the components of an earlier fit."""
     return expectation(_blocks(rows, posterior.precision, posterior.n_components, posterior.n_factors), posterior, pool)
@@ -45,8 +54,15 @@ def ascend_rows(rows: InnerRows, statistics: Statistics, prior: Prior, policy: P
     return ascend(table, statistics, prior, policy, pool, rows.log_volume)
 
 
-def _blocks(rows: InnerRows, precision: Precision, n_components: int, n_factors: int) -> list[Block]:
+def _blocks(rows: InnerRows, precision: Precision, n_components: int, n_factors: int) -> list[Block] | RemoteBlocks:
     """Cut rows into the blocks that their E-step takes."""
+    if isinstance(rows, RemoteRows):
+        return rows.remote_blocks()
+    return blocks_of(rows, precision, n_components, n_factors)
+
+
+def blocks_of(rows: InnerRows, precision: Precision, n_components: int, n_factors: int) -> list[Block]:
+    """Cut rows that are in memory into the blocks that their E-step takes."""
     has_factors = precision.covariance_type is CovarianceType.FACTOR
     return rows.gap_blocks(n_components, n_factors) if has_factors else rows.blocks()
 
@@ -70,8 +86,6 @@ def start_statistics(
 
 def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: RandomState) -> tuple[Positions, int]:
     """Choose centres among the rows, and give the nearest one of each row and their number."""
-    from sklearn.cluster import kmeans_plusplus  # slow to import, and needed only here
-
     features = _features(rows)
     if not features.shape[1]:  # common factors of independent columns: there are none
         return np.zeros(len(features), dtype=np.intp), 1
@@ -81,8 +95,41 @@ def _nearest_centres(rows: InnerRows, n_components: int, how: Start, random: Ran
     else:
         candidates = subsample(np.arange(len(features)), CANDIDATES * k, random)
         share = None if rows.weights is None else rows.weights[candidates]
-        centres, _ = kmeans_plusplus(features[candidates], k, sample_weight=share, random_state=random)
+        centres = distant_rows(features[candidates], k, share, random)
     return nearest(features, centres), k
+
+
+def distant_rows(features: Floats, k: int, weights: Floats | None, random: RandomState) -> Floats:  # (k, d)
+    """Choose k rows that are far from each other, by k-means++.
+
+    The same rows as scikit-learn's ``kmeans_plusplus``, from the same random numbers, without its checks of each step,
+    which take half of the time for some hundred rows.
+
+    >>> distant_rows(np.array([[0.0], [0.1], [9.0]]), 2, None, np.random.RandomState(0)).ravel()
+    array([0.1, 9. ])
+    """
+    weights = np.ones(len(features)) if weights is None else weights
+    sq_norms, n_trials = np.einsum("ij,ij->i", features, features), 2 + int(np.log(k))
+
+    def sq_distances(chosen: Positions) -> Floats:
+        rows = features[chosen]
+        found = -2 * (rows @ features.T)
+        found += np.einsum("ij,ij->i", rows, rows)[:, None]
+        found += sq_norms
+        return np.maximum(found, 0.0, out=found)
+
+    centres = [int(random.choice(len(features), p=weights / weights.sum()))]
+    closest = sq_distances(np.array(centres))[0]
+    potential = closest[None] @ weights
+    while len(centres) < k:
+        drawn = random.uniform(size=n_trials) * potential
+        candidates = np.minimum(np.searchsorted(np.cumsum(weights * closest), drawn), len(features) - 1)
+        each = np.minimum(closest, sq_distances(candidates))
+        potentials = each @ weights.reshape(-1, 1)
+        best = int(np.argmin(potentials))
+        potential, closest = potentials[best], each[best]
+        centres.append(int(candidates[best]))
+    return features[centres]
 
 
 def nearest(features: Floats, centres: Floats) -> Positions:  # (n,)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.density.block import Coordinates
+from mixkern.density.block import Coordinates, Moments
 from mixkern.density.common_factor import CommonFactors
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.inference import Ascent, learn, staying
@@ -21,10 +21,12 @@ from mixkern.density.progressive import SETTLING, fit_progressively, n_ascents
 from mixkern.density.reading import RowReader
 from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, restart
+from mixkern.device import is_gpu_array, like, stream_of, to_host
 from mixkern.encoding.lengths import checked_weights
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
 from mixkern.notebook import NotebookMixin, column_counts
+from mixkern.partitions import learns_partitions, maps_partitions
 from mixkern.parts import (
     CLASSES,
     NAMES,
@@ -139,7 +141,8 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
     mixture_ : Mixture
         The fitted density, a value that kernels and plots share.
     covariance_type_ : str
-        Kind of the covariances; with ``covariance_type="auto"`` the one that was chosen.
+        Kind of the covariances; with ``covariance_type="auto"`` the one that was chosen. With ``"spherical"`` it is
+        ``"diag"`` where a column has one value, because its variance is another one.
     n_components_ : int
         Number of components that remain.
     bound_trace_ : ndarray
@@ -241,13 +244,15 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
 
     @all_or_nothing
     @with_callbacks
+    @learns_partitions
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density of all rows.
 
         Parameters
         ----------
         X : array-like of shape (n, d + e)
-            Rows: continuous columns, then codes of categorical ones; NaN is a gap.
+            Rows: continuous columns, then codes of categorical ones; NaN is a gap. Arrays of CuPy and PyTorch on a GPU
+            are fitted there, in their own type.
         y : array-like of shape (n,), default=None
             Labels, most of them missing. Read only with ``use_labels``.
         sample_weight : array-like of shape (n,), default=None
@@ -257,13 +262,22 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         -------
         self
         """
+        with stream_of(X):
+            return self._fitted(X, y, sample_weight)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self, RULES, MixtureError)
         is_continued = self.warm_start and hasattr(self, "_ascent") and self._structure == self._structure_settings()
         values = self._numbers(X, reset=not is_continued)
-        if is_continued and not self._coordinates.keeps_constants(values[:, : values.shape[1] - self.n_categorical]):
+        if is_continued and not self._keeps_constants(values):
             is_continued = False
         self._early: list[tuple[Floats, Any, Any]] = []
-        weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
+        weights = checked_weights(
+            to_host(sample_weight) if is_gpu_array(sample_weight) else sample_weight,
+            len(values),
+            MixtureError,
+            LARGEST_WEIGHT,
+        )
         labels = self._label_column(values, y)
         n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
         n += N_COMPARED * (self.covariance_type == CovarianceChoice.AUTO and not is_continued)
@@ -277,6 +291,11 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
             last = f"; the last one changed the bound by {changes[-1]:.2g}" if len(changes) else ""
             warn(f"The density has not converged within {most}{last}.", NotConvergedWarning, hint=SLOW)
         return self
+
+    def _keeps_constants(self, values: Floats) -> bool:
+        """Whether columns that had one value have no other one in further rows."""
+        d = values.shape[1] - self.n_categorical
+        return self._coordinates.keeps_constants(values[:, :d]) and self._code_columns.keeps_constants(values[:, d:])
 
     def _summary(self, n: int, d: int) -> str:
         """Describe the fitted density of n rows of d columns in a line."""
@@ -345,6 +364,8 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
                 "A density from a file cannot be continued.", hint=hint(python="Start again: clone(density).")
             )
         values = self._numbers(X, reset=is_first)
+        if is_first or self._early:
+            values = to_host(values, float)
         weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         y = self._label_column(values, y)
         if is_first or self._early:
@@ -381,23 +402,30 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
 
     # ---------------------------------------------------------------- using the fitted density
 
+    @maps_partitions
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Logarithm of the density at each row."""
-        rows = self._check(X)
-        return self.mixture_.log_density(rows)
+        with stream_of(X):
+            rows = self._check(X)
+            return like(self.mixture_.log_density(rows), X)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log density of the rows."""
         return float(self.score_samples(X).mean())
 
+    @maps_partitions
     def predict_proba(self, X: Any) -> Floats:  # (n, k)
         """Responsibilities: the probability that a row comes from a component."""
-        rows = self._check(X)
-        return self.mixture_.responsibilities(rows)
+        with stream_of(X):
+            rows = self._check(X)
+            return like(self.mixture_.responsibilities(rows), X)
 
+    @maps_partitions
     def predict(self, X: Any) -> NDArray[np.intp]:  # (n,)
         """Give the most responsible component of each row."""
-        nearest: NDArray[np.intp] = self.predict_proba(X).argmax(axis=1)
+        with stream_of(X):
+            rows = self._check(X)
+            nearest: NDArray[np.intp] = like(self.mixture_.responsibilities(rows).argmax(axis=1), X)
         return nearest
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
@@ -415,14 +443,15 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         """Give the parameters that must be the same for a fit to be continued."""
         return str(self.covariance_type), self.n_factors, self.n_categorical, self.use_labels
 
-    def _set_up(self, X: Floats, weights: Floats | None, *, is_stream: bool) -> None:
+    def _set_up(self, X: Any, weights: Floats | None, *, is_stream: bool) -> None:
         """Set the coordinates; an error where the settings do not fit the columns."""
         choice = one_of(CovarianceChoice, self.covariance_type, "covariance_type")
         if choice is CovarianceChoice.COMMON:
             self._coordinates = self._common_factors(X, weights)
         else:
             kind = CovarianceType.SPHERICAL if choice is CovarianceChoice.SPHERICAL else CovarianceType.FULL
-            coordinates = Coordinates.of(X, weights, kind)
+            is_known = isinstance(X, Moments)
+            coordinates = Coordinates.of_moments(X, kind) if is_known else Coordinates.of(X, weights, kind)
             self._coordinates = coordinates.with_all_columns() if is_stream else coordinates
         self._structure = self._structure_settings()
 
@@ -454,12 +483,12 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         """Give the fitted attributes after some steps of an ascent."""
         learned: dict[str, Any] = {}
         inner = ascent.posterior.mixture()
-        mixture = replace(inner, **self._coordinates.outer(inner))
+        tables = list(inner.categories)
         if self.use_labels:
-            *tables, classes = mixture.categories
-            known = classes[:, : len(self.classes_)]
+            known = tables.pop()[:, : len(self.classes_)]
             learned["class_table_"] = known / known.sum(axis=1, keepdims=True)
-            mixture = replace(mixture, categories=tables)
+        tables = self._code_columns.outer(tables, ascent.prior.category_concentration, inner.n_components)
+        mixture = replace(inner, **self._coordinates.outer(inner), categories=tables)
         return learned | {
             "mixture_": mixture,
             "covariance_type_": str(mixture.covariance_type),

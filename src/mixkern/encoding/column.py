@@ -14,6 +14,7 @@ from mixkern.encoding.cell import DAY, LAST_DAY, Kind
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.encoding.raw_column import Coded, RawColumn
 from mixkern.encoding.spelling import Spelling
+from mixkern.encoding.summary import ColumnSummary
 from mixkern.errors import CellTypeError, InfiniteValueError, TableError, TooLargeError, hint
 from mixkern.parts import model_part
 from mixkern.typing import Floats
@@ -55,8 +56,29 @@ class ContinuousColumn:
     def fit(cls, raw: RawColumn, remark: str = "") -> "ContinuousColumn":
         """Return the mean and standard deviation of the cells that are not gaps."""
         spelling = raw.spelling()
-        fitted = cls._of_values(_as_dates(raw, spelling), spelling, remark)
+        if isinstance(raw, ColumnSummary):
+            fitted = cls._of_summary(raw, spelling, remark)
+        else:
+            fitted = cls._of_values(_as_dates(raw, spelling), spelling, remark)
         return replace(fitted, spelling=spelling)
+
+    @classmethod
+    def _of_summary(cls, raw: ColumnSummary, spelling: Spelling | None, remark: str) -> "ContinuousColumn":
+        """Return the mean and standard deviation of a column that was summarised."""
+        found, n_gaps = raw.summary(spelling), raw.n_missing
+        is_date = spelling is not None and spelling.kind is Kind.DATE
+        kind = Kind.DATE if is_date else raw.kind
+        if not found.n_values:
+            return cls(raw.name, kind, 0, 0.0, 0.0, 1.0, "no value: read as gaps, now and later", n_gaps)
+        with np.errstate(over="ignore"):
+            extent = found.high - found.low
+        if np.isinf(extent):
+            raise _too_large(raw.name, np.array([found.low, found.high]))
+        if not extent:
+            remark = remark or "one value: becomes 0 in every row"
+            return cls(raw.name, kind, found.n_values, found.low, 0.0, 1.0, remark, n_gaps)
+        mean, deviation = float(found.above), found.deviation
+        return cls(raw.name, kind, found.n_values, found.low, mean, deviation or extent, remark, n_gaps)
 
     @classmethod
     def _of_values(cls, raw: RawColumn, spelling: Spelling | None, remark: str) -> "ContinuousColumn":
@@ -102,13 +124,25 @@ class ContinuousColumn:
         if self.n_values == 0:
             return np.full(len(raw.cells), np.nan)
         values = self.values(raw)
-        with np.errstate(over="ignore"):
-            scores: Floats = values - self.origin
-            scores -= self.mean
-            scores /= self.deviation
+        scores = self.scores(values)
         is_too_far = np.abs(scores) > FARTHEST
         if is_too_far.any():
             raise _too_large(raw.name, values[is_too_far])
+        return scores
+
+    def plain_values(self, raw: RawColumn) -> Floats | None:  # (n,)
+        """Return cells that are numbers as they are, infinite ones included; None where they must be read first."""
+        if self.n_values == 0 or not isinstance(raw.cells, np.ndarray):
+            return None
+        self._check_kind(raw)
+        return raw.cells
+
+    def scores(self, values: Floats) -> Floats:
+        """Return z-scores of numbers in the column's own unit."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Floats = values - self.origin
+            scores -= self.mean
+            scores /= self.deviation
         return scores
 
     def n_ignored(self, raw: RawColumn) -> int:

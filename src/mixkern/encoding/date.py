@@ -5,7 +5,7 @@ and their season are two further columns of categories. A season follows from th
 dates into periods, also where nothing else depends on the season. So it is there only if another column varies with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ class DateColumn(ContinuousColumn):
 
     Season and weekday are there if they vary independently of the days: at least two seasons (quarters of a year) each
     occur in two years or more, at least two weekdays each in two weeks or more. Figures by month, whose dates are all
-    on the same day of a month, have no weekday. For seasons, see also :func:`without_irrelevant_seasons`.
+    on the same day of a month, have no weekday. For seasons, see also ``without_irrelevant_seasons``.
     """
 
     season: CategoricalColumn | None = None
@@ -157,7 +157,9 @@ def _categories(column: ContinuousColumn, part: str, codes: Ints) -> Categorical
 # ---------------------------------------------------------------- whether other columns vary with the season
 
 
-def without_irrelevant_seasons(columns: Sequence[Any], raws: Sequence[RawColumn]) -> tuple[Any, ...]:
+def without_irrelevant_seasons(
+    columns: Sequence[Any], n: int, some: Callable[[Ints], Sequence[RawColumn]]
+) -> tuple[Any, ...]:
     """Return fitted columns; dates without their season where no other column varies with it.
 
     Another column varies with the season if a model with a mean, or a distribution of categories, for each season has
@@ -168,13 +170,14 @@ def without_irrelevant_seasons(columns: Sequence[Any], raws: Sequence[RawColumn]
     ----------
     columns : sequence of fitted columns
         In the order of the table.
-    raws : sequence of RawColumn
-        Their cells.
+    n : int
+        Number of rows.
+    some : callable
+        Returns the cells of some rows, by their positions.
     """
     if not any(isinstance(column, DateColumn) and column.season for column in columns):
         return tuple(columns)
-    rows = subsample(np.arange(len(raws[0].cells)), SAMPLE, RandomState(0))
-    cells = [_at(raw, rows) for raw in raws]
+    cells = some(subsample(np.arange(n), SAMPLE, RandomState(0)))
     found = []
     for i, column in enumerate(columns):
         if isinstance(column, DateColumn) and column.season:
@@ -186,11 +189,13 @@ def without_irrelevant_seasons(columns: Sequence[Any], raws: Sequence[RawColumn]
     return tuple(found)
 
 
-def _at(raw: RawColumn, rows: Ints) -> RawColumn:
-    """Return some rows of a column."""
-    cells = raw.cells
-    some = cells[rows] if isinstance(cells, np.ndarray) else Coded(cells.codes[rows], cells.distinct)
-    return replace(raw, cells=some)
+def some_rows(raws: Sequence[RawColumn], rows: Ints) -> list[RawColumn]:
+    """Return some rows of columns."""
+
+    def at(cells: Floats | Coded) -> Floats | Coded:
+        return cells[rows] if isinstance(cells, np.ndarray) else Coded(cells.codes[rows], cells.distinct)
+
+    return [replace(raw, cells=at(raw.cells)) for raw in raws]
 
 
 def _varies_with_season(column: Any, raw: RawColumn, days: Floats) -> bool:

@@ -1,5 +1,7 @@
 """Encode a table as an array of floats."""
 
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from typing import Any, ClassVar, Self
@@ -9,8 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mixkern.encoding.column import CategoricalColumn, Column, ContinuousColumn
-from mixkern.encoding.date import DateColumn, without_irrelevant_seasons
+from mixkern import partitions
+from mixkern.device import as_cupy, gpu_dtype, is_gpu_array, on_device, to_gpu
+from mixkern.encoding.cell import Kind
+from mixkern.encoding.column import FARTHEST, CategoricalColumn, Column, ContinuousColumn
+from mixkern.encoding.date import DateColumn, some_rows, without_irrelevant_seasons
 from mixkern.encoding.frame import (
     FRAME_KINDS,
     PANDAS,
@@ -42,9 +47,14 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
+from mixkern.partitions import PartitionedTable, PartitionedValues, is_collection, learns_partitions, maps_partitions
 from mixkern.parts import NAMES, WHOLE, EstimatorParts, agree, check_width, model_part
-from mixkern.typing import Floats
+from mixkern.threads import ThreadPool, available_threads
+from mixkern.typing import Floats, Ints
 from mixkern.validation import Rule
+
+BLOCK = 2**14  # rows that are scaled at a time: their encoded columns stay in the cache
+MANY_BLOCKS = 8  # from this many on, threads share them
 
 
 class TableInput:
@@ -154,12 +164,13 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         self.categorical = categorical
 
     @all_or_nothing
+    @learns_partitions
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Fit each column: its type, and its mean and standard deviation or its categories.
 
         Parameters
         ----------
-        X : pandas, polars or other frame, Arrow table or stream, ndarray or list of rows
+        X : pandas, polars or other frame, Arrow table or stream, ndarray, list of rows or Dask collection
             The table, with labelled and unlabelled rows.
         y : ignored
             Accepted for use in pipelines.
@@ -168,11 +179,14 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._fit(X)
+        if isinstance(X, PartitionedTable):
+            self._fit_partitions(X)
+        else:
+            self._fit(X)
         return self
 
     @all_or_nothing
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: ARG002
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit each column, and encode the table, whose cells are read once.
 
         Parameters
@@ -185,24 +199,60 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_columns)
             As by :meth:`fit` and :meth:`transform`.
         """
+        if is_collection(X):
+            return self.fit(X, y).transform(X)
+        if isinstance(X, PartitionedTable):
+            return self.fit(X).encoded(X)
         return self._encoded(self._fit(X))
 
     def _fit(self, X: Any) -> list[RawColumn]:
         """Fit each column, and return the columns as they were read."""
         X = native_table(X)  # scikit-learn finds no names in a frame of narwhals
         raws = raw_columns(X)
+        self._fit_columns(X, raws, len(raws[0].cells), partial(some_rows, raws))
+        return raws
+
+    def _fit_partitions(self, table: PartitionedTable) -> None:
+        """Fit each column by its summary."""
+        if len(table) <= partitions.FEW_ROWS:
+            self._fit(table.some(np.arange(len(table))))
+            return
+        raws = table.summaries()
+        self._fit_columns(table.head, raws, len(table), lambda rows: raw_columns(table.some(rows)))
+
+    def _fit_columns(self, X: Any, raws: list[RawColumn], n: int, some: Callable[[Ints], list[RawColumn]]) -> None:
         chosen = user_choices([raw.name for raw in raws], self.continuous, self.categorical, column_labels(X))
         found = infer_columns(raws, chosen)
         columns = tuple(each.column_type.fit(raw, each.reason) for each, raw in zip(found, raws, strict=True))
         keep_columns(self, X)
-        self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_irrelevant_seasons(columns, raws))
+        self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_irrelevant_seasons(columns, n, some))
         self._fitted_kind = frame_kind(X)
         self._order = _order(self.encoded_columns_)
         message, step = ambiguity_text([raw.name for raw in raws], found)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
-        return raws
 
+    def encoded(self, table: PartitionedTable) -> PartitionedValues:
+        """Return the encoded rows of a table in partitions, with what is known of their distinct values."""
+        return table.values(self.encoded_part, len(self.encoded_columns_), self._known_values(table))
+
+    def _known_values(self, table: PartitionedTable) -> list[tuple[Floats | None, int]] | None:
+        """Return the distinct values of each continuous column, and their numbers; ``None`` if one is not known."""
+        if any(isinstance(column, TextColumn) for column in self.columns_):
+            return None
+        known: list[tuple[Floats | None, int]] = []
+        for column, raw in zip(self.columns_, table.summaries(), strict=True):
+            if isinstance(column, ContinuousColumn):
+                found = raw.summary(column.spelling)
+                cells = None if found.distinct is None else RawColumn(column.name, column.kind, found.distinct)
+                known.append((None if cells is None else np.unique(column.encode(cells)), found.n_values))
+        return known
+
+    def encoded_part(self, X: Any) -> Floats:
+        """Encode some of the rows of the fitted table: no category is new, whether or not it was kept."""
+        return self._encoded(self._matching(X), is_new=False)
+
+    @maps_partitions
     def transform(self, X: Any) -> Floats:
         """Encode a table with the fitted columns.
 
@@ -218,21 +268,65 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         """
         return self._encoded(self._matching(X))
 
-    def _encoded(self, raws: list[RawColumn]) -> Floats:  # (n, n_columns)
+    def encodes_on_gpu(self, X: Any) -> bool:
+        """Whether a table is an array of numbers that :meth:`gpu_scores` encodes."""
+        is_array = isinstance(X, np.ndarray) or is_gpu_array(X)
+        if not is_array or len(X.shape) != 2 or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+            return False
+        is_number = str(X.dtype).rpartition(".")[2] in ("float32", "float64")
+        return is_number and all(
+            type(column) is ContinuousColumn and column.kind in (Kind.NUMBER, Kind.INTEGER) and column.n_values
+            for column in self.columns_
+        )
+
+    def gpu_scores(self, X: Any) -> Any:  # (n, d)
+        """Encode some rows of an array of numbers on a GPU; None where :meth:`transform` raises an error.
+
+        Parameters
+        ----------
+        X : ndarray, or array of CuPy or PyTorch on a GPU
+            Rows of a table for which :meth:`encodes_on_gpu` returned True.
+
+        Returns
+        -------
+        array of CuPy, or None
+            As by :meth:`transform`. The z-scores are computed in float64, and have the type of an ``X`` on a GPU, or
+            else that of :func:`~mixkern.config`.
+        """
+        origins, means, deviations = (
+            on_device(np.array([getattr(column, name) for column in self.columns_], dtype=float))
+            for name in ("origin", "mean", "deviation")
+        )
+        values = as_cupy(X) if is_gpu_array(X) else to_gpu(X, X.dtype)
+        dtype = values.dtype if is_gpu_array(X) else gpu_dtype()
+        scores = ((values.astype(np.float64) - origins) - means) / deviations
+        if (np.abs(scores) > FARTHEST).any():  # or infinite
+            return None
+        return scores.astype(dtype, copy=False)
+
+    def _encoded(self, raws: list[RawColumn], *, is_new: bool = True) -> Floats:  # (n, n_columns)
         cells, columns = self._derived(raws), self.encoded_columns_
         encoded = np.empty((len(raws[0].cells), len(cells)))
         unseen: list[Unseen] = []
         ignored: dict[str, int] = {}
+        plain: list[tuple[ContinuousColumn, RawColumn, Floats, Floats]] = []
         for target, i in enumerate(self._order):
             column = columns[i]
+            values = column.plain_values(cells[i]) if isinstance(column, ContinuousColumn) else None
+            if isinstance(column, ContinuousColumn) and values is not None:
+                plain.append((column, cells[i], values, encoded[:, target]))
+                continue
             encoded[:, target] = codes = column.encode(cells[i])
             if isinstance(column, ContinuousColumn):
                 ignored[column.name] = column.n_ignored(cells[i])
             elif (codes == len(column.categories)).any():
                 unseen.append(Unseen(column.name, column.unseen(cells[i]), int((~np.isnan(codes)).sum())))
-        if unseen:
+        if not _are_scaled([(column, values, out) for column, _, values, out in plain]):
+            for column, raw, _, _ in plain:
+                column.encode(raw)  # raises the error
+        if unseen and is_new:
             warn(unseen_text(unseen), UnseenCategoryWarning, hint=COUNT)
-        if any(ignored.values()):
+        if any(ignored.values()) and is_new:
             warn(ignored_text(ignored), IgnoredValuesWarning)
         return encoded
 
@@ -360,7 +454,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         table = opened(X)
         # Before cells are read: an additional column may hold anything.
         check_columns(self, table, [column.name for column in self.columns_])
-        return raw_columns(table)
+        return raw_columns(table, copy=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
@@ -376,6 +470,24 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
             starts = [part.name.startswith(column.name) for column in self.columns_ for part in column.parts]
             agree(all(starts), "names of columns")
             self._order = _order(self.encoded_columns_)
+
+
+def _are_scaled(columns: list[tuple[ContinuousColumn, Floats, Floats]]) -> bool:
+    """Write the z-scores of columns of numbers, in blocks of rows by several threads; False if some are too large."""
+    n = len(columns[0][1]) if columns else 0
+
+    def is_scaled(start: int) -> bool:
+        rows, is_in_range = slice(start, start + BLOCK), True
+        for column, values, out in columns:
+            out[rows] = scores = column.scores(values[rows])
+            is_in_range = is_in_range and not (np.abs(scores, out=scores) > FARTHEST).any()
+        return is_in_range
+
+    starts = range(0, n, BLOCK)
+    if len(starts) < MANY_BLOCKS:
+        return all(map(is_scaled, starts))
+    with ThreadPool(available_threads()) as pool:
+        return all(pool.map(is_scaled, starts))
 
 
 def _are_columns(values: Any) -> bool:

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import is_gap, text
 from mixkern.errors import CellTypeError, ColumnNameError, EmptyTableError, NotATableError, hint
 from mixkern.imports import optional
+from mixkern.partitions import is_collection
 from mixkern.wording import counted, listing, shortened
 
 PANDAS = "pandas"
@@ -34,6 +36,8 @@ def native_table(X: Any) -> Any:
     Objects of other libraries with the method ``__arrow_c_stream__`` are read by it: results of DuckDB, record batches
     and their readers, and others.
     """
+    if is_gpu_array(X):
+        return to_host(X)  # tables are encoded there
     X = nw.to_native(X, pass_through=True)
     if not hasattr(X, "__arrow_c_stream__") or isinstance(X, type):
         return X
@@ -112,6 +116,7 @@ def _check_is_table(X: Any) -> None:
         raise NotATableError(
             "X is a sparse matrix, but mixkern needs a dense table.", hint=hint(python="Convert it first: X.toarray().")
         )
+    check_in_memory(X)
     step = _conversion(X)
     if step or X is None or isinstance(X, (bytes, Set, Iterator)):
         kind = "a list of dicts" if _are_dicts(X) else f"of type {type(X).__name__}"
@@ -122,6 +127,15 @@ def _check_is_table(X: Any) -> None:
     if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
         raise NotATableError(
             "X is a lazy frame, and mixkern needs its rows.", hint=hint(python="Read them first: X.collect().")
+        )
+
+
+def check_in_memory(X: Any) -> None:
+    """Raise an error for a Dask collection."""
+    if is_collection(X):
+        raise NotATableError(
+            "X is a Dask collection, and this needs its rows in memory.",
+            hint=hint(python="Compute it first: X.compute(). Estimators that take collections are in docs/scale.md."),
         )
 
 
@@ -207,7 +221,8 @@ def make_frame(
     Parameters
     ----------
     columns : dict
-        Arrays or lists by name; a masked array holds whole numbers or labels of which some are missing.
+        Arrays or lists by name; a masked array holds whole numbers or labels of which some are missing. Where all are,
+        the column has the type of the masked values, so that frames of several blocks have the same types.
     kind : str
         Library of the frame, as :func:`frame_kind` returns it.
     index : sequence, default=None
@@ -229,7 +244,12 @@ def make_frame(
         return _pandas_frame(columns, index, index_name, purpose)
     named = {} if index_name is None else {index_name: index}
     cells = {name: _plain(values) for name, values in {**named, **columns}.items()}
-    return nw.from_dict(cells, backend=kind).to_native()  # type: ignore[arg-type]
+    frame = nw.from_dict(cells, backend=kind)  # type: ignore[arg-type]
+    for name, values in columns.items():
+        if isinstance(values, np.ma.MaskedArray) and len(values) and np.ma.getmaskarray(values).all():
+            behind = nw.from_dict({name: _plain(values.data)}, backend=kind)  # type: ignore[arg-type]
+            frame = frame.with_columns(nw.col(name).cast(behind.schema[name]))
+    return frame.to_native()
 
 
 def _pandas_frame(columns: Mapping[str, Any], index: Any, index_name: str | None, purpose: str) -> Any:
@@ -239,7 +259,8 @@ def _pandas_frame(columns: Mapping[str, Any], index: Any, index_name: str | None
     given = {name: _pandas_column(pandas, values, index) for name, values in columns.items()}
     try:
         return pandas.DataFrame(given, index=index)
-    except UnicodeEncodeError:  # texts with lone surrogates, which the text type of pandas cannot hold
+    except (UnicodeEncodeError, OverflowError):
+        # Texts with lone surrogates, which the text type of pandas cannot hold, and, before pandas 3.1, huge integers
         return pandas.DataFrame(given, index=index, dtype=object)
 
 

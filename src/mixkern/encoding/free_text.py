@@ -86,7 +86,7 @@ class TextColumn:
     def fit(cls, raw: RawColumn, remark: str = "") -> "TextColumn":
         """Learn n-grams, weights and directions from the texts, or from a sample of them where they are many."""
         cells = raw.coded().mapped(_text)
-        rows = sorted(cells.distinct[code] for code in cells.codes.tolist() if code >= 0)  # independent of their order
+        rows = sorted(cells.all_cells())  # independent of their order
         texts = [rows[i] for i in subsample(np.arange(len(rows)), SAMPLE, RandomState(0)).tolist()]
         vectorizer = _vectorizer(max_features=MOST_NGRAMS)
         vectors = vectorizer.fit_transform(texts)

@@ -1,12 +1,9 @@
 """Decide for each column whether it is read as numbers, as categories or as free text."""
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from mixkern.encoding.cell import EXCEPTIONS, Kind, are_dates, not_numbers
 from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
@@ -16,11 +13,10 @@ from mixkern.encoding.grammar import COMMA, number, unit_of
 from mixkern.encoding.raw_column import Coded, RawColumn, raw_columns
 from mixkern.encoding.written import without_gap_words
 from mixkern.errors import NotNumericError, hint
-from mixkern.wording import few_lines, listing, shortened
+from mixkern.wording import few_lines, listing, names_argument, shortened
 
 TableColumn = ContinuousColumn | CategoricalColumn | TextColumn  # dates are a kind of continuous columns
 
-_FIRST = 1000  # cells that are looked at first
 FEW_VALUES = 10  # up to this many distinct values, a whole number may be a measurement or a code
 
 
@@ -86,42 +82,24 @@ def are_identifiers(n_distinct: int, n_texts: int) -> bool:
 def _is_whole(raw: RawColumn) -> bool:
     """Return whether a column of floats holds whole numbers: in pandas, one gap makes floats of integers.
 
-    So a column is read in the same way whether or not a fold contains its gap. From 2^53 on every float is whole,
-    so larger numbers do not count.
+    So a column is read in the same way whether or not a fold contains its gap.
     """
-    if raw.kind is not Kind.NUMBER:
-        return False
-    values = raw.numbers()
-    for some in (values[:_FIRST], values):  # most columns of decimals have some at once
-        there = some[~np.isnan(some)]
-        if not ((np.abs(there) < 2**53) & (there == np.floor(there))).all():
-            return False
-    return len(there) > 0
+    return raw.kind is Kind.NUMBER and raw.are_whole()
 
 
 def _infer_whole(raw: RawColumn) -> Inference:
-    distinct, n_values = _distinct(raw)
-    if len(distinct) == 2:
+    n_distinct, n_values, extent = raw.whole_values()
+    if n_distinct == 2:
         reason = "whole numbers with 2 distinct values, read as categories"
         return Inference(CategoricalColumn, reason, is_ambiguous=True)
-    if 2 < len(distinct) <= FEW_VALUES:
+    if 2 < n_distinct <= FEW_VALUES:
         reason = f"whole numbers with 3 to {FEW_VALUES} distinct values, read as numbers"
         return Inference(ContinuousColumn, reason, is_ambiguous=True)
-    is_numbering = len(distinct) == n_values > FEW_VALUES and distinct[-1] - distinct[0] == n_values - 1
+    is_numbering = n_distinct == n_values > FEW_VALUES and extent == n_values - 1
     if is_numbering:
         reason = "whole numbers that could be row numbers, read as numbers; drop them if they are identifiers"
         return Inference(ContinuousColumn, reason, is_ambiguous=True, is_identifier=True)
     return Inference(ContinuousColumn)
-
-
-def _distinct(raw: RawColumn) -> tuple[Sequence[Any], int]:
-    """Return the sorted distinct values, and the number of cells that are not gaps."""
-    if isinstance(raw.cells, np.ndarray) or raw.kind is Kind.NUMBER:
-        values = raw.numbers()
-        there = values[~np.isnan(values)]
-        return np.unique(there).tolist(), len(there)
-    cells = raw.cells.mapped(int)  # large integers may become equal as floats
-    return sorted(cells.distinct), len(cells) - cells.n_gaps()
 
 
 def _infer_text(raw: RawColumn) -> Inference:
@@ -191,7 +169,7 @@ def _mostly_numbers(refused: Sequence[tuple[RawColumn, str]]) -> NotNumericError
             python="\n  ".join(["\nConvert them, with gaps in place of the rest:", *conversions])
             + f"\nOr read them as categories: TableEncoder(categorical={names}).",
             cli="\nIf these cells stand for gaps, name them: --gap TEXT."
-            f"\nOr read the columns as categories: --categorical {shlex.quote(','.join(names))}.",
+            f"\nOr read the columns as categories: --categorical {names_argument(names)}.",
         ),
     )
 

@@ -1,7 +1,6 @@
 """Prepare a table for learning: leave out columns that cannot help, and separate the column of labels."""
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -31,7 +30,7 @@ from mixkern.errors import (
     hint,
     issue,
 )
-from mixkern.wording import counted, listing, shown
+from mixkern.wording import counted, listing, names_argument, shown
 
 ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
 PREFIX = "mixkern_"  # of an added column whose name the table has already
@@ -207,8 +206,8 @@ def prepare_table(
     written = (
         written_columns(raws, kept=named["categorical"], decimal_sign=decimal) if parse_texts else Written(raws, {}, {})
     )
-    predictions = _prediction_names([str(label) for label in labels])
-    unused, notes = _unused_columns(written.raws, requested, predictions)
+    predictions = prediction_names([str(label) for label in labels])
+    unused, notes = unused_columns(written.raws, requested, predictions)
     notes += written.notes
     used = [i for i in left if i not in unused]
     if not used:
@@ -267,7 +266,7 @@ def _column(native: Any, position: int) -> Any:
     return nw.from_native(native, eager_only=True)[:, position].to_native()
 
 
-def _unused_columns(
+def unused_columns(
     raws: Mapping[int, RawColumn], requested: Collection[int], predictions: Collection[str]
 ) -> tuple[dict[int, str], list[MixkernWarning]]:
     """Find the columns that cannot help to predict a label, but for those requested.
@@ -293,12 +292,12 @@ def _unused_columns(
         names = [raws[i].name for i in unused if unused[i] == reason]
         if names:
             step = "To use a column all the same"
-            keep = hint(python=f"{step}: keep={names[:1]}.", cli=f"{step}: --keep {shlex.quote(names[0])}")
+            keep = hint(python=f"{step}: keep={names[:1]}.", cli=f"{step}: --keep {names_argument(names[:1])}")
             notes.append(UnusedColumnWarning(f"Not learned from, because {reason}: {listing(names)}.", hint=keep))
     keys = [raws[i].name for i in reasons if i not in unused and _may_be_key(raws[i])]
     if keys:
         step = "If they are keys"
-        drop = hint(python=f"{step}: drop={keys[:1]}.", cli=f"{step}: --drop {shlex.quote(keys[0])}")
+        drop = hint(python=f"{step}: drop={keys[:1]}.", cli=f"{step}: --drop {names_argument(keys[:1])}")
         notes.append(ColumnChoiceWarning(f"All values of {listing(keys)} differ.", hint=drop))
     return unused, notes
 
@@ -315,20 +314,21 @@ def _reason(raw: RawColumn, predictions: Collection[str]) -> str:
 def _is_constant(raw: RawColumn) -> bool:
     """Return whether a column has at most one distinct value, gaps aside."""
     if isinstance(raw.cells, np.ndarray):
-        there = raw.cells[~np.isnan(raw.cells)]
+        cells = raw.numbers()
+        there = cells[~np.isnan(cells)]
         return there.size == 0 or bool(there.min() == there.max())
     return len(raw.coded().distinct) <= 1
 
 
-def _prediction_names(names: Sequence[str]) -> list[str]:
+def prediction_names(names: Sequence[str]) -> list[str]:
     """List the columns that earlier predictions may have added to a table, if it has all columns of a prediction.
 
     A column whose name was in use has a prefix, and a number from the third one on. The target may be one of them: a
     table with labels in ``label`` gets ``mixkern_label``, but ``probability`` without a prefix.
 
-    >>> _prediction_names(["age", "label", "mixkern_label", "probability", "component", "novelty"])
+    >>> prediction_names(["age", "label", "mixkern_label", "probability", "component", "novelty"])
     ['label', 'mixkern_label', 'probability', 'component', 'novelty']
-    >>> _prediction_names(["age", "label", "component"])
+    >>> prediction_names(["age", "label", "component"])
     []
     """
     found = {name: match[1] or match[2] for name in names if (match := _PREDICTION.fullmatch(name))}
@@ -340,7 +340,7 @@ def _prediction_names(names: Sequence[str]) -> list[str]:
 def _may_be_key(raw: RawColumn) -> bool:
     """Return whether a column holds whole numbers that all differ, like the keys of customers."""
     cells = raw.cells
-    if raw.kind is not Kind.INTEGER or len(cells) <= FEW_NUMBERS**2:
+    if raw.kind is not Kind.INTEGER or len(cells) <= FEW_NUMBERS**2:  # a summary has no cells
         return False
     if isinstance(cells, np.ndarray):
         return not np.isnan(cells).any() and bool((np.diff(np.sort(cells)) > 0).all())

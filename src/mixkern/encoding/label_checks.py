@@ -16,7 +16,7 @@ from mixkern.encoding.cell import is_gap, not_numbers, parsed, text
 from mixkern.encoding.grammar import GAP_WORDS, is_gap_word, number
 from mixkern.encoding.labels import encode_labels, is_minus_one, label_cells, n_minus_one
 from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError, MixkernWarning, hint
-from mixkern.wording import counted, listing, shortened
+from mixkern.wording import counted, listing, names_argument, shortened
 
 MOST_CLASSES = 50  # more different values are taken for names or measurements
 FEW_NUMBERS = 5  # more different numbers with decimals, few of them twice, are taken for measurements
@@ -143,7 +143,7 @@ def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
     if n_classes <= max(limit, n_labelled // 2):
         return
     examples = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
-    override = hint(python=f"categorical=[{name!r}]", cli=f"--categorical {shlex.quote(name)}")
+    override = hint(python=f"categorical=[{name!r}]", cli=f"--categorical {names_argument([name])}")
     step = "target, or sort its values into groups"
     python, cli = f"Otherwise name another {step}", f"Otherwise name another --{step}"
     if are_numbers:
@@ -231,7 +231,7 @@ def _minus_one_notes(y: Any, counts: Mapping[Any, int], name: str) -> list[Mixke
         return []
     what = f"{counted(n, 'row')} {column} {'holds' if n == 1 else 'hold'} -1, which means unlabelled."
     step = "If -1 is a class"
-    cli = f"{step}: --categorical {shlex.quote(name)}"
+    cli = f"{step}: --categorical {names_argument([name])}"
     python = f"{step}, recode it, for example as 0, or make the labels categories: categorical=[{name!r}]."
     return [ColumnChoiceWarning(what, hint=hint(python=python, cli=cli))]
 

@@ -38,6 +38,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.imports import optional
+from mixkern.partitions import PartitionedLabels
 from mixkern.parts import CLASSES, Parts, model_part, require
 from mixkern.typing import Bools, Ints
 from mixkern.wording import counted, listing
@@ -184,6 +185,9 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     >>> encode_labels([-1, 1, None]).classes
     array([-1,  1])
     """
+    if isinstance(y, PartitionedLabels):
+        found, of_rows = y.read(lambda some: _with_codes(some, min_classes, name, classes), UNLABELLED)
+        return Labels(of_rows, found.classes, found.dtype)
     if min_classes not in (0, 1, 2):
         raise LabelError(f"min_classes must be 0, 1 or 2, but it is {min_classes!r}.")
     what = subject(y, name)
@@ -206,6 +210,11 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     dtype = getattr(y, "dtype", None)
     is_pandas = type(dtype).__name__ == "CategoricalDtype"
     return Labels(codes, np.array(distinct, dtype=array_type(labelled)), dtype if is_pandas else None)
+
+
+def _with_codes(y: Any, min_classes: int, name: str | None, classes: Iterable[Any]) -> tuple[Labels, Ints]:
+    labels = encode_labels(y, min_classes=min_classes, name=name, classes=classes)
+    return labels, labels.codes.astype(np.int16 if labels.n_classes < 2**15 else np.int32)
 
 
 def _are_labels(cells: Coded, *, keeps_minus_one: bool) -> list[bool]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from mixkern.encoding.frame import opened
 from mixkern.errors import LabelError, LengthError, MixkernError, hint
+from mixkern.partitions import Partitioned
 from mixkern.typing import Floats
 from mixkern.wording import counted
 
@@ -19,7 +20,7 @@ def n_rows_of(X: Any) -> int:
     >>> n_rows_of([[1, "a"], [2, "b"], [3, "c"]])
     3
     """
-    return int(opened(X).shape[0])
+    return len(X) if isinstance(X, Partitioned) else int(opened(X).shape[0])
 
 
 def check_length(n_rows: int, n: int, name: str = "y", unit: str = "label") -> None:

@@ -1,19 +1,49 @@
 """Compare the columns of a table with those in `fit`."""
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sklearn.utils.validation import validate_data
 
 from mixkern.encoding.frame import column_labels, native_table
 from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, hint, warn
-from mixkern.wording import nearest
+from mixkern.partitions import PartitionedTable
+from mixkern.wording import counted, listing, nearest
 
 MOST_NAMED = 12  # columns that are listed in a message
 
 
 def keep_columns(estimator: Any, table: Any) -> None:
     """Set ``n_features_in_`` and, where the columns have names, ``feature_names_in_``."""
-    validate_data(estimator, native_table(table), skip_check_array=True)
+    table = table.head if isinstance(table, PartitionedTable) else native_table(table)
+    validate_data(estimator, table, skip_check_array=True)
+
+
+def check_names_given(table: str, given: Collection[str], known: Iterable[str]) -> None:
+    """Raise an error for a table that lacks columns of a model; it may have others, in any order.
+
+    Parameters
+    ----------
+    table : str
+        What the table is called.
+    given : collection of str
+        Its columns.
+    known : iterable of str
+        The columns of the model.
+
+    Examples
+    --------
+    >>> check_names_given("people.csv", ["town", "age"], ["age", "town"])
+    """
+    known = list(known)
+    missing = [name for name in known if name not in given]
+    if missing:
+        step = f" Add {'it' if len(missing) == 1 else 'them'}; cells of unknown values can be empty."
+        others = [name for name in given if name not in known]
+        raise ColumnMismatchError(
+            f"{table} lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
+            f"{nearest(missing[0], others) or step}"
+        )
 
 
 def check_columns(estimator: Any, table: Any, known: list[str] | None = None) -> None:

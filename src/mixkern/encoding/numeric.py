@@ -1,5 +1,6 @@
 """Read a table of numbers, or of encoded rows, as an array of floats."""
 
+import warnings
 from typing import Any, Literal
 
 import narwhals as nw
@@ -19,6 +20,7 @@ from mixkern.errors import (
     TableError,
     hint,
 )
+from mixkern.partitions import Partitioned, PartitionedTable
 from mixkern.typing import Floats
 from mixkern.validation import as_floats
 from mixkern.wording import counted, listing
@@ -26,7 +28,7 @@ from mixkern.wording import counted, listing
 _MOMENTS = (Kind.DATE, Kind.DURATION)
 
 
-def numeric_rows(estimator: Any, X: Any, *, reset: bool, order: Literal["C"] | None = None) -> Floats:
+def numeric_rows(estimator: Any, X: Any, *, reset: bool, order: Literal["C"] | None = None) -> Any:
     """Return the rows of a table of numbers; booleans and texts of a number are numbers, too.
 
     Parameters
@@ -50,18 +52,37 @@ def numeric_rows(estimator: Any, X: Any, *, reset: bool, order: Literal["C"] | N
     TableError
         Of the class for the cause.
     """
+    if isinstance(X, Partitioned):
+        return _partitioned_rows(estimator, X, reset=reset)
     table = opened(X)
     if reset:
         keep_columns(estimator, table)
     else:
         check_columns(estimator, table)
+    return numbers_of(table, order)
+
+
+def numbers_of(table: Any, order: Literal["C"] | None = None) -> Floats:
+    """Return the cells of a table as numbers."""
     rows = None if _has_moments(table) else _checked(table, order)
     return np.column_stack([_numbers(column) for column in _columns(table)]) if rows is None else rows
 
 
+def _partitioned_rows(estimator: Any, X: Partitioned, *, reset: bool) -> Partitioned:
+    """Return a table in partitions as numbers; encoded rows as they are."""
+    head = X.head if isinstance(X, PartitionedTable) else np.empty((0, X.shape[1]))
+    if reset:
+        keep_columns(estimator, head)
+    else:
+        check_columns(estimator, head)
+    return X.values(numbers_of, X.shape[1]) if isinstance(X, PartitionedTable) else X
+
+
 def _checked(table: Any, order: Literal["C"] | None) -> Floats | None:
     """Return the rows as scikit-learn reads them, ``None`` where it raises an error."""
-    with np.errstate(over="ignore", invalid="ignore"):  # the check for infinity adds all values
+    # The check for infinity adds all values. Some versions of NumPy convert arrays within cells, with this warning.
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("error", "Conversion of an array with ndim > 0", DeprecationWarning)
         try:
             rows: Floats = check_array(table, dtype=np.float64, order=order, ensure_all_finite="allow-nan")
         except Exception:  # of scikit-learn, NumPy or the library of the frame: the columns are read one by one

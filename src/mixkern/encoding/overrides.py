@@ -4,7 +4,6 @@ Users choose by the parameters ``continuous`` and ``categorical`` of :class:`mix
 columns that could be read in two ways and for which no type was chosen.
 """
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -15,7 +14,7 @@ from mixkern.encoding.column import CategoricalColumn, ContinuousColumn
 from mixkern.encoding.free_text import TextColumn
 from mixkern.encoding.inference import Inference, TableColumn
 from mixkern.errors import Hint, UnknownColumnError, hint
-from mixkern.wording import counted, few_lines, listing, nearest, shortened
+from mixkern.wording import counted, few_lines, listing, names_argument, nearest, shortened
 
 ColumnNames = str | int | Sequence[str | int] | None
 
@@ -105,6 +104,10 @@ def _position(key: object, names: list[str], labels: list[Any], option: str, tab
     if isinstance(key, str):
         if key in names:
             return names.index(key)
+        whole = next((name for name in names if key in map(str.strip, name.split(","))), None)
+        if whole is not None:
+            quoted = f"A name with a comma stands in double quotes: --{option} {names_argument([whole])}"
+            step = hint(python=step.python, cli=quoted)
         near = nearest(key, names)
         more = "" if near or option != "target" else " If there are no labels yet, add this column, empty."
         raise UnknownColumnError(
@@ -155,7 +158,7 @@ def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tup
 
 def _categories_hint(names: Sequence[str]) -> Hint:
     """Return how to read columns of texts as categories."""
-    step, options = f"\nTo read {listing(names)} as categories:", shlex.quote(",".join(names))
+    step, options = f"\nTo read {listing(names)} as categories:", names_argument(names)
     return hint(
         python=f"{step} TableEncoder(categorical={list(names)}), given to an estimator as encoder=.",
         cli=f"{step} --categorical {options}",
@@ -166,7 +169,7 @@ def _drop_hint(names: Sequence[str]) -> Hint:
     """Return how to leave out columns of texts; empty if there are none."""
     if not names:
         return Hint()
-    step, options = f"\nTo leave out {listing(names)}:", " ".join(f"--drop {shlex.quote(name)}" for name in names)
+    step, options = f"\nTo leave out {listing(names)}:", f"--drop {names_argument(names)}"
     return hint(python=f"{step} X.drop(columns={list(names)}).", cli=f"{step} {options}")
 
 

@@ -6,7 +6,6 @@ Each distinct cell is read once. A :class:`RawColumn` returns its cells as numbe
 import datetime as dt
 import decimal
 import numbers
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,9 +23,10 @@ from mixkern.encoding.spelling import Spelling, decimal_signs, spelling_of
 from mixkern.errors import CellTypeError, NotNumericError, TooLargeError, hint
 from mixkern.imports import optional
 from mixkern.typing import Floats, Ints
-from mixkern.wording import counted, shortened
+from mixkern.wording import counted, names_argument, shortened
 
 GAP = -1
+FIRST = 1000  # cells that are looked at first
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +140,10 @@ class Coded:
         """Return the number of gaps."""
         return int((self.codes == GAP).sum())
 
+    def all_cells(self) -> list[Any]:
+        """Return the cells of all rows that are not gaps."""
+        return [self.distinct[code] for code in self.codes.tolist() if code != GAP]
+
     def rows_of(self, codes: Sequence[int]) -> Ints:
         """Return the rows whose cells have one of some codes."""
         is_one = np.zeros(len(self.distinct) + 1, dtype=bool)
@@ -179,6 +183,31 @@ class RawColumn:
     def is_text(self) -> bool:
         """Whether the cells are texts, which may be written numbers or dates."""
         return self.kind in (Kind.TEXT, Kind.CATEGORY)
+
+    def n_gaps(self) -> int:
+        """Return the number of gaps."""
+        return int(np.isnan(self.cells).sum()) if isinstance(self.cells, np.ndarray) else self.cells.n_gaps()
+
+    def are_whole(self) -> bool:
+        """Return whether all numbers are whole; not if one is beyond 2^53, where every float is whole."""
+        values = self.numbers()
+        for some in (values[:FIRST], values):  # most columns of decimals have some at once
+            there = some[~np.isnan(some)]
+            if not ((np.abs(there) < 2**53) & (there == np.floor(there))).all():
+                return False
+        return len(there) > 0
+
+    def whole_values(self) -> tuple[int, int, float]:
+        """Return the numbers of distinct values and of values, and the range of the values."""
+        if isinstance(self.cells, np.ndarray) or self.kind is Kind.NUMBER:
+            values = self.numbers()
+            there = values[~np.isnan(values)]
+            distinct: Sequence[Any] = np.unique(there).tolist()
+            n_values = len(there)
+        else:
+            cells = self.cells.mapped(int)  # large integers may become equal as floats
+            distinct, n_values = sorted(cells.distinct), len(cells) - cells.n_gaps()
+        return len(distinct), n_values, distinct[-1] - distinct[0] if distinct else 0
 
     def spelling(self) -> Spelling | None:
         """Return how texts are written; ``None`` where they are no numbers, booleans or dates, or no texts."""
@@ -257,7 +286,7 @@ class RawColumn:
             hint=hint(
                 python=f"{step} Or read the column as categories: TableEncoder(categorical=[{self.name!r}]).",
                 cli="Correct these cells, or make gaps of them: --gap TEXT. "
-                f"Or read the column as categories: --categorical {shlex.quote(self.name)}.",
+                f"Or read the column as categories: --categorical {names_argument([self.name])}.",
             ),
             row=int(rows[0]),
         )
@@ -276,27 +305,29 @@ class RawColumn:
         return coded.taken(coded.distinct, None, object).tolist()
 
 
-def raw_columns(X: Any) -> list[RawColumn]:
+def raw_columns(X: Any, *, copy: bool = True) -> list[RawColumn]:
     """Return the columns of a frame, an array or a list of rows.
+
+    Columns of an array or frame of floats share its memory if ``copy`` is False; they may then lie apart in it.
 
     >>> [(column.name, column.kind.value) for column in raw_columns([[1, "a"], [2, "b"]])]
     [('x0', 'integer'), ('x1', 'text')]
     """
     table = opened(X)
     if isinstance(table, np.ndarray):
-        return _array_columns(table)
+        return _array_columns(table, copy=copy)
     pairs = zip(column_labels(table) or [], nw.from_native(table, eager_only=True).iter_columns(), strict=True)
-    return [_series_column(str(label), f"X[{label!r}]", series) for label, series in pairs]
+    return [_series_column(str(label), f"X[{label!r}]", series, copy=copy) for label, series in pairs]
 
 
-def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
+def _array_columns(array: NDArray[Any], *, copy: bool) -> list[RawColumn]:
     kind = array.dtype.kind
     columns = []
     for i, values in enumerate(array.T):
         name, place = f"x{i}", f"X[:, {i}]"
         if kind == "f":
             with np.errstate(over="ignore"):  # extended precision; infinite values raise an error later
-                columns.append(RawColumn(name, Kind.NUMBER, values.astype(float), place))
+                columns.append(RawColumn(name, Kind.NUMBER, values.astype(float, copy=copy), place))
         elif kind in "iu":
             is_exact = _is_exact(values.min(), values.max())
             cells = values.astype(float) if is_exact else Coded.of_cells(values.tolist())
@@ -308,13 +339,13 @@ def _array_columns(array: NDArray[Any]) -> list[RawColumn]:
     return columns
 
 
-def _series_column(name: str, place: str, series: nw.Series[Any]) -> RawColumn:
+def _series_column(name: str, place: str, series: nw.Series[Any], *, copy: bool) -> RawColumn:
     dtype = series.dtype
     if dtype.is_integer():
         is_exact = _is_exact(series.min(), series.max())
         return RawColumn(name, Kind.INTEGER, floats(series) if is_exact else Coded.of_cells(series.to_list()), place)
     if dtype.is_float() or (isinstance(dtype, nw.Decimal) and not _holds_long_integers(series)):
-        return RawColumn(name, Kind.NUMBER, floats(series), place)
+        return RawColumn(name, Kind.NUMBER, floats(series, copy=copy), place)
     if isinstance(dtype, nw.Decimal):
         return RawColumn(name, Kind.INTEGER, Coded.of_cells(series.to_list()).mapped(int), place)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
@@ -344,9 +375,9 @@ def _holds_objects(series: nw.Series[Any]) -> bool:
     return str(getattr(series.to_native(), "dtype", "")) == "object"
 
 
-def floats(series: nw.Series[Any]) -> Floats:  # (n,)
+def floats(series: nw.Series[Any], *, copy: bool = True) -> Floats:  # (n,)
     """Return a series of numbers as floats, gaps as NaN."""
-    return series.cast(nw.Float64).to_numpy().astype(float)
+    return series.cast(nw.Float64).to_numpy().astype(float, copy=copy)
 
 
 def _is_exact(*extremes: Any) -> bool:
@@ -380,7 +411,8 @@ def _object_column(name: str, place: str, cells: list[Any]) -> RawColumn:
             "Expected numbers, texts, booleans, categories or dates.",
             hint=hint(
                 python=f"Convert them: {place}.astype(str), or drop them.",
-                cli=f"Replace them by numbers or texts, or fit a model without the column: --drop {shlex.quote(name)}.",
+                cli="Replace them by numbers or texts, or fit a model without the column: "
+                f"--drop {names_argument([name])}.",
             ),
             row=row,
         )

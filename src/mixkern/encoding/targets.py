@@ -7,6 +7,7 @@ import numpy as np
 
 from mixkern.encoding.cell import is_gap, number
 from mixkern.errors import LabelTypeError, NoLabelsError
+from mixkern.partitions import PartitionedLabels
 from mixkern.typing import Floats
 from mixkern.wording import counted
 
@@ -21,6 +22,8 @@ def encode_targets(y: Any, *, min_targets: int = 1) -> Floats:  # (n,)
     >>> encode_targets([1.5, None, -1])
     array([ 1.5,  nan, -1. ])
     """
+    if isinstance(y, PartitionedLabels):
+        return y.read(lambda some: (None, encode_targets(some, min_targets=min_targets)), np.nan)[1]
     array = np.asanyarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

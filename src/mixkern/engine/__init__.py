@@ -1,6 +1,6 @@
 """Distances and kernels of mixtures, compiled.
 
-Pure functions of NumPy arrays:
+Pure functions of NumPy arrays, or of arrays of CuPy or PyTorch on a GPU (``gpu/``), whose results are of the same kind:
 
 - ``distance``: distances of rows in the units of the components that are responsible for them
 - ``kernel``: a Gaussian of these distances, with a count of differing categories

@@ -201,12 +201,18 @@ def number(name: str, given: object, at_least: float = 0.0) -> float:
     return float(given)
 
 
+def float_type(dtype: DTypeLike) -> np.dtype[Any]:
+    """Check the type of a result."""
+    found = np.dtype(dtype)
+    if found not in (np.float64, np.float32):
+        raise EngineTypeError(f"dtype must be float64 or float32, but it is {found}.")
+    return found
+
+
 def result(out: object, dtype: DTypeLike, shape: tuple[int, int], inputs: Pairs) -> NDArray[Any]:
     """Check or make the array that the result is written to."""
     if out is None:
-        if np.dtype(dtype) not in (np.float64, np.float32):
-            raise EngineTypeError(f"dtype must be float64 or float32, but it is {np.dtype(dtype)}.")
-        return np.empty(shape, dtype)
+        return np.empty(shape, float_type(dtype))
     if not isinstance(out, np.ndarray):
         raise EngineTypeError(f"out must be a NumPy array, but it is a {type(out).__name__}.")
     if out.dtype not in (np.float64, np.float32) or not out.dtype.isnative:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixkern.engine import check, reference
+from mixkern.device import is_gpu_array
+from mixkern.engine import check, gpu_arguments, reference
 from mixkern.engine.dispatch import core, n_threads_of
 from mixkern.errors import EngineError
 from mixkern.typing import Floats
@@ -126,6 +127,8 @@ def row_densities(
     array([[0.5  , 0.5  ],
            [0.018, 0.982]])
     """
+    if is_gpu_array(X):
+        return gpu_arguments.row_densities(X, components, offsets, fill=fill)
     rows, offsets, _ = _checked(X, components, offsets, None)
     n_threads = n_threads_of(n_threads)
     compiled = core()
@@ -182,6 +185,8 @@ def moments(
     >>> moments(np.array([[0.0], [2.0]]), components).counts.round(3)
     array([0.518, 1.482])
     """
+    if is_gpu_array(X):
+        return gpu_arguments.moments(X, components, offsets, weights, with_shares=with_shares)
     rows, offsets, weights = _checked(X, components, offsets, weights)
     n_threads = n_threads_of(n_threads)
     compiled = core()

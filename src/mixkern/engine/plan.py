@@ -14,6 +14,7 @@ that keep one component, by that component, then the others by their two main on
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,10 @@ WORTHWHILE = 0.9
 # Multiples of GROUP.
 LARGE_TILE, TILE, SMALL_TILE = 288, 192, 96
 SMALL = 2**19  # size of a matrix below which it is cut into small tiles
+# Up to this many squares of differences, about a millisecond, one thread is used. Threads of BLAS go on spinning after
+# a product, and a second thread of ours that waits for their core would delay the end (measured: a third of the time
+# of calls that alternate with products).
+LITTLE_WORK = 30_000_000
 MANY_FEATURES = 8  # columns beyond which it is cut into large ones
 # Whitened coordinates of both sides of a tile that are held at a time: half of a second-level cache of one megabyte.
 WHITENED = 2**16
@@ -52,6 +57,7 @@ class Plan:
     chunk: int  # components whitened at a time
     a: Order | None
     b: Order | None
+    is_little: bool = False  # too little work for several threads
 
 
 def stretches(whiteners: Floats) -> Floats:
@@ -95,9 +101,9 @@ def order(side: Side, keep: NDArray[np.bool_]) -> Order:
     return Order(rows, np.logical_or.reduceat(keep[rows], np.arange(0, n, GROUP), axis=0).astype(np.uint8))
 
 
-def share_of_work(a: Order, b: Order) -> float:
-    """Give the mean share of components that a pair of groups keeps."""
-    first, second = a.keep.mean(axis=0), b.keep.mean(axis=0)
+def share_of_work(keep_a: NDArray[Any], keep_b: NDArray[Any]) -> float:
+    """Give the mean share of components that a pair of rows or of groups keeps."""
+    first, second = keep_a.mean(axis=0), keep_b.mean(axis=0)
     return float(np.mean(first + second - first * second))
 
 
@@ -107,10 +113,12 @@ def plan(pairs: Pairs, rtol: float, *, is_matrix: bool) -> Plan:
     ``is_matrix`` tells whether columns must be brought back to their order.
     """
     orders, (n, m), d = skipping(pairs, rtol, is_matrix=is_matrix), pairs.shape, pairs.whiteners.shape[1]
-    tile = SMALL_TILE if n * m < SMALL else LARGE_TILE if d > MANY_FEATURES else TILE
+    is_little = n * m * pairs.n_components * (d + 4) <= LITTLE_WORK * (2 if pairs.b is None else 1)
+    is_small = n * m < SMALL and not is_little
+    tile = SMALL_TILE if is_small else LARGE_TILE if d > MANY_FEATURES else TILE
     chunk = max(1, min(pairs.n_components, WHITENED // (2 * tile * max(d, 1))))
     a, b = orders or (None, None)
-    return Plan(tile, chunk, a, b)
+    return Plan(tile, chunk, a, b, is_little)
 
 
 def skipping(pairs: Pairs, rtol: float, *, is_matrix: bool) -> tuple[Order, Order] | None:
@@ -120,14 +128,21 @@ def skipping(pairs: Pairs, rtol: float, *, is_matrix: bool) -> tuple[Order, Orde
         return None
     most = largest_share(pairs, is_matrix=is_matrix)
     sides = (pairs.a,) if pairs.b is None else (pairs.a, pairs.b)
-    # kappa is at least one: if nothing is gained with that, nothing is gained at all.
-    if most <= 1 / k or max(kept(side, np.ones(k), rtol).mean() for side in sides) > most:
+    if most <= 1 / k:
+        return None
+    # Groups keep at least what their rows keep, and kappa is at least one: if too little is gained with that, sorting
+    # is in vain.
+    keeps = [kept(side, np.ones(k), rtol) for side in sides]
+    if share_of_work(keeps[0], keeps[-1]) > most:
         return None
     kappa = stretches(pairs.whiteners)
     if not np.isfinite(kappa).all():
         return None
-    orders = [order(side, kept(side, kappa, rtol)) for side in sides]
-    if share_of_work(orders[0], orders[-1]) > most:
+    keeps = [kept(side, kappa, rtol) for side in sides]
+    if share_of_work(keeps[0], keeps[-1]) > most:
+        return None
+    orders = [order(side, keep) for side, keep in zip(sides, keeps, strict=True)]
+    if share_of_work(orders[0].keep, orders[-1].keep) > most:
         return None
     return orders[0], orders[-1]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.device import namespace
 from mixkern.typing import Codes, Floats
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -41,7 +42,7 @@ def distance(
 def count(codes_A: Codes, codes_B: Codes | None = None) -> Floats:
     """Count the categories that differ. A gap, any negative code, is a category of its own."""
     other = codes_A if codes_B is None else codes_B
-    C = np.zeros((len(codes_A), len(other)))
+    C: Floats = namespace(codes_A).zeros((len(codes_A), len(other)))
     for a, b in zip(codes_A.T, other.T, strict=True):
         C += np.maximum(a, -1)[:, None] != np.maximum(b, -1)[None, :]
     return C

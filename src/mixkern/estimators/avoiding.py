@@ -17,6 +17,7 @@ from mixkern.errors import ignored_warnings
 from mixkern.estimators.avoiding_problem import LEAST_WEIGHT, AvoidingProblem, prior_weight
 from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.kernel_factory import KernelName, Scale, gamma_of, replaced
+from mixkern.estimators.score import accuracy
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, quiet
 from mixkern.kernels import RWMKernel
 from mixkern.parts import Parts, agree, instance, model_part, require
@@ -24,7 +25,7 @@ from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import DecisionFunction, label_folds
 from mixkern.svm.class_calibration import slopes
 from mixkern.svm.folds import FOLDS, Train, fewer_folds, left_out_values
-from mixkern.svm.one_vs_one import pair_values
+from mixkern.svm.one_vs_one import chosen, pair_values
 from mixkern.svm.one_vs_rest import n_functions
 from mixkern.svm.scheme import scheme_of
 from mixkern.svm.stacking import stacked_share
@@ -32,6 +33,7 @@ from mixkern.typing import Floats, Ints
 from mixkern.validation import FRACTION, NONE, Rule, one_of
 from mixkern.wording import percent
 
+ESTIMATE = "estimated_accuracy(model, X, y)"  # takes longer than fit, so it is not computed for a notebook
 MAX_DENSITY_ROWS = 10_000  # that a density is continued with
 
 
@@ -66,9 +68,16 @@ class Avoiding:
     def pair_values(self, rows: Rows) -> Floats:  # (n, c (c - 1) / 2)
         """Evaluate the S3VM on rows, for each pair of classes."""
         mixture = self.decision.kernel.mixture
-        own = rows if rows.mixture == mixture else Rows(rows.values, mixture)
+        own = rows if rows.mixture == mixture else rows.under(mixture)
         n = len(self.decision.intercepts)
         return pair_values(self.decision(own), 2 if n == 1 else n)
+
+    def weighted(self) -> DecisionFunction:
+        """Return the functions of :meth:`pair_values`, times the weight."""
+        n = len(self.decision.intercepts)
+        pairs = self.share * pair_values(np.eye(n), 2 if n == 1 else n)  # (n, q)
+        coefficients, intercepts = self.decision.coefficients @ pairs, self.decision.intercepts @ pairs
+        return replace(self.decision, coefficients=coefficients, intercepts=intercepts)
 
     def check(self, n_features: int, n_classes: int) -> None:
         """Raise an error for parts of a model file that do not fit together."""
@@ -88,9 +97,11 @@ class AvoidingClassifier(MixtureClassifier):
     _fitted_parts: ClassVar[dict[str, Rule]] = {
         "_avoiding_kernel": NONE | instance(RWMKernel),
         "_avoiding": NONE | instance(Avoiding),
+        "left_out_accuracy_": NONE | FRACTION,
     }
     _avoiding_kernel: RWMKernel | None = None  # of the S3VM; None where unlabelled rows are ignored
     _avoiding: Avoiding | None = None
+    left_out_accuracy_: float | None = None  # not in files of earlier versions
 
     def check_parameters(self) -> None:
         """Raise an error for a parameter that has a wrong value."""
@@ -177,9 +188,11 @@ class AvoidingClassifier(MixtureClassifier):
             self._note(f"training: unlabelled rows avoided, with a weight of {percent(share)}")
 
     def _calibrate(self, left_out: Floats, codes: Ints, weights: Floats | None) -> None:
-        """Set the slopes of probabilities, by decision values of labels that were left out, (r, n, q)."""
-        scheme = scheme_of(left_out.shape[2], len(self.classes_))
+        """Set slopes of probabilities and the accuracy, by decision values of labels that were left out, (r, n, q)."""
+        scheme, c = scheme_of(left_out.shape[2], len(self.classes_)), len(self.classes_)
         self.slope_ = slopes(left_out, codes, weights, scheme.own_probabilities)
+        shares = [accuracy(codes, chosen(scheme.class_scores(values, c)), weights) for values in left_out]
+        self.left_out_accuracy_ = float(np.mean(shares))
         self._note(f"calibration: slope {self.slope_[len(self.slope_) // 2]:.4g}")
 
     @property
@@ -205,11 +218,21 @@ class AvoidingClassifier(MixtureClassifier):
         """Compute the part of the semi-supervised SVM in the decision values, its weight included; None without one."""
         return None if self._avoiding is None else self._avoiding.share * self._avoiding.pair_values(self.rows_of(X))
 
+    def _exported_parts(self) -> dict[str, Any]:
+        parts = super()._exported_parts()
+        if self._avoiding is None:
+            return parts
+        share, own = 1 - self._avoiding.share, self._decision
+        scaled = replace(own, coefficients=share * own.coefficients, intercepts=share * own.intercepts)
+        return {**parts, "decisions": [scaled, self._avoiding.weighted()]}
+
     def _learned_facts(self) -> dict[str, str]:
         facts = super()._learned_facts()
-        if self._avoiding is None:
-            return facts
-        return {**facts, "Unlabelled rows": f"avoided, with a weight of {percent(self._avoiding.share)}"}
+        if self._avoiding is not None:
+            facts["Unlabelled rows"] = f"avoided, with a weight of {percent(self._avoiding.share)}"
+        if self.left_out_accuracy_ is not None:
+            facts["Accuracy"] = f"{percent(self.left_out_accuracy_)} of left-out labels; for other rows: {ESTIMATE}"
+        return facts
 
     def to_parts(self) -> Parts:
         """Return parameters and fitted attributes, for a model file."""

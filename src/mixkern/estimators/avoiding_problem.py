@@ -16,8 +16,9 @@ from mixkern.sampling import subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.gaussian_process import class_shares
+from mixkern.svm.landmark_features import LandmarkFeatures
 from mixkern.svm.one_vs_one import n_functions, pair_values
-from mixkern.svm.s3vm import LandmarkFeatures, quasi_newton
+from mixkern.svm.s3vm import quasi_newton
 from mixkern.typing import Floats, Ints, Positions, RandomState
 
 # Sizes with which twenty tables were as accurate as with 20,000 rows, 500 landmarks and a tolerance of 0.001:
@@ -96,8 +97,9 @@ class AvoidingProblem:
             return None
         unlabelled = np.append(np.flatnonzero(codes < 0), np.arange(len(codes), len(rows)))
         others = random.permutation(subsample(unlabelled, max(MAX_ROWS - len(labelled), N_LANDMARKS), random))
-        own = Rows(rows.values[np.append(labelled, others)], kernel.mixture)
-        to_labelled = kernel_matrix(svm[0], rows[others], rows[labelled])
+        some = rows[np.append(labelled, others)]
+        own = Rows(some.values, kernel.mixture)
+        to_labelled = kernel_matrix(svm[0], some[len(labelled) :], some[: len(labelled)])
         return cls(kernel, own, codes[labelled], weights, to_labelled, svm[1])
 
     @property

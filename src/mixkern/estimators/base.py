@@ -10,10 +10,11 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
-from mixkern.density.preprocessing import jitter
+from mixkern.density.preprocessing import jitter, varying_columns
 from mixkern.density.priors import PrecisionPrior
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.encoding.encoder import TableInput
+from mixkern.encoding.frame import check_in_memory
 from mixkern.encoding.matching import keep_columns
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import (
@@ -25,14 +26,16 @@ from mixkern.errors import (
     hint,
     warn,
 )
+from mixkern.estimators.exporting import ExportMixin
 from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.restore import check_parts, set_dual
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.notebook import NotebookMixin, column_counts
+from mixkern.partitions import Partitioned, PartitionedTable, maps_partitions
 from mixkern.parts import COUNTS, NAMES, NUMBER, WHOLE, EstimatorParts, Parts, instance
-from mixkern.sampling import check_random_state, subsample
+from mixkern.sampling import check_random_state, class_subsample, subsample
 from mixkern.svm import DecisionFunction, Dual
 from mixkern.svm.decision import values_for
 from mixkern.typing import Floats, Ints, Positions, RandomState
@@ -69,13 +72,14 @@ RULES: dict[str, Rule] = {
     "n_neighbors": COUNT,
     "degree": COUNT,
     "max_rows": COUNT,
+    "max_labels": COUNT,
     "n_landmarks": COUNT,
     "safe_margin": NONE | FRACTION,
     "verbose": VERBOSE,
 }
 
 
-class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
+class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin, TableInput, BaseEstimator):
     """Encode a table, fit a density to all rows, and make a kernel from the density.
 
     Attributes
@@ -188,6 +192,11 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
             self.density_, self.mixture_ = None, self.density
             return
         density = self._unfitted_density(values)
+        if isinstance(values, Partitioned) and isinstance(density, DensitySearch):
+            raise MixtureError(
+                "A DensitySearch compares densities of rows in memory, but X is a Dask collection.",
+                hint=hint(python="Search on a sample, and fit what it finds: density=search.best_estimator_."),
+            )
         labels = None
         if codes is not None and density.use_labels:
             known = [*self.classes_.tolist(), None]  # code -1 is the last
@@ -223,7 +232,8 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
 
     def _default_density(self, values: Floats) -> VBMixture:
         """Return the density for ``density=None``."""
-        d = values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
+        n_continuous = values.shape[1] - (0 if self.encoder_ is None else len(self.encoder_.categorical_))
+        d = len(varying_columns(values, n_continuous))
         return default_density(str(default_prior(self.kernel)), len(values), d, self.random_state)
 
     def _with_graph(self, kernel: Any, rows: Rows, codes: Any, random: RandomState) -> Any:
@@ -239,6 +249,10 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
         check_is_fitted(self, "mixture_")
         if isinstance(X, Rows):
             return X
+        check_in_memory(X)
+        if isinstance(X, PartitionedTable) and self.encoder_ is not None:
+            encoded: Any = self.encoder_.encoded(X)  # read by positions, as an array is
+            return Rows(encoded, self.mixture_)
         values = self._validated(X, reset=False) if self.encoder_ is None else self.encoder_.transform(X)
         return Rows(values, self.mixture_)
 
@@ -321,12 +335,13 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
         return column_counts(d, e, n_gaps)
 
     def _density_text(self) -> str:
-        components = counted(self.mixture_.n_components, "component")
+        components = f"{counted(self.mixture_.n_components, 'component')}, {self.mixture_.covariance_type} covariances"
         n = getattr(self.density_, "n_samples_seen_", None)
         return components if n is None else f"{components}, from {counted(n, 'row')}"
 
     # ---------------------------------------------------------------- density of rows
 
+    @maps_partitions
     def responsibilities(self, X: Any) -> Floats:
         """Probability of each component of the density, given the row.
 
@@ -336,6 +351,7 @@ class MixtureEstimator(EstimatorParts, ProgressMixin, NotebookMixin, TableInput,
         """
         return self.rows_of(X).responsibilities
 
+    @maps_partitions
     def novelty(self, X: Any) -> Floats:
         """Share of the training rows that lie in denser regions than a row.
 
@@ -390,7 +406,7 @@ def default_density(prior: str, n: int, d: int, random_state: Any = None) -> VBM
 
 
 def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Positions:
-    """Return positions of at most ``limit`` of n rows: all labelled ones, and others at random.
+    """Return positions of at most ``limit`` of n rows: the labelled ones, and others at random.
 
     Parameters
     ----------
@@ -399,7 +415,8 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
     codes : ndarray of int or None
         Class codes of the first rows, -1 where unlabelled; further rows are unlabelled.
     limit : int
-        Number of rows to keep; all labelled rows are kept even if there are more.
+        Number of rows to keep; all labelled rows are kept even if there are more, up to 5,000 of them. Of more, as many
+        are drawn from all classes.
     random : RandomState
         Random number generator.
     """
@@ -409,12 +426,22 @@ def limited(n: int, codes: Ints | None, limit: int, random: RandomState) -> Posi
     if codes is not None:
         is_labelled[: len(codes)] = np.asarray(codes) >= 0
     labelled, others = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
-    n_others = max(0, limit - len(labelled))
+    n_others, drawn = max(0, limit - len(labelled)), "drawn at random, are used"
+    if codes is None:
+        used = f"{n_others} of them, {drawn}"
+    elif len(labelled) <= max(limit, MAX_GRAPH_ROWS):
+        used = f"all {len(labelled)} labelled rows and {n_others} others, {drawn}"
+    else:
+        n_labelled, known = len(labelled), np.asarray(codes)[labelled]
+        labelled = labelled[class_subsample(known, max(limit, MAX_GRAPH_ROWS), random)]
+        used = f"{len(labelled)} of {n_labelled} labelled rows, {drawn}"
     warn(
-        f"There are {n} rows, and matrices of that size would be needed: all {len(labelled)} labelled rows "
-        f"and {n_others} others, drawn at random, are used. The density and predictions use all rows.",
+        f"There are {n} rows, and matrices of that size would be needed: {used}. The density and predictions use all "
+        "rows.",
         DrawnRowsWarning,
-        hint=hint(python="max_rows= sets the limit of LaplacianSVC, TransductiveSVC and QuasiNewtonS3VC."),
+        hint=hint(
+            python="max_rows= sets the limit of LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC and MixtureOneClassSVM."
+        ),
     )
     return np.sort(np.concatenate([labelled, subsample(others, n_others, random)]))
 

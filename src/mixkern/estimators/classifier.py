@@ -10,30 +10,49 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Rows
+from mixkern.device import is_gpu_array, like, on_device, on_gpu, own_stream, stream_of
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
-from mixkern.encoding.labels import warn_of_minus_one
+from mixkern.encoding.labels import label_cells, warn_of_minus_one
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
-from mixkern.errors import LabelError, NoLabelsError, OneClassError, hint
+from mixkern.encoding.raw_column import GAP
+from mixkern.errors import LabelError, NoLabelsError, OneClassError, OptionError, TableError, hint
 from mixkern.estimators.base import MixtureEstimator, checked_target
-from mixkern.estimators.score import accuracy, scored_rows, true_codes
+from mixkern.estimators.score import LabelCounts, accuracy, part_weights, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
+from mixkern.kernels import DistanceKernel
 from mixkern.notebook import class_counts
+from mixkern.partitions import maps_partitions, scores_partitions
 from mixkern.parts import COUNTS, agree, instance, is_array
 from mixkern.svm.one_vs_one import averaged_probabilities, chosen
 from mixkern.svm.scheme import Scheme
 from mixkern.threads import thread_pool
-from mixkern.typing import Floats, Ints
-from mixkern.validation import NONE, POSITIVE, Rule
+from mixkern.typing import Bools, Floats, Ints
+from mixkern.validation import NONE, POSITIVE, SHARE, Rule
 from mixkern.wording import listing, shown
 
 CELLS = 2**24  # decision values held at a time
 ROWS = 2**16  # rows of a block; more are divided among threads
+GPU_ROWS = 2**20  # the same on a GPU
 TOO_MANY_CLASSES = hint(
     python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
 )
 SLOPES = Rule("an array of positive numbers", lambda value: is_array(value, 1) and len(value) > 0 and (value > 0).all())
+
+
+def _like(values: Floats, X: Any) -> Any:
+    """Return values as an array of the kind of the rows, where these are on a GPU."""
+    return like(on_device(values), X) if is_gpu_array(X) else values
+
+
+def _without(labels: Any, is_missing: Bools) -> Any:
+    """Remove the labels of some rows: a masked array; categories of pandas and floats have their own gaps."""
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind == "f":
+        labels = labels.copy()
+        labels[is_missing] = np.nan
+        return labels
+    return np.ma.array(labels if labels.dtype.kind in "iu" else labels.astype(object), mask=is_missing)
 
 
 class MixtureClassifier(ClassifierMixin, MixtureEstimator):
@@ -134,6 +153,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
     # ---------------------------------------------------------------- predictions
 
+    @maps_partitions
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.
 
@@ -146,9 +166,10 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             scikit-learn's ``SVC``.
         """
         (scores,) = self._converted(X, self._scores)
-        return scores
+        return _like(scores, X)
 
     @available_if(lambda self: self.probability)
+    @maps_partitions
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class; the predicted label always has the largest one.
 
@@ -171,23 +192,60 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             Columns in the order of ``classes_``.
         """
         (shares,) = self._converted(X, self._probabilities)
-        return shares
+        return _like(shares, X)
 
-    def _converted(self, X: Any, *conversions: Callable[[Floats], Floats]) -> list[Floats]:
+    def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        rows = self.rows_of(X)
+        most = GPU_ROWS if on_gpu() or is_gpu_array(X) else ROWS
+        step = max(1, min(most, CELLS // len(self.intercept_)))
+        is_direct = self._is_encoded_on_gpu(X, step)
+        rows = X if is_direct else self.rows_of(X)
 
-        def converted(block: Rows) -> list[Floats]:
-            decisions = self.decide(block)
+        def converted(start: int) -> list[Any]:
+            block = rows if len(rows) <= step else rows[start : start + step]  # the rows keep what they compute
+            decisions = self.decide(self._gpu_rows(block, start) if is_direct else block)
             return [convert(decisions) for convert in conversions]
 
-        step = max(1, min(ROWS, CELLS // len(self.intercept_)))
+        def converted_in_turn(start: int) -> list[Any]:
+            with own_stream():
+                return converted(start)
+
+        starts = range(0, len(rows), step)
         if len(rows) <= step:
-            return converted(rows)  # the rows keep what they compute
-        with thread_pool() as pool:  # a block is computed by one thread
-            parts = list(pool.map(lambda start: converted(rows[start : start + step]), range(0, len(rows), step)))
+            with stream_of(X):
+                return converted(0)
+        if is_gpu_array(X):
+            with stream_of(X):
+                parts = list(map(converted, starts))
+        else:
+            with thread_pool() as pool:  # a block is computed by one thread
+                parts = list(pool.map(converted_in_turn, starts))
         return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+    def _is_encoded_on_gpu(self, X: Any, step: int) -> bool:
+        """Whether rows are encoded on a GPU: those that are there, and many of the host."""
+        if isinstance(X, Rows) or self.encoder_ is None:
+            return False
+        if not is_gpu_array(X) and not (on_gpu() and isinstance(X, np.ndarray) and len(X) > step):
+            return False
+        return isinstance(self._decision.kernel, DistanceKernel) and self.encoder_.encodes_on_gpu(X)
+
+    def _gpu_rows(self, block: Any, start: int) -> Rows:
+        """Encode some rows on a GPU; on the host where that raises an error."""
+        assert self.encoder_ is not None, "it was asked for"
+        scores = self.encoder_.gpu_scores(block)
+        if scores is not None:
+            return Rows(scores, self.mixture_)
+        try:
+            return self.rows_of(block)
+        except TableError as error:
+            raise error.below(start) from error
+
+    def _exported_parts(self) -> dict[str, Any]:
+        slopes = () if self.slope_ is None else np.atleast_1d(self.slope_).tolist()
+        classes = {"classes": self.classes_, "scheme": self._scheme, "slopes": slopes}
+        return {**super()._exported_parts(), **classes}
 
     def _scores(self, decisions: Floats) -> Floats:  # (n,) or (n, c)
         return self._scheme.class_scores(decisions, len(self.classes_))
@@ -201,17 +259,18 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _unknown(self, decisions: Floats) -> Floats:  # (n, c)
         return np.full((len(decisions), len(self.classes_)), np.nan)
 
+    @scores_partitions
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows that have a label.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, n_columns)
+        X : frame, array-like of shape (n, n_columns) or Dask collection
             Rows.
         y : array-like of shape (n,)
-            Their labels; rows without one are left out.
+            Their labels; rows without one are left out. Of a Dask collection: a column of it, or the name of one.
         sample_weight : array-like of shape (n,), default=None
-            Weight of each row.
+            Weight of each row. Of a Dask collection: a column of it, or a number.
 
         Returns
         -------
@@ -227,6 +286,16 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         true = true_codes(labels, self.classes_)[labelled]
         return accuracy(true, chosen(self.decision_function(rows[labelled])), weights)
 
+    def score_sums(self, X: Any, y: Any, sample_weight: Any = None) -> LabelCounts:
+        """Return what :meth:`score` follows from, for a part of a table; parts add up."""
+        cells, rows = label_cells(y), self.rows_of(X)
+        check_length(len(rows), len(cells))
+        there = np.flatnonzero(cells.codes != GAP)
+        values = self.decision_function(rows[there]) if len(there) else np.empty(0)
+        predicted = chosen(values) if len(there) else np.empty(0, dtype=np.intp)
+        return LabelCounts.of(cells, predicted, self.classes_, part_weights(sample_weight, len(rows)))
+
+    @maps_partitions
     def predict(self, X: Any) -> Any:
         """Predict the label of each row.
 
@@ -235,10 +304,11 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         ndarray or pandas.Categorical of shape (n,)
             In the type of the labels.
         """
-        scores = self.decision_function(X)
-        return self._labels.decode(chosen(scores))
+        (codes,) = self._converted(X, lambda decisions: chosen(self._scores(decisions)))
+        return self._labels.decode(codes)
 
-    def assess(self, X: Any, *, all_classes: bool = False) -> Any:
+    @maps_partitions
+    def assess(self, X: Any, *, all_classes: bool = False, abstain: float | None = None) -> Any:
         """Predict label, probability, component and novelty of each row, encoding it once.
 
         Parameters
@@ -247,13 +317,16 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             Rows.
         all_classes : bool, default=False
             Whether to add the probabilities of all classes, in columns named ``probability_`` and the class.
+        abstain : float, default=None
+            Probability below which a row gets no label: the label is missing, the probability stays. ``None`` gives
+            every row a label.
 
         Returns
         -------
         frame
             Of the library of ``X``: pandas (with the index of ``X``), polars or pyarrow; pandas for an array. Columns:
-            ``label``; its ``probability``, NaN with ``probability=False``; ``component``, the
-            number of the most responsible one in ``mixture_``; ``novelty``, as by :meth:`novelty`.
+            ``label``; the largest ``probability``, which is that of the label, NaN with ``probability=False``;
+            ``component``, the number of the most responsible one in ``mixture_``; ``novelty``, as by :meth:`novelty`.
 
         Examples
         --------
@@ -262,11 +335,20 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         >>> model = MixtureSVC(random_state=0).fit(iris.X, iris.few_labels(per_class=4, random_state=0))
         >>> model.assess(iris.X[:2])["label"].tolist()
         ['setosa', 'setosa']
+        >>> int(model.assess(iris.X, abstain=0.5)["label"].isna().sum())  # rows without a label
+        2
         """
+        if (SHARE | NONE).check(abstain, "abstain") is not None and not self.probability:
+            raise OptionError(
+                "abstain compares probabilities, but the model was fitted without them.",
+                hint=hint(python="Fit it with probability=True.", cli="Fit a new model."),
+            )
         rows = self.rows_of(X)
         component = rows.responsibilities.argmax(axis=1)
         scores, proba = self._converted(rows, self._scores, self._probabilities if self.probability else self._unknown)
         labels = self._labels.decode(chosen(scores))
+        if abstain is not None:
+            labels = _without(labels, proba.max(axis=1) < abstain)
         columns = dict(zip(ASSESSED, (labels, proba.max(axis=1), component, self.novelty(rows)), strict=True))
         if all_classes:
             columns |= {f"probability_{label}": proba[:, i] for i, label in enumerate(self.classes_.tolist())}

@@ -19,8 +19,10 @@ from mixkern.kernels import (
     RBFKernel,
     RWMKernel,
 )
+from mixkern.kernels.blend import SHARE
 from mixkern.sampling import subsample
-from mixkern.typing import Floats, RandomState
+from mixkern.svm.gaussian_process import evidence_rows, evidence_share
+from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import POSITIVE, Rule, one_of
 from mixkern.wording import counted, shown
 
@@ -148,9 +150,32 @@ def replaced(kernel: Any, /, **changes: Any) -> Any:
 
 def gamma_of(scale: Scale, kernel: DistanceKernel, rows: Rows | Floats, random: RandomState) -> float:
     """Compute gamma from the distances between rows, categories included."""
-    some = rows[subsample(np.arange(len(rows)), SCALE_ROWS, random)] if len(rows) > SCALE_ROWS else rows
+    some = rows[subsample(np.arange(len(rows)), SCALE_ROWS, random)]
     exponents = kernel.pair_terms(some).exponent(kernel.alpha, kernel.beta)[np.triu_indices(len(some), 1)]
     median = float(np.median(exponents)) if len(exponents) else 0.0
     if not median > 0:  # more than half of the pairs are equal: the median of the others
         median = float(np.median(exponents[exponents > 0])) if (exponents > 0).any() else 1.0
     return (10 if scale is Scale.LOCAL else 1) / median
+
+
+def evidence_kernel(
+    kernel: BlendKernel, rows: Rows | Floats, codes: Ints, weights: Floats | None = None
+) -> BlendKernel:
+    """Return a blend, with the mixture's share set by the evidence of labels.
+
+    Parameters
+    ----------
+    kernel : BlendKernel
+        The blend; its own share does not matter.
+    rows : Rows or ndarray of shape (n, d + e)
+        Labelled rows.
+    codes : ndarray of int, shape (n,)
+        Their classes, two or more.
+    weights : ndarray of shape (n,), default=None
+        Weights of the labels.
+    """
+    some = evidence_rows(codes)
+    euclidean, mixture = kernel.pair_terms(rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
+    share = evidence_share(SHARE, euclidean, mixture, codes[some], None if weights is None else weights[some])
+    blended: BlendKernel = replaced(kernel, share=share)
+    return blended

@@ -29,9 +29,9 @@ MOST_LABELS = 2**14  # of all classes: matrices of that size take 2 GB each
 MOST_COEFFICIENTS = 2**26  # classes times labels: these take half a GB
 
 
-def check_many(n_classes: int, n_labels: int) -> None:
+def check_many(n_classes: int, n_labels: int, *, has_landmarks: bool = False) -> None:
     """Raise an error for labels of many classes that would need too much memory."""
-    if n_labels > MOST_LABELS:
+    if n_labels > MOST_LABELS and not has_landmarks:
         raise LabelError(
             f"There are {n_labels:,} labels of {n_classes:,} classes. With more than {MOST_PAIRED} classes, there may "
             f"be at most {MOST_LABELS:,} labels.",

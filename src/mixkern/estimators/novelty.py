@@ -8,6 +8,7 @@ import numpy as np
 
 from mixkern.density import Mixture, Rows
 from mixkern.density.block import gap_patterns
+from mixkern.partitions import PartitionedValues
 from mixkern.parts import model_part
 from mixkern.typing import Floats, Positions, RandomState
 
@@ -37,9 +38,11 @@ class Novelty:
     def of(cls, rows: Rows, random: RandomState) -> Self:
         """Draw training rows; they are copied, because they may belong to the user."""
         assert rows.mixture is not None  # that of the estimator
-        most = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, rows.values.shape[1])))
-        sampled = rows.mixture.sample(most if np.isnan(rows.values).any() else 0, random)[0]
-        return cls(rows.values[random.choice(len(rows), min(len(rows), most), replace=False)], sampled)
+        most = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(1, rows.shape[1])))
+        values = rows.values
+        has_gaps = values.has_gaps if isinstance(values, PartitionedValues) else np.isnan(values).any()
+        sampled = rows.mixture.sample(most if has_gaps else 0, random)[0]
+        return cls(values[random.choice(len(rows), min(len(rows), most), replace=False)], sampled)
 
     def share_denser(self, rows: Rows) -> Floats:  # (n,)
         """Share of the training rows with a higher density, by the columns that a row has.
@@ -53,6 +56,11 @@ class Novelty:
             below = np.searchsorted(log_density, rows.log_density[at], side="right")
             share[at] = (len(log_density) - below) / len(log_density)
         return share
+
+    def log_densities(self, mixture: Mixture) -> Floats:  # (m,)
+        """Sorted log densities that rows without gaps are compared with."""
+        columns = np.arange(self.rows.shape[1])
+        return self._log_densities(mixture, columns, columns[:0])
 
     def _log_densities(self, mixture: Mixture | None, observed: Positions, missing: Positions) -> Floats:  # (m,)
         """Sorted log densities of the training rows without some columns; kept, because blocks of a file repeat."""

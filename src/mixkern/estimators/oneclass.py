@@ -6,9 +6,13 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mixkern.encoding.lengths import checked_weights, n_rows_of
-from mixkern.estimators.base import MixtureEstimator
+from mixkern.estimators.base import MixtureEstimator, limited
+from mixkern.estimators.many_labels import MAX_LABELS
+from mixkern.export import Predicted
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.partitions import learns_partitions, maps_partitions
 from mixkern.parts import NUMBER, model_part
+from mixkern.sampling import check_random_state
 from mixkern.svm import one_class
 from mixkern.svm.decision import kernel_matrix
 from mixkern.typing import Floats, Ints
@@ -28,6 +32,9 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         As in :class:`MixtureSVC`; the default kernel is ``"rwm"``.
     nu : float, default=0.5
         Upper bound on the share of rows outside, and lower bound on the share of support vectors, approximately.
+    max_rows : int, default=5000
+        Rows that the boundary is trained on, because their kernel matrix is needed. Of more, as many are drawn at
+        random, with a warning; the density is that of all rows.
 
     Attributes
     ----------
@@ -48,6 +55,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     """
 
     _fitted_parts: ClassVar[dict[str, Rule]] = {"offset_": NUMBER}
+    _predicted: ClassVar[Predicted] = Predicted.INLIERS
 
     def __init__(
         self,
@@ -62,6 +70,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        max_rows: int = MAX_LABELS,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -75,18 +84,20 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.max_rows = max_rows
         self.verbose = verbose
         self.random_state = random_state
 
     @all_or_nothing
     @in_stages(4)
+    @learns_partitions
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:  # noqa: ARG002
         """Fit the density of all rows, then the boundary around those of ``X``.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, n_columns)
-            Rows, most of them inliers.
+        X : frame, array-like of shape (n, n_columns) or Dask collection
+            Rows, most of them inliers. Of a Dask collection, at most 5,000 rows, drawn at random, make the boundary.
         y : ignored
             Present for API consistency.
         sample_weight : array-like of shape (n,), default=None
@@ -99,7 +110,9 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         self
         """
         weights = checked_weights(sample_weight, n_rows_of(X))
-        rows = self.learn_structure(X, X_unlabelled)[: n_rows_of(X)]
+        rows = self.learn_structure(X, X_unlabelled)
+        kept = limited(n_rows_of(X), None, self.max_rows, check_random_state(self.random_state))
+        rows, weights = rows[kept], None if weights is None else weights[kept]
         with self._stage("training"):
             dual = one_class(
                 kernel_matrix(self.kernel_, rows),
@@ -110,18 +123,21 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
                 repair=self.repair,
             )
             self._set_decision(dual, rows)
-        self.support_ = dual.support
+        self.support_ = kept[dual.support]
         self.offset_ = -float(dual.intercepts[0])
         return self
 
+    @maps_partitions
     def decision_function(self, X: Any) -> Floats:  # (n,)
         """Compute the signed distance to the boundary: positive for inliers."""
         return self.decide(X)[:, 0]
 
+    @maps_partitions
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Compute the decision function without its offset."""
         return self.decision_function(X) + self.offset_
 
+    @maps_partitions
     def predict(self, X: Any) -> Ints:
         """Predict 1 for inliers and -1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -10,7 +10,8 @@ from mixkern.estimators.one_vs_rest import BinaryProblem, OneVsRestMixtureClassi
 from mixkern.parts import model_part
 from mixkern.svm import Dual
 from mixkern.svm.decision import kernel_matrix
-from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, LandmarkFeatures, quasi_newton
+from mixkern.svm.landmark_features import LandmarkFeatures
+from mixkern.svm.s3vm import QUASI_NEWTON_LEVELS, quasi_newton
 from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import COUNT, POSITIVE, Rule
 

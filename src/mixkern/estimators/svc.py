@@ -1,31 +1,43 @@
 """Support vector classification from few labels, with a kernel from the density of all rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.arguments import named_arguments
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.avoiding import AvoidingClassifier
 from mixkern.estimators.classifier import TOO_MANY_CLASSES
-from mixkern.estimators.kernel_factory import KernelName, Scale, replaced
+from mixkern.estimators.kernel_factory import KernelName, Scale, evidence_kernel, replaced
 from mixkern.estimators.many_classes import COSTS, FACTORS, check_many, chosen_cost, chosen_settings
+from mixkern.estimators.many_labels import (
+    MAX_LABELS,
+    N_LANDMARKS,
+    LandmarkMixin,
+    landmark_problem,
+    most_labels,
+    needs_landmarks,
+)
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
-from mixkern.kernels import DistanceKernel
-from mixkern.kernels.blend import SHARE, BlendKernel
+from mixkern.kernels import BlendKernel, DistanceKernel
+from mixkern.partitions import learns_partitions
 from mixkern.parts import COUNTS, NUMBER, model_part
-from mixkern.svm import Dual, classifier, evidence_C, evidence_share, least_squares, one_vs_one
+from mixkern.sampling import check_random_state, class_subsample
+from mixkern.svm import Dual, classifier, evidence_C, least_squares, one_vs_one
 from mixkern.svm.decision import kernel_matrix
 from mixkern.svm.folds import repeated_left_out_values
 from mixkern.svm.gaussian_process import evidence_rows
-from mixkern.svm.scheme import MOST_PAIRED, LearnedScheme, SchemeName, scheme_for, scheme_of
+from mixkern.svm.landmarks import class_functions, pair_functions
+from mixkern.svm.scheme import LearnedScheme, SchemeName, scheme_for, scheme_of
 from mixkern.threads import single_threaded_algebra
-from mixkern.typing import Floats, Ints, Positions
-from mixkern.validation import AUTO, POSITIVE, Rule
+from mixkern.typing import Floats, Ints, Positions, RandomState
+from mixkern.validation import AUTO, COUNT, POSITIVE, Rule
+from mixkern.wording import counted
 
 MAX_COEFFICIENTS = 2**26  # of all pairs of classes: these take half a GB, and the training about 2 GB
 
@@ -45,9 +57,18 @@ class _LabelledRows:
         at = np.flatnonzero(codes >= 0)
         return cls(at, rows[at], codes[at], None if weights is None else weights[at])
 
+    def by_class(self, limit: int) -> Self:
+        """Return the rows sorted by class; of more than ``limit``, as many drawn from all classes."""
+        some = np.arange(len(self.codes))
+        if len(some) > limit:
+            some = class_subsample(self.codes, limit, RandomState(0), least=1)
+        at = some[np.argsort(self.codes[some], kind="stable")]
+        weights = None if self.weights is None else self.weights[at]
+        return replace(self, positions=self.positions[at], rows=self.rows[at], codes=self.codes[at], weights=weights)
+
 
 @model_part("MixtureSVC")
-class MixtureSVC(AvoidingClassifier):
+class MixtureSVC(LandmarkMixin, AvoidingClassifier):
     """C-SVM classifier for tables with few labels, with a kernel from the density of all rows.
 
     The table is encoded, a mixture density is fitted to every row, labelled or not, and a support vector machine is
@@ -58,6 +79,9 @@ class MixtureSVC(AvoidingClassifier):
     There is a decision function for each pair of classes. With more than 100 classes there is one for each class
     against the others, a least-squares SVM instead of libsvm's: pairs take time and memory that grow with the square of
     the number of classes (docs/estimators.md has the figures).
+
+    The time and memory of the training grow with the square of the number of labels. With more than ``max_labels`` of
+    them, decision functions are sums over ``n_landmarks`` labelled rows, the landmarks, and are trained on all labels.
 
     Parameters
     ----------
@@ -106,9 +130,18 @@ class MixtureSVC(AvoidingClassifier):
         Treatment of negative eigenvalues of the kernel matrix; ``"auto"`` clips them if libsvm does not converge, and
         with more than 100 classes if the least-squares problem has no minimum.
     tol : float, default=1e-3
-        Tolerance of libsvm's stopping criterion; not used with more than 100 classes.
+        Tolerance of libsvm's stopping criterion; not used with more than 100 classes or ``max_labels`` labels.
     max_iter : int, default=-1
-        Limit of libsvm's iterations; -1 is a million, because it may not converge with an indefinite kernel.
+        Limit of libsvm's iterations; -1 is a million, because it may not converge with an indefinite kernel. With more
+        than ``max_labels`` labels, limit of the steps of Newton's method; -1 is 100.
+    max_labels : int, default=5000
+        Labels whose kernel matrix is computed. With more, decision functions are sums over landmarks: they are trained
+        on features by the kernel with these, with a hinge loss whose corner is smoothed, and negative eigenvalues of
+        the kernel are left out whatever ``repair`` is. Up to 20 classes then have a function for each pair, more one
+        for each class. With more than 100 classes it is 16,384 at least.
+    n_landmarks : int, default=1000
+        Number of landmarks, drawn from the labelled rows of all components of the density. Labels times landmarks are
+        at most 2**28, in 2 GB: of more labels, as many are drawn from all classes.
     verbose : int, default=0
         1 prints a line for each stage of :meth:`fit`, 2 also one for each iteration of the density.
     random_state : int, RandomState or None, default=None
@@ -132,6 +165,9 @@ class MixtureSVC(AvoidingClassifier):
         The regularization parameter in use.
     scheme_ : {"one-vs-one", "one-vs-rest"}
         Whether a decision function separates two classes, or with more than 100 classes one from all others.
+    n_landmarks_ : int
+        Number of labelled rows that decision functions are sums over where there are more than ``max_labels`` labels;
+        0 otherwise.
     avoiding_share_ : float
         Weight of the semi-supervised SVM in the decisions; 0 for an SVM alone. The following attributes are those of
         the SVM.
@@ -151,6 +187,11 @@ class MixtureSVC(AvoidingClassifier):
     slope_ : ndarray of shape (5,) or None
         Slopes of the sigmoid that turns decisions into probabilities, which are averaged; ``None`` with
         ``probability=False``. A float in models of files of earlier versions.
+    left_out_accuracy_ : float or None
+        Share of the labels that were predicted correctly by a training without them, in the folds that the slopes are
+        learned from; ``None`` with ``probability=False``, and in models of files of earlier versions. It is about
+        labelled rows and has no interval: :func:`~mixkern.advice.estimated_accuracy` estimates the accuracy on the
+        others.
     repair_change_ : float
         Relative change of the kernel matrix by ``repair``; 0 if it was not repaired.
 
@@ -189,6 +230,8 @@ class MixtureSVC(AvoidingClassifier):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        max_labels: int = MAX_LABELS,
+        n_landmarks: int = N_LANDMARKS,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -205,6 +248,8 @@ class MixtureSVC(AvoidingClassifier):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.max_labels = max_labels
+        self.n_landmarks = n_landmarks
         self.verbose = verbose
         self.random_state = random_state
 
@@ -235,15 +280,17 @@ class MixtureSVC(AvoidingClassifier):
 
     @all_or_nothing
     @in_stages(5)
+    @learns_partitions
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, n_columns)
+        X : frame, array-like of shape (n, n_columns) or Dask collection
             The table: numbers, categories, gaps.
         y : array-like of shape (n,)
-            Labels; ``None``, NaN, ``pandas.NA`` or ``"?"`` where there is none; without such gaps, the number -1.
+            Labels; ``None``, NaN, ``pandas.NA`` or ``"?"`` where there is none; without such gaps, the number -1. Of a
+            Dask DataFrame also the name of their column.
         sample_weight : array-like of shape (n,), default=None
             Weight of each label. A row with weight 0 is an unlabelled row.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
@@ -305,8 +352,10 @@ class MixtureSVC(AvoidingClassifier):
         check_is_fitted(self, ["classes_", "kernel_"])  # by read_labels and learn_structure
         all_rows = rows if isinstance(rows, Rows) else Rows(np.asarray(rows, dtype=float), self.mixture_)
         labels = _LabelledRows.of(all_rows, codes, weights)
-        self._avoiding, self.slope_ = None, None
-        if self._scheme is least_squares:
+        self._avoiding, self.slope_, self.left_out_accuracy_, self._landmarks = None, None, None, 0
+        if needs_landmarks(len(labels.codes), len(self.classes_), self.max_labels):
+            self._train_landmarks(labels.by_class(most_labels(self.n_landmarks)))
+        elif self._scheme is least_squares:
             self._train_classes(labels)
         else:
             self._train_pairs(labels, all_rows, codes, avoiding_share)
@@ -335,21 +384,52 @@ class MixtureSVC(AvoidingClassifier):
 
     def _train_classes(self, labels: _LabelledRows) -> None:
         """Train a function for each class against the others, with gamma and C by left-out labels."""
-        rows, codes, weights = labels.rows, labels.codes, self._label_weights(labels.codes, labels.weights)
-        costs = COSTS if isinstance(self.C, str) else (float(self.C),)
+        codes, weights = labels.codes, self._label_weights(labels.codes, labels.weights)
         with self._stage("training"):
-            if self._scale_gamma is not None:  # an earlier training may have chosen another
-                self.kernel_ = replaced(self.kernel_, gamma=self._scale_gamma)
-            factors = (1.0,) if self._scale_gamma is None else FACTORS
-            with single_threaded_algebra():  # a dozen matrices of up to 2,000 rows: threads would wait for each other
-                kernel = self._evidence_kernel(labels)
-                self.kernel_, self.C_ = chosen_settings(kernel, rows, codes, weights, factors=factors, costs=costs)
-            K = kernel_matrix(self.kernel_, rows)
+            self._choose_settings(labels, weights)
+            K = kernel_matrix(self.kernel_, labels.rows)
             found = least_squares.trained(K, codes, C=self.C_, sample_weight=weights, repair=self.repair)
             self._set_solution(found.dual, labels)
             self._note(f"training: each of {len(self.classes_):,} classes against the others")
         with self._stage("calibration"):
             if self.probability:
+                self._calibrate(found.left_out[None], codes, labels.weights)
+
+    def _choose_settings(self, labels: _LabelledRows, weights: Floats | None) -> None:
+        """Set the kernel and C of functions of single classes, by left-out labels."""
+        costs = COSTS if isinstance(self.C, str) else (float(self.C),)
+        if self._scale_gamma is not None:  # an earlier training may have chosen another
+            self.kernel_ = replaced(self.kernel_, gamma=self._scale_gamma)
+        factors = (1.0,) if self._scale_gamma is None else FACTORS
+        with single_threaded_algebra():  # a dozen matrices of up to 2,000 rows: threads would wait for each other
+            kernel, codes = self._evidence_kernel(labels), labels.codes
+            self.kernel_, self.C_ = chosen_settings(kernel, labels.rows, codes, weights, factors=factors, costs=costs)
+
+    def _train_landmarks(self, labels: _LabelledRows) -> None:
+        """Train functions over landmarks, for labels whose kernel matrix would be too large; they are sorted."""
+        codes, weights = labels.codes, self._label_weights(labels.codes, labels.weights)
+        has_pairs = scheme_for(len(self.classes_), has_landmarks=True) is one_vs_one
+        with self._stage("training"):
+            if has_pairs:
+                with single_threaded_algebra():  # the same result for any number of threads
+                    self.kernel_ = self._evidence_kernel(labels)
+                    self.C_ = self._evidence_c(
+                        lambda some: kernel_matrix(self.kernel_, labels.rows[some]), codes, labels.weights
+                    )
+            else:
+                self._choose_settings(labels, weights)
+            costs, random = np.full(len(codes), self.C_), check_random_state(self.random_state)
+            costs = costs if weights is None else costs * weights
+            problem = landmark_problem(self.kernel_, labels.rows, costs, self.n_landmarks, random)
+            if has_pairs:
+                found = pair_functions(problem, codes, max_iter=self.max_iter, needs_left_out=self.probability)
+            else:
+                found = class_functions(problem, codes)
+            self._landmarks = len(problem.landmarks)
+            self._set_solution(found.dual, labels)
+            self._note(f"training: {len(codes):,} labels, functions over {counted(self._landmarks, 'landmark')}")
+        with self._stage("calibration"):
+            if self.probability and found.left_out is not None:
                 self._calibrate(found.left_out[None], codes, labels.weights)
 
     def _set_solution(self, dual: Dual, labels: _LabelledRows) -> None:
@@ -363,10 +443,7 @@ class MixtureSVC(AvoidingClassifier):
         kernel = self.kernel_
         if self.kernel != KernelName.BLEND or not isinstance(kernel, BlendKernel):  # has its own share, or is deformed
             return kernel
-        some = evidence_rows(labels.codes)
-        euclidean, mixture = kernel.pair_terms(labels.rows[some]).halves(kernel.gamma, kernel.alpha, kernel.beta)
-        weights = None if labels.weights is None else labels.weights[some]
-        return replaced(kernel, share=evidence_share(SHARE, euclidean, mixture, labels.codes[some], weights))
+        return evidence_kernel(kernel, labels.rows, labels.codes, labels.weights)
 
     def _resolved_c(self, K: Floats, codes: Ints, weights: Floats | None) -> float:
         """Return C as a number; "auto" is resolved by the evidence of the labels, or by left-out ones."""
@@ -374,8 +451,14 @@ class MixtureSVC(AvoidingClassifier):
             return float(self.C)
         if self._scheme_of(codes) is least_squares:
             return chosen_cost(K, codes, self._label_weights(codes, weights))
+        return self._evidence_c(lambda some: K[np.ix_(some, some)], codes, weights)
+
+    def _evidence_c(self, matrix: Callable[[Positions], Floats], codes: Ints, weights: Floats | None) -> float:
+        """Return C as a number; "auto" is resolved by the evidence of some labels and their kernel matrix."""
+        if not isinstance(self.C, str):
+            return float(self.C)
         some = evidence_rows(codes)
-        return evidence_C(K[np.ix_(some, some)], codes[some], None if weights is None else weights[some])
+        return evidence_C(matrix(some), codes[some], None if weights is None else weights[some])
 
     def solve(self, K: Floats, codes: Ints, weights: Floats | None = None, *, C: float | None = None) -> Dual:
         """Train on a kernel matrix among labelled rows, with another C if one is given; nothing is changed."""
@@ -397,9 +480,13 @@ class MixtureSVC(AvoidingClassifier):
         )
 
     def _check_size(self, n_classes: int, n_labels: int) -> None:
-        if n_classes > MOST_PAIRED:
-            check_many(n_classes, n_labels)
-        elif one_vs_one.n_functions(n_classes) * n_labels > MAX_COEFFICIENTS:
+        for name in ("max_labels", "n_landmarks"):  # all parameters are checked after the labels
+            COUNT.check(getattr(self, name), name)
+        has_landmarks = needs_landmarks(n_labels, n_classes, self.max_labels)
+        scheme = scheme_for(n_classes, has_landmarks=has_landmarks)
+        if scheme is least_squares:
+            check_many(n_classes, min(n_labels, most_labels(self.n_landmarks)), has_landmarks=has_landmarks)
+        elif not has_landmarks and one_vs_one.n_functions(n_classes) * n_labels > MAX_COEFFICIENTS:
             raise LabelError(
                 f"There are {n_labels:,} labels of {n_classes:,} classes. A decision function is trained for each pair "
                 f"of classes, and pairs times labels may be at most {MAX_COEFFICIENTS:,}.",
@@ -411,7 +498,10 @@ class MixtureSVC(AvoidingClassifier):
         """Pairs of classes, or single ones where they are many; a trained model keeps what it has."""
         decision = self.__dict__.get("_decision")
         n_classes = len(self.classes_)
-        return scheme_for(n_classes) if decision is None else scheme_of(len(decision.intercepts), n_classes)
+        if decision is not None:
+            return scheme_of(len(decision.intercepts), n_classes)
+        n_labels = int(self.n_labels_.sum())
+        return scheme_for(n_classes, has_landmarks=needs_landmarks(n_labels, n_classes, self.max_labels))
 
     def _scheme_of(self, codes: Ints) -> LearnedScheme:
         """Return the scheme, before any fit that for the classes of labels."""
@@ -430,6 +520,7 @@ class MixtureSVC(AvoidingClassifier):
     def _dual_sign(self) -> float:
         return one_vs_one.sklearn_sign(len(self.classes_))
 
+    @named_arguments
     def explain(self, X: Any, by: str = "label", n: int | None = 5, *, details: bool = False) -> Any:
         """Explain labels by labelled rows, components or columns.
 

@@ -1,7 +1,7 @@
 """Support vector regression from few targets."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,16 +10,21 @@ from mixkern.encoding import encode_targets
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import NoLabelsError
 from mixkern.estimators.base import MixtureEstimator, checked_target
-from mixkern.estimators.score import FEWEST_TARGETS, scored_rows
+from mixkern.estimators.many_labels import MAX_LABELS, N_LANDMARKS, LandmarkMixin, landmark_problem, most_labels
+from mixkern.estimators.score import FEWEST_TARGETS, TargetMoments, part_weights, scored_rows
+from mixkern.export import Predicted
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.partitions import learns_partitions, maps_partitions, scores_partitions
 from mixkern.parts import model_part
+from mixkern.sampling import check_random_state, subsample
 from mixkern.svm import regressor
 from mixkern.svm.decision import kernel_matrix
+from mixkern.svm.landmarks import regression
 from mixkern.typing import Floats
 
 
 @model_part("MixtureSVR")
-class MixtureSVR(RegressorMixin, MixtureEstimator):
+class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
     """Epsilon-SVR for tables with few targets, with a kernel from the density of all rows.
 
     The defaults are the kernel of the paper and the C of scikit-learn's ``SVR``: the blend's share and ``C="auto"`` of
@@ -27,8 +32,9 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
 
     Parameters
     ----------
-    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, verbose, random_state
-        As in :class:`MixtureSVC`; the default kernel is ``"rwm"``.
+    kernel, density, gamma, alpha, beta, encoder, repair, tol, max_iter, max_labels, n_landmarks, verbose, random_state
+        As in :class:`MixtureSVC`; the default kernel is ``"rwm"``. ``max_labels`` is the number of targets whose kernel
+        matrix is computed; with more, the function is a sum over ``n_landmarks`` of the rows.
     C : float, default=1.0
         Regularization parameter: the penalty of an error of one standard deviation of ``y``, beyond ``epsilon``.
     epsilon : float, default=0.1
@@ -38,7 +44,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
     ----------
     support_, support_vectors_, dual_coef_, intercept_
         The support vectors and the decision function.
-    encoder_, density_, mixture_, kernel_
+    encoder_, density_, mixture_, kernel_, n_landmarks_
         As in :class:`MixtureSVC`.
 
     Notes
@@ -58,6 +64,8 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
     True
     """
 
+    _predicted: ClassVar[Predicted] = Predicted.NUMBER
+
     def __init__(
         self,
         kernel: Any = "rwm",
@@ -72,6 +80,8 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         repair: str = "auto",
         tol: float = 1e-3,
         max_iter: int = -1,
+        max_labels: int = MAX_LABELS,
+        n_landmarks: int = N_LANDMARKS,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -86,20 +96,24 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self.repair = repair
         self.tol = tol
         self.max_iter = max_iter
+        self.max_labels = max_labels
+        self.n_landmarks = n_landmarks
         self.verbose = verbose
         self.random_state = random_state
 
     @all_or_nothing
     @in_stages(4)
+    @learns_partitions
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the regressor on those with a target.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, n_columns)
+        X : frame, array-like of shape (n, n_columns) or Dask collection
             The table: numbers, categories, gaps.
         y : array-like of shape (n,)
-            Numbers; ``None``, NaN or ``pandas.NA`` where there is none. -1 is a number.
+            Numbers; ``None``, NaN or ``pandas.NA`` where there is none. -1 is a number. Of a Dask DataFrame also the
+            name of their column.
         sample_weight : array-like of shape (n,), default=None
             Weight of each target.
         X_unlabelled : frame or array-like of shape (m, n_columns), default=None
@@ -118,18 +132,28 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
                 raise NoLabelsError("All rows with a target have a sample weight of zero.")
         rows = self.learn_structure(X, X_unlabelled)
         given = np.flatnonzero(~np.isnan(targets))
+        is_many, random = len(given) > self.max_labels, check_random_state(self.random_state)
+        if is_many:
+            given = np.sort(subsample(given, most_labels(self.n_landmarks), random))
         mean, deviation = targets[given].mean(), targets[given].std() or 1.0
+        scaled, own_weights = (targets[given] - mean) / deviation, None if weights is None else weights[given]
         with self._stage("training"):
-            dual = regressor(
-                kernel_matrix(self.kernel_, rows[given]),
-                (targets[given] - mean) / deviation,
-                C=self.C,
-                epsilon=self.epsilon,
-                sample_weight=None if weights is None else weights[given],
-                tol=self.tol,
-                max_iter=self.max_iter,
-                repair=self.repair,
-            )
+            if is_many:
+                costs = np.full(len(given), self.C) if own_weights is None else self.C * own_weights
+                problem = landmark_problem(self.kernel_, rows[given], costs, self.n_landmarks, random)
+                dual = regression(problem, scaled, epsilon=self.epsilon, max_iter=self.max_iter)
+            else:
+                dual = regressor(
+                    kernel_matrix(self.kernel_, rows[given]),
+                    scaled,
+                    C=self.C,
+                    epsilon=self.epsilon,
+                    sample_weight=own_weights,
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    repair=self.repair,
+                )
+            self._landmarks = len(dual.support) if is_many else 0
             intercepts = dual.intercepts * deviation + mean
             self._set_decision(
                 replace(dual, coefficients=dual.coefficients * deviation, intercepts=intercepts), rows[given]
@@ -137,6 +161,7 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         self.support_ = given[dual.support]
         return self
 
+    @maps_partitions
     def predict(self, X: Any) -> Floats:
         """Predict the target of each row.
 
@@ -146,17 +171,18 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         """
         return self.decide(X)[:, 0]
 
+    @scores_partitions
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination, R^2, on the rows that have a target.
 
         Parameters
         ----------
-        X : frame or array-like of shape (n, n_columns)
+        X : frame, array-like of shape (n, n_columns) or Dask collection
             Rows.
         y : array-like of shape (n,)
-            Their targets; rows without one are left out.
+            Their targets; rows without one are left out. Of a Dask collection: a column of it, or the name of one.
         sample_weight : array-like of shape (n,), default=None
-            Weight of each row.
+            Weight of each row. Of a Dask collection: a column of it, or a number.
 
         Returns
         -------
@@ -173,3 +199,11 @@ class MixtureSVR(RegressorMixin, MixtureEstimator):
         if not len(given):
             return np.nan
         return float(r2_score(targets[given], self.predict(rows[given]), sample_weight=weights))
+
+    def score_sums(self, X: Any, y: Any, sample_weight: Any = None) -> TargetMoments:
+        """Return what :meth:`score` follows from, for a part of a table; parts add up."""
+        targets, rows = encode_targets(y, min_targets=0), self.rows_of(X)
+        check_length(len(rows), len(targets), unit="target")
+        weights, given = part_weights(sample_weight, len(rows)), np.flatnonzero(~np.isnan(targets))
+        predicted = self.predict(rows[given]) if len(given) else np.empty(0)
+        return TargetMoments.of(len(rows), targets[given], predicted, None if weights is None else weights[given])

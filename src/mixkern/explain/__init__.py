@@ -1,5 +1,6 @@
-"""Why a row has its label."""
+"""Why a row has its label, and which columns matter."""
 
 from mixkern.explain.explanation import Explanation
+from mixkern.explain.importance import column_importance
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "column_importance"]

@@ -17,6 +17,7 @@ from mixkern.explain.contributions import By, Source
 from mixkern.explain.table import explanation_columns
 from mixkern.wording import brief, counted, percent, shortened
 
+LONGEST = 160  # characters of a label
 WIDTH = 80
 N_NEIGHBOURS, N_COMPONENTS, N_COLUMNS = 6, 5, 6  # listed for a row
 LIKELY = 0.05  # least responsibility of a component that is described
@@ -134,24 +135,24 @@ class Explanation:
         return "\n\n".join("\n".join(lines) for lines in [*map(list, parts), list(self._differences())] if lines)
 
     def _decision(self) -> Iterator[str]:
-        yield shortened(f"Row {self.row} is predicted as {self.label!r}, rather than {self.against!r}.", WIDTH)
+        yield from _wrapped(f"Row {self.row} is predicted as {_name(self.label)}, rather than {_name(self.against)}.")
         if self.probabilities is not None:
             most = list(self.probabilities.items())[:3]
-            odds = ", ".join(f"{label!r} {p:.2f}" for label, p in most)
-            yield shortened(f"Probability: {odds}{', ...' if len(self.probabilities) > len(most) else '.'}", WIDTH)
+            odds = ", ".join(f"{_name(label)} {p:.2f}" for label, p in most)
+            yield from _wrapped(f"Probability: {odds}{', ...' if len(self.probabilities) > len(most) else '.'}")
         yield f"Novelty: {100 * self.novelty:.0f} % of the training rows lie in denser places."
         if self.novelty > NOVEL:
             yield "It is unlike the training rows: use the label with caution."
 
     def _pulls(self) -> Iterator[str]:
-        yield shortened(f"Labelled rows that pull it to {self.label!r} (+) or to {self.against!r} (-):", WIDTH)
+        yield from _wrapped(f"Labelled rows that pull it to {_name(self.label)} (+) or to {_name(self.against)} (-):")
         for line in self.neighbours.to_dict("records"):
             if line["source"] == Source.NEIGHBOUR:
                 alike = f"similarity {_similarity(line['similarity']):<6}"
-                name = f"row {line['neighbour']:<8} {alike} label {line['its_label']!r}"
+                name = f"row {line['neighbour']:<8} {alike} label {_name(line['its_label'])}"
             else:
                 name = REST[Source(line["source"])]
-            yield shortened(f"  {line['pull']:+6.2f}  {name}", WIDTH)
+            yield from _wrapped(f"  {line['pull']:+6.2f}  {name}", 10)
         yield f"  {self.score:+6.2f}  score"
 
     def _origin(self) -> Iterator[str]:
@@ -161,9 +162,9 @@ class Explanation:
                 continue
             size = f"{percent(line['weight'])} of all rows"
             yield f"It comes from component {line['component']} ({size}), probability {line['responsibility']:.2f}."
-            inside = ", ".join(f"{count} labelled {label!r}" for label, count in line["support"].items())
+            inside = ", ".join(f"{count} labelled {_name(label)}" for label, count in line["support"].items())
             pull = f"rows in it that count pull {line['pull']:+z.2f}: {inside}"
-            yield shortened(f"  {pull if inside else 'no labelled row in it counts'}", WIDTH)
+            yield from _wrapped(f"  {pull if inside else 'no labelled row in it counts'}", 4)
             texts = [text for name, text in line.items() if name.startswith("distinct_") and text]
             if texts:
                 yield from wrap("; ".join(texts), WIDTH, initial_indent="  typical: ", subsequent_indent="    ")[:2]
@@ -239,6 +240,21 @@ def _with_texts(table: Any, model: Any, subjects: list[str]) -> Any:
 def _probabilities(model: Any, X: Any) -> dict[Any, float]:
     pairs = zip(model.classes_.tolist(), model.predict_proba(X)[0].tolist(), strict=True)
     return dict(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+def _name(label: Any) -> str:
+    """Write a label; of a very long one the beginning."""
+    return shortened(repr(label), LONGEST)
+
+
+def _wrapped(text: str, indent: int = 2) -> list[str]:
+    """Divide a line that is too long; its further lines are indented.
+
+    >>> _wrapped("a line that is not too long")
+    ['a line that is not too long']
+    """
+    lines = wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False, drop_whitespace=True)
+    return [text] if len(lines) < 2 else lines
 
 
 def _similarity(value: float) -> str:

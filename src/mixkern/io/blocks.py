@@ -224,6 +224,9 @@ class DelimitedFile(TableFile):
         """Signs, encodings and columns that could have been read in another way."""
         encoding = self.dialect.encoding.removesuffix("-sig")
         note = [FileFormatWarning(f"{self.name} was read as {encoding}.")] if encoding != "utf-8" else []
+        if n := self._blocks.n_blank_rows:
+            which = "A blank line was read as a row" if n == 1 else f"{n:,} blank lines were read as rows"
+            note.append(FileFormatWarning(f"{which} with a gap, as there is only one column."))
         return (*super().notes, *note)
 
     def line_of(self, row: int) -> int | None:

@@ -60,6 +60,7 @@ class Records:
             self._each_line(), delimiter=dialect.delimiter, skipinitialspace=dialect.has_spaces, strict=True
         )
         self.lines: list[int] = []  # at which the rows begin
+        self.n_blank = 0  # rows that are blank lines
 
     @property
     def rest(self) -> str:
@@ -93,10 +94,13 @@ class Records:
         return []
 
     def rows(self, width: int, n_rows: int | None = None, *, is_first: bool = True) -> list[list[str]]:
-        """Return the next rows, blank lines left out."""
+        """Return the next rows; blank lines are left out, and of a single column they are rows with an empty cell."""
         rows: list[list[str]] = []
         line = self.line
         while len(rows) != n_rows and (record := self.next()) is not None:
+            if not record and width == 1:
+                record = [""]
+                self.n_blank += 1
             if len(record) == width:
                 rows.append(record)
                 self.lines.append(line)

@@ -4,6 +4,9 @@ A block ends at the end of a row. In a regular block each quote opens a cell dir
 directly before one. All other blocks, and those that Arrow refuses, are read by :class:`mixkern.io.records.Records`,
 which returns the same cells or raises an error with the line.
 
+A blank line is no row, except in a table of a single column: there each line is a row, and a blank one has a gap, up to
+the last line that is not blank.
+
 Where the types of columns of plain numbers are given, Arrow converts these columns as it reads them, as long as all
 their cells are such numbers; the bytes are kept, because one cell in a later block may make texts of a whole column.
 """
@@ -92,14 +95,16 @@ class TextBlocks:
         self._is_last = False
         self._line = 1  # of the next block
         self._n_blank = 0  # bytes since the last row
+        self.n_blank_rows = 0  # rows that are blank lines
 
     def __iter__(self) -> Iterator[Any]:
         data = self._without_header()
         while data or not self._is_last:
-            lines, table, rest = self._fast(data) or self._slow(data)
-            n_bytes = len(data) - len(rest)
+            data, blank = self._without_end(data)
+            lines, table, rest = (self._fast(data) or self._slow(data)) if data else (_NONE, None, b"")
+            n_bytes, rest = len(data) - len(rest), rest + blank
             self._n_blank = 0 if len(lines) else self._n_blank + n_bytes
-            if self._n_blank > MOST_BLANK:
+            if max(self._n_blank, len(blank)) > MOST_BLANK:
                 raise TableFileError(
                     f"{self._name}, line {self._line}: there is no row in the {MOST_BLANK >> 20} MB before this line, "
                     "which are blank. Expected a line for each row; save the table again."
@@ -108,6 +113,18 @@ class TextBlocks:
                 self.numbers.add(lines)
                 yield table
             data = self._filled(rest, BLOCK if n_bytes else len(rest) + BLOCK)
+
+    def _without_end(self, data: bytes) -> tuple[bytes, bytes]:
+        """Divide the bytes before blank lines at their end: in a single column, these are rows if others follow."""
+        if len(self._names) > 1:
+            return data, b""
+        end = len(data.rstrip(b"\r\n"))
+        if self._is_last:
+            return data[:end], b""
+        if end:  # the end of the last line that is not blank
+            end += data.startswith(b"\r", end)
+            end += data.startswith(b"\n", end)
+        return data[:end], data[end:]
 
     def texts(self) -> Any:
         """Return all rows that were read as a table of texts; they are kept where types were given."""
@@ -181,6 +198,7 @@ class TextBlocks:
         self.types = {}
         rest = records.rest.encode() + tail
         self._line += data.count(b"\n", 0, len(data) - len(rest))
+        self.n_blank_rows += records.n_blank
         return np.array(records.lines, dtype=np.int64), table, rest
 
     def _fast(self, data: bytes) -> tuple[Ints, Any, bytes] | None:
@@ -230,9 +248,16 @@ class TextBlocks:
         pieces = (signs[i : i + _PIECE] for i in range(0, len(signs), _PIECE))
         n_breaks, line = sum(int(np.count_nonzero(piece == _NEWLINE)) for piece in pieces), self._line
         self._line += n_breaks
-        if n_rows == n_breaks + (signs[-1] != _NEWLINE):
+        are_rows = n_rows == n_breaks + (signs[-1] != _NEWLINE)
+        if are_rows and len(self._names) > 1:
             return np.arange(line, line + n_rows)
-        return line + (_lines(signs, np.flatnonzero(signs == _NEWLINE), quotes) if n_rows else _NONE)
+        if not n_rows:
+            return _NONE
+        lines, is_blank = _lines(signs, np.flatnonzero(signs == _NEWLINE), quotes)
+        if len(self._names) > 1:
+            return line + lines[~is_blank]
+        self.n_blank_rows += int(is_blank.sum())
+        return line + lines
 
     def _converted(self, read: Callable[..., Any]) -> Any:
         """Return the cells of a block, those of columns of plain numbers in their types, the others as texts."""
@@ -250,12 +275,20 @@ class TextBlocks:
         return texts
 
     def _by_arrow(self, data: Any, has_quotes: bool, types: Types = MappingProxyType({})) -> Any:
-        """Return the cells of a block as texts, some columns in other types; without quotes, in two threads."""
+        r"""Return the cells of a block as texts, some columns in other types; without quotes, in two threads.
+
+        The blank lines of a single column are rows, but Arrow loses some of those with "\r\n" between its own blocks.
+        """
+        is_whole = has_quotes or len(self._names) == 1
         sign = next((self._dialect.decimals[name] for name, kind in types.items() if kind == pa.float64()), POINT)
         return pa_csv.read_csv(
             data,
-            pa_csv.ReadOptions(column_names=self._names, block_size=data.size + 1 if has_quotes else BLOCK // 2),
-            pa_csv.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=has_quotes),
+            pa_csv.ReadOptions(column_names=self._names, block_size=data.size + 1 if is_whole else BLOCK // 2),
+            pa_csv.ParseOptions(
+                delimiter=self._dialect.delimiter,
+                newlines_in_values=has_quotes,
+                ignore_empty_lines=len(self._names) > 1,
+            ),
             pa_csv.ConvertOptions(
                 column_types={**dict.fromkeys(self._names, pa.string()), **types},
                 null_values=_COMMON_GAPS,
@@ -286,14 +319,12 @@ def _last_end(data: bytes, quotes: Ints) -> int:
     return end + 1
 
 
-def _lines(signs: Any, breaks: Ints, quotes: Ints) -> Ints:  # (n,)
-    """Return the number of lines before each row, blank lines left out."""
+def _lines(signs: Any, breaks: Ints, quotes: Ints) -> tuple[Ints, Any]:  # (n,), (n,)
+    """Return the number of lines before each row or blank line, and which of them are blank."""
     ends = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
     ends = ends if signs[-1] == _NEWLINE else np.append(ends, len(signs))
     starts = np.append(0, ends[:-1] + 1)
-    is_row = ends - starts > (signs[starts] == _RETURN)
-    lines: Ints = np.searchsorted(breaks, starts[is_row])
-    return lines
+    return np.searchsorted(breaks, starts), ends - starts <= (signs[starts] == _RETURN)
 
 
 def _longest(cells: Any) -> int:

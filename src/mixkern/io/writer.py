@@ -44,7 +44,7 @@ def table_writer(path: str | Path, dialect: Dialect | None = None) -> Iterator[W
         Ends with .csv, .tsv, .parquet or .arrow; .csv and .tsv may be followed by .gz, .bz2 or .xz. "-" is standard
         output, as text. Numbers have as many digits as it takes to read the same ones again.
     dialect : Dialect, default=None
-        How a text file is written, as :attr:`TableFile.dialect`; ``None`` is UTF-8 with commas. A name that ends with
+        How a text file is written, as ``TableFile.dialect``; ``None`` is UTF-8 with commas. A name that ends with
         .tsv has tabs in any dialect.
 
     Yields

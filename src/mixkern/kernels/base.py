@@ -6,14 +6,15 @@ mixkern give it :class:`~mixkern.density.Rows` instead of arrays, so that nothin
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
-from mixkern import engine
+from mixkern import device, engine
 from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
@@ -21,6 +22,7 @@ from mixkern.typing import Bounds, Floats
 from mixkern.validation import NOT_NEGATIVE, POSITIVE, as_floats
 
 GAMMA_BOUNDS = (1e-5, 1e5)
+GPU_WORK = 2**26  # pairs of rows times components from which on a GPU computes those of the host
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,17 @@ class PairTerms:
         """Kernel values for these parameters."""
         K = self.exponent(-gamma * alpha, -gamma * beta)
         return np.exp(K, out=K)
+
+    def converted(self, convert: Callable[[Any], Any]) -> Self:
+        """Return the same terms with other arrays in place of those of CuPy."""
+        changes: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if device.is_cupy(value):
+                changes[field.name] = convert(value)
+            elif isinstance(value, PairTerms):
+                changes[field.name] = value.converted(convert)
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +120,12 @@ class DistanceKernel(Kernel):
         Parameters
         ----------
         X : array-like of shape (n, d + e) or Rows
-            Rows, as :class:`~mixkern.TableEncoder` gives them.
+            Rows, as :class:`~mixkern.TableEncoder` gives them. For an array of CuPy or PyTorch on a GPU, the result is
+            such an array, of the same type.
         Y : array-like of shape (m, d + e) or Rows, default=None
             Other rows; by default the same.
         dtype : float64 or float32, default=float64
-            Type of the result; it is computed in float64 either way.
+            Type of the result and of the computation; see :meth:`__call__`.
         out : ndarray of shape (n, m), default=None
             Where to put the result: fresh memory is a large part of the time of a large one.
 
@@ -120,19 +134,35 @@ class DistanceKernel(Kernel):
         ndarray of shape (n, m)
             Exactly zero for equal rows, exactly symmetric without ``Y``.
         """
-        a, b = self._pair(X, Y)
-        metric = self._whiteners(a.n_continuous)
-        return engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, dtype=dtype, out=out)
+        with device.stream_of(X, Y):
+            a, b = self._placed(X, Y)
+            metric = self._whiteners(a.n_continuous)
+            if not a.is_on_gpu:
+                return engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, dtype=dtype, out=out)
+            own = out if device.is_gpu_array(out) else None
+            D = engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, out=own)
+            if out is None or own is not None:
+                return out if own is not None else returned(D, X, dtype)
+            out[...] = device.to_host(D)
+            return out
 
     def pair_terms(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> PairTerms:
         """Squared distances and counts between rows, from which kernels for any gamma, alpha and beta follow.
+
+        For rows on a GPU they are arrays of CuPy.
 
         >>> from mixkern.kernels import RBFKernel
         >>> RBFKernel().pair_terms([[0.0], [2.0]]).kernel(gamma=0.5).round(3)
         array([[1.   , 0.135],
                [0.135, 1.   ]])
         """
-        a, b = self._pair(X, Y)
+        with device.stream_of(X, Y):
+            a, b = self._placed(X, Y)
+            terms = self._terms(a, b)
+            return terms.converted(lambda array: device.to_host(array, float)) if is_of_host(X) else terms
+
+    def _terms(self, a: Rows, b: Rows | None) -> PairTerms:
+        """Terms between rows that have been read, and placed where they are computed."""
         D = engine.distance(*self._side(a), *self._other_side(b), whiteners=self._whiteners(a.n_continuous))
         return PairTerms(D * D, sq_counts(a, b))
 
@@ -155,14 +185,16 @@ class DistanceKernel(Kernel):
         >>> RBFKernel(n_categorical=2).parts([[0.0, 1.0, 0, 0]], [[2.0, 0.0, 1, 1]]).columns
         array([[4., 1., 2., 2.]])
         """
-        a, b = self.read(X), self.read(Y)
+        a, b = self.read(of_host(X)), self.read(of_host(Y))
         if len(a) != len(b):
             raise KernelError(f"X and Y must be pairs of rows, but they have {len(a)} and {len(b)}.")
         weights = (self._component_weights(a) + self._component_weights(b)) / 2
         components, numbers = _numeric_parts(a.numbers - b.numbers, weights, self._whiteners(a.n_continuous))
         return Parts(components, np.hstack([self.alpha * numbers, self.beta * category_parts(a, b)]))
 
-    def times(self, X: ArrayLike | Rows, Y: ArrayLike | Rows, V: ArrayLike) -> Floats:
+    def times(
+        self, X: ArrayLike | Rows, Y: ArrayLike | Rows, V: ArrayLike, *, dtype: DTypeLike = np.float64
+    ) -> NDArray[Any]:
         """Kernel matrix of X and Y times the columns of V, without storing the matrix.
 
         Parameters
@@ -171,6 +203,8 @@ class DistanceKernel(Kernel):
             Rows, such as those to predict and the support vectors.
         V : array-like of shape (m, q) or (m,)
             Coefficients.
+        dtype : float64 or float32, default=float64
+            Type of the result and of the kernel; products with V are added up in float64.
 
         Returns
         -------
@@ -184,9 +218,18 @@ class DistanceKernel(Kernel):
         >>> bool(np.allclose(kernel.times(X, X, [1.0, 0.0, 2.0]), kernel(X) @ [1.0, 0.0, 2.0]))
         True
         """
-        a, b = self.read(X), self.read(Y)
-        coefficients = np.asarray(V, dtype=float)
-        return engine.kernel_times(*self._side(a), *self._side(b), coefficients, **self._options(a, b))
+        with device.stream_of(X, Y):
+            a, b = self._placed(X, Y)
+            assert b is not None, "two sides were given"
+            coefficients = V if device.is_gpu_array(V) else np.asarray(V, dtype=float)
+            if not a.is_on_gpu:
+                return self._product(a, b, device.to_host(coefficients, float), dtype)
+            kind = a.values.dtype
+            return returned(self._product(a, b, device.on_device(coefficients, kind), kind), X, dtype)
+
+    def _product(self, a: Rows, b: Rows, coefficients: Floats, dtype: DTypeLike) -> NDArray[Any]:
+        """Kernel matrix times coefficients, of rows that have been read and placed."""
+        return engine.kernel_times(*self._side(a), *self._side(b), coefficients, **self._options(a, b), dtype=dtype)
 
     def _side(self, rows: Rows) -> tuple[Floats, Floats]:
         """Rows as the engine takes them: numbers and weights of the components."""
@@ -226,11 +269,13 @@ class DistanceKernel(Kernel):
         Parameters
         ----------
         X, Y : array-like of shape (n, d + e) and (m, d + e), or Rows
-            Rows; without ``Y`` the kernel among the rows of ``X``.
+            Rows; without ``Y`` the kernel among the rows of ``X``. For an ``X`` of CuPy or PyTorch on a GPU, the result
+            is such an array, of the same type.
         eval_gradient : bool, default=False
             Whether to return the gradient as well; only without ``Y``.
         dtype : float64 or float32, default=float64
-            Type of the result.
+            Type of the result and of the computation. float32 takes half the memory and about half the time, with an
+            error of at most 2e-6; responsibilities are computed in float64.
 
         Returns
         -------
@@ -241,7 +286,8 @@ class DistanceKernel(Kernel):
         if eval_gradient and Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
         needs_gradient = eval_gradient and not self.hyperparameter_gamma.fixed
-        K, gradient = self._evaluated(X, Y, dtype, needs_gradient=needs_gradient)
+        with device.stream_of(X, Y):
+            K, gradient = self._evaluated(X, Y, dtype, needs_gradient=needs_gradient)
         if not eval_gradient:
             return K
         return K, np.empty((*K.shape, 0)) if gradient is None else gradient[:, :, None]
@@ -250,20 +296,24 @@ class DistanceKernel(Kernel):
         self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None, dtype: DTypeLike, *, needs_gradient: bool
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Kernel matrix, and its gradient by ln gamma where it is needed."""
-        a, b = self._pair(X, Y)
+        a, b = self._placed(X, Y)
         K = engine.kernel(*self._side(a), *self._other_side(b), **self._options(a, b), dtype=dtype)
         if not needs_gradient:
-            return K, None
+            return returned(K, X, dtype), None
         with np.errstate(divide="ignore"):
             exponent = np.where(K > 0, -np.log(K), 0.0)  # where K underflows, so does its gradient
-        return K, -exponent * K
+        return returned(K, X, dtype), returned(-exponent * K, X, dtype)
 
     def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself: one."""
-        rows = X if isinstance(X, Rows) else as_floats(X, "X", KernelError)
+        is_known = isinstance(X, Rows) or device.is_gpu_array(X)
+        rows: Any = X if is_known else as_floats(X, "X", KernelError)
         if len(rows.shape) != 2:
             raise KernelError(f"X must have two dimensions, rows and columns, but it has {len(rows.shape)}.")
-        return np.ones(len(rows))
+        if is_of_host(X):
+            return np.ones(len(rows))
+        values = gpu_values(X)
+        return returned(device.namespace(values).ones(len(values), dtype=values.dtype), X)
 
     def is_stationary(self) -> bool:
         """Whether the kernel depends only on the difference of two rows."""
@@ -277,8 +327,16 @@ class DistanceKernel(Kernel):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(gamma={self.gamma:.3g})"
 
-    def _pair(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None) -> tuple[Rows, Rows | None]:
-        return self.read(X), None if Y is None else self.read(Y)
+    def _placed(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None) -> tuple[Rows, Rows | None]:
+        """Read rows; both sides are put on a GPU if one of them is there, or if there is enough work for it."""
+        a, b = self.read(X), None if Y is None else self.read(Y)
+        other = a if b is None else b
+        if not a.is_on_gpu and not other.is_on_gpu:
+            if not device.on_gpu():
+                return a, b
+            if len(a) * len(other) * len(self._whiteners(a.n_continuous)) < GPU_WORK:
+                return a, b
+        return a.on_gpu(other.centre), None if b is None else b.on_gpu(other.centre)
 
 
 class MixtureKernel(DistanceKernel):
@@ -328,6 +386,30 @@ class MixtureKernel(DistanceKernel):
         raise KernelError(f"mixture must be a Mixture, but it is a {type(given).__name__}.{hint}")
 
 
+def is_of_host(X: Any) -> bool:
+    """Whether rows are given in the memory of the host, and results are returned there."""
+    return not (X.is_on_gpu if isinstance(X, Rows) else device.is_gpu_array(X))
+
+
+def of_host(X: Any) -> Any:
+    """Return rows in the memory of the host."""
+    return X if is_of_host(X) else device.to_host(gpu_values(X), float)
+
+
+def gpu_values(X: Any) -> Any:
+    """Return rows that are on a GPU as an array of CuPy."""
+    return X.values if isinstance(X, Rows) else device.as_cupy(X)
+
+
+def returned(result: Any, X: Any, dtype: DTypeLike = np.float64) -> Any:
+    """Return a result as an array of the kind of the rows that were given: of the host in a type, else of their own."""
+    if not device.is_cupy(result):
+        return result
+    if is_of_host(X):
+        return device.to_host(result, dtype)
+    return device.like(result, X.values if isinstance(X, Rows) else X)
+
+
 def sq_counts(a: Rows, b: Rows | None) -> Floats | None:  # (n, m)
     """Squared number of differing categories between rows; None where there are no categorical columns."""
     if a.codes is None:
@@ -366,7 +448,8 @@ def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
 
 def checked(X: ArrayLike, n_columns: int, why: str) -> Floats:
     """Rows as floats, NaN for a gap; an error for another number of columns."""
-    rows = as_floats(X, "X", KernelError)
+    is_on_gpu = device.is_gpu_array(X)
+    rows = device.gpu_floats(X, "X", KernelError) if is_on_gpu else as_floats(X, "X", KernelError)
     if rows.ndim != 2 or rows.shape[1] != n_columns:
         raise KernelError(f"X has shape {rows.shape}, but {why}: expected (n, {n_columns}).")
     if np.isinf(rows).any():

@@ -16,7 +16,7 @@ from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts
+from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts, of_host, returned
 from mixkern.parts import model_part
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import FRACTION
@@ -100,7 +100,7 @@ class BlendKernel(MixtureKernel):
     Parameters
     ----------
     mixture : Mixture, default=None
-        Where the components come from. ``None`` gives an unbound kernel; see :meth:`bind`.
+        Where the components come from. ``None`` gives an unbound kernel; see :meth:`RWMKernel.bind`.
     gamma : float, default=1.0
         Decay per unit of squared distance.
     share : float, default=0.6
@@ -159,15 +159,19 @@ class BlendKernel(MixtureKernel):
         return np.full((1, d), np.sqrt(self._metrics()[1]))
 
     def _metrics(self) -> tuple[engine.Metric, float]:
-        return _pooled_metrics(self._mixture(), self._fraction("pooling"))
+        return pooled_metrics(self._mixture(), self._fraction("pooling"))
 
     def _fraction(self, name: str) -> float:
         return float(FRACTION.check(getattr(self, name), name, KernelError))
 
     def pair_terms(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> BlendTerms:
         """Distances, counts and memberships between rows, from which kernels for any gamma, alpha and beta follow."""
-        a, b = self._pair(X, Y)
-        own = super().pair_terms(a, b)
+        terms = super().pair_terms(X, Y)
+        assert isinstance(terms, BlendTerms), "its terms are those below"
+        return terms
+
+    def _terms(self, a: Rows, b: Rows | None) -> BlendTerms:
+        own = super()._terms(a, b)
         others = (None, None) if b is None else _euclidean_side(b)
         plain = engine.distance(*_euclidean_side(a), *others, whiteners=self._unit_whitener(a.n_continuous))
         return BlendTerms(
@@ -184,7 +188,7 @@ class BlendKernel(MixtureKernel):
 
         The membership kernel is not a distance, and not part of it.
         """
-        a, b = self.read(X), self.read(Y)
+        a, b = self.read(of_host(X)), self.read(of_host(Y))
         own = super().parts(a, b)
         difference = (a.numbers - b.numbers) * self._unit_whitener(a.n_continuous)
         euclidean = np.hstack([self.alpha * difference**2, self.beta * category_parts(a, b)])
@@ -211,12 +215,9 @@ class BlendKernel(MixtureKernel):
         """
         return self.pair_terms(X, Y).contributions(*self._checked_parameters())
 
-    def times(self, X: ArrayLike | Rows, Y: ArrayLike | Rows, V: ArrayLike) -> Floats:
-        """Kernel matrix of X and Y times the columns of V, without storing the matrix."""
-        a, b = self.read(X), self.read(Y)
-        coefficients = np.asarray(V, dtype=float)
+    def _product(self, a: Rows, b: Rows, coefficients: Floats, dtype: DTypeLike) -> NDArray[Any]:
         s, m = self._fraction("share"), self._fraction("membership")
-        options = self._options(a, b)
+        options = {**self._options(a, b), "dtype": dtype}
         # Not a matrix product of BLAS: its threads then wait in a loop, on processors that the engine's threads need.
         memberships = np.einsum("mk,m...->k...", np.sqrt(b.responsibilities), coefficients)
         total: Floats = s * m * np.einsum("nk,k...->n...", np.sqrt(a.responsibilities), memberships)
@@ -225,20 +226,57 @@ class BlendKernel(MixtureKernel):
             total += (1 - s) * engine.kernel_times(*_euclidean_side(a), *_euclidean_side(b), coefficients, **plain)
         if s * (1 - m) > 0:
             total += s * (1 - m) * engine.kernel_times(*self._side(a), *self._side(b), coefficients, **options)
-        return total
+        return total.astype(dtype, copy=False)
 
     def _evaluated(
         self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None, dtype: DTypeLike, *, needs_gradient: bool
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        terms = self.pair_terms(X, Y)
+        a, b = self._placed(X, Y)
+        if a.is_on_gpu and not needs_gradient:
+            return returned(self._kernel_on_gpu(a, b), X, dtype), None
+        if np.dtype(dtype) == np.float32 and not needs_gradient:
+            return self._single(a, b), None
+        terms = self._terms(a, b)
         gamma, alpha, beta = self._checked_parameters()
-        K = terms.kernel(gamma, alpha, beta).astype(dtype, copy=False)
+        K = returned(terms.kernel(gamma, alpha, beta).astype(dtype, copy=False), X, dtype)
         if not needs_gradient:
             return K, None
         parts = terms.contributions(gamma, alpha, beta)
         slope = terms.euclidean.exponent(alpha, beta) * parts["euclidean"]
         slope += terms.exponent(alpha, beta) * parts["mixture"]  # the memberships do not depend on gamma
-        return K, -gamma * slope
+        return K, returned(-gamma * slope, X, dtype)
+
+    def _kernel_on_gpu(self, a: Rows, b: Rows | None) -> Any:
+        """Kernel between rows on a GPU; the terms of its exponents are not stored."""
+        s, m = self._fraction("share"), self._fraction("membership")
+        options = self._options(a, b)
+        K: Any = s * m * _membership_kernel(a, a if b is None else b)
+        if s < 1:
+            others = (None, None) if b is None else _euclidean_side(b)
+            plain = {**options, "whiteners": self._unit_whitener(a.n_continuous)}
+            K += (1 - s) * engine.kernel(*_euclidean_side(a), *others, **plain)
+        if s * (1 - m) > 0:
+            K += s * (1 - m) * engine.kernel(*self._side(a), *self._other_side(b), **options)
+        return K
+
+    def _single(self, a: Rows, b: Rows | None) -> NDArray[np.float32]:
+        """Kernel matrix, computed in float32 with one further matrix in memory at a time."""
+        s, m = self._fraction("share"), self._fraction("membership")
+        options: dict[str, Any] = {**self._options(a, b), "dtype": np.float32}
+        K: NDArray[Any] = engine.kernel(*self._side(a), *self._other_side(b), **options)
+        K *= s * (1 - m)
+        roots = np.sqrt(a.responsibilities).astype(np.float32)
+        # One array for both sides gives an exactly symmetric product.
+        other = roots @ (roots if b is None else np.sqrt(b.responsibilities).astype(np.float32)).T
+        other *= s * m
+        K += other
+        del other
+        options["whiteners"] = self._unit_whitener(a.n_continuous)
+        others = (None, None) if b is None else _euclidean_side(b)
+        other = engine.kernel(*_euclidean_side(a), *others, **options)
+        other *= 1 - s
+        K += other
+        return K
 
 
 def _euclidean_side(rows: Rows) -> tuple[Floats, Floats]:
@@ -255,7 +293,7 @@ def _membership_kernel(a: Rows, b: Rows) -> Floats:  # (n, m)
 _METRICS: WeakKeyDictionary[Mixture, dict[float, tuple[engine.Metric, float]]] = WeakKeyDictionary()
 
 
-def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, float]:
+def pooled_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, float]:
     """Pooled whiteners of a mixture, and the unit of Euclidean distances; kept as long as the mixture."""
     known = _METRICS.setdefault(mixture, {})
     if pooling not in known:
@@ -265,16 +303,18 @@ def _pooled_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, fl
 
 def _computed_metrics(mixture: Mixture, pooling: float) -> tuple[engine.Metric, float]:
     pooled = mixture.pooled(pooling)
-    d, metric = mixture.n_continuous, pooled.whiteners
-    if not d:
+    n_varying, metric = mixture.n_continuous - len(mixture.constant), pooled.whiteners
+    if not n_varying:
         return metric, 1.0
     if not isinstance(metric, np.ndarray):
         variances, loadings = mixture.total_covariance
+        variances[list(mixture.constant)] = 0.0
         traces = metric.traces(variances, loadings)
         return metric, float((mixture.weights @ np.sqrt(traces)) ** 2 / (variances.sum() + (loadings**2).sum()))
     centred = mixture.means - mixture.weights @ mixture.means
     total = np.einsum("k,kij->ij", mixture.weights, mixture.full_covariances)
     total += (mixture.weights[:, None] * centred).T @ centred  # the covariance of the mixture
+    total[:, list(mixture.constant)] = 0.0  # columns in which no two rows differ
     if pooled.covariance_type.is_diagonal:
         sq_lengths = metric**2 @ np.diagonal(total)
     else:

@@ -25,13 +25,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
+from mixkern.kernels import dense
 from mixkern.kernels.base import DistanceKernel
 from mixkern.kernels.definite import rounding_of
 from mixkern.kernels.graph import GraphWeights, graph_laplacian
@@ -60,7 +60,7 @@ class TriangularRoot:
 
     def coordinates(self, columns: Floats) -> Floats:
         """Solutions w of F_1 w = k, for the kernel between landmarks and rows."""
-        return solve_triangular(self.factor, columns, lower=True, check_finite=False)
+        return dense.solved(self.factor, columns)
 
     def own_coordinates(self, n: int) -> Floats | None:  # (n, n)
         """Coordinates of all n rows of the matrix, without solving for them; None where the rank is lower."""
@@ -68,7 +68,7 @@ class TriangularRoot:
 
     def coefficients(self, values: Floats) -> Floats:
         """Coefficients v with v' k = values' w for every row."""
-        return solve_triangular(self.factor, values, lower=True, trans=1, check_finite=False)
+        return dense.solved(self.factor, values, transposed=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class SpectralRoot:
 
     def coordinates(self, columns: Floats) -> Floats:
         """U' k over the roots of the absolute eigenvalues."""
-        return (self.vectors.T @ columns) / np.sqrt(np.abs(self.values))[:, None]
+        return dense.product(self.vectors.T, columns) / np.sqrt(np.abs(self.values))[:, None]
 
     def own_coordinates(self, n: int) -> Floats | None:  # (m, n)  # noqa: ARG002
         """Coordinates of all rows of the matrix, those of the positive part."""
@@ -125,38 +125,37 @@ class Deformation:
         if _is_faithful(gram, F, order):
             root = TriangularRoot(order[:rank], np.asfortranarray(F[:rank]))
             return cls(power, root, _energy(power[order][:, order], F))
-        values, vectors = np.linalg.eigh(gram)
+        values, vectors = dense.eigenvectors(gram)
         positive, negative = values > rounding_of(gram), values < -rounding_of(gram)
         F = vectors[:, positive] * np.sqrt(values[positive])
         kept = np.concatenate([np.flatnonzero(positive), np.flatnonzero(negative)])
-        return cls(power, SpectralRoot(values[kept], vectors[:, kept]), F.T @ (power @ F))
+        return cls(power, SpectralRoot(values[kept], vectors[:, kept]), dense.product(F.T, power @ F))
 
     def factor(self, ratio: float) -> Floats:
         """Cholesky factor of I + ratio A, in the lower triangle."""
         system = ratio * self.energy.T
         system[np.diag_indices_from(system)] += 1.0
         try:
-            factor: Floats = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0]
+            return dense.cholesky(system)
         except LinAlgError as error:
             raise KernelError(f"A ratio of {ratio:g} is too large for these rows. Use one of 1e8 or less.") from error
-        return factor
 
     def residual(self, gram: Floats, left: Floats, right: Floats) -> Floats:
         """Part of the base kernel between rows that does not depend on the graph, nor on the ratio."""
-        return gram - left.T @ (self.root.signs[:, None] * right)
+        return gram - dense.product(left.T, self.root.signs[:, None] * right)
 
     def half(self, factor: Floats, right: Floats) -> Floats:
         """Solutions h of C h = w for the factor C of I + ratio A: h' h is the deformed part of the kernel."""
-        return solve_triangular(factor, right[: len(factor)], lower=True, check_finite=False)
+        return dense.solved(factor, right[: len(factor)])
 
     def along(self, factor: Floats, left: Floats, half: Floats) -> Floats:
         """Deformed part of the kernel between rows with these coordinates and those of this half."""
-        return left[: len(factor)].T @ solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+        return dense.product(left[: len(factor)].T, dense.solved(factor, half, transposed=True))
 
     def change(self, factor: Floats, ratio: float, sums: Floats) -> Floats:
         """Coefficients of the landmarks that turn sums of the base kernel into those of the deformed one."""
         m = len(factor)
-        solved = cho_solve((factor, True), sums[:m], check_finite=False)
+        solved = dense.solved(factor, dense.solved(factor, sums[:m]), transposed=True)
         return self.root.coefficients(np.vstack([-ratio * (self.energy @ solved), sums[m:]]))
 
 
@@ -189,6 +188,8 @@ def _energy(power: csr_array, F: Floats) -> Floats:
 
     with ThreadPoolExecutor(available_threads()) as pool:
         list(pool.map(multiply, starts))
+    if dense.is_for_gpu(m, n, m):
+        return dense.product(F.T, image)
     for i in starts:
         j = min(i + BLOCK, m)
         energy[i:j, :j] = F[i:, i:j].T @ image[i:, :j]
@@ -364,11 +365,11 @@ class LaplacianKernel(Kernel):
         own = self.deformation.root.own_coordinates(len(self._graph_rows)) if b is None and self._is_graph(a) else None
         if own is not None:  # the first two terms of the formula cancel
             half = self.half(own)
-            return half.T @ half
+            return dense.product(half.T, half)
         left = self.coordinates(a)
         if b is None:
             half = self.half(left)
-            K = self.deformation.residual(self.base(a), left, left) + half.T @ half
+            K = self.deformation.residual(self.base(a), left, left) + dense.product(half.T, half)
             return (K + K.T) / 2
         right = self.coordinates(b)
         is_wide = left.shape[1] < right.shape[1]  # the smaller side is solved for

@@ -1,9 +1,12 @@
 """The RBF kernel for numbers and categories."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.density.rows import Rows
+from mixkern.device import is_gpu_array
 from mixkern.errors import KernelError
 from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
 from mixkern.parts import model_part
@@ -64,7 +67,8 @@ class RBFKernel(DistanceKernel):
         """Rows from an array; rows with as many categorical columns are returned as they are."""
         if isinstance(X, Rows) and X.n_categorical == self.n_categorical:
             return X
-        given = X.values if isinstance(X, Rows) else as_floats(X, "X", KernelError)
+        is_array = not isinstance(X, Rows) and not is_gpu_array(X)
+        given: Any = as_floats(X, "X", KernelError) if is_array else X.values if isinstance(X, Rows) else X
         width = given.shape[1] if given.ndim == 2 else self.n_categorical
         values = checked(
             given, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories"

@@ -133,6 +133,8 @@ class LabelState:
         Further rows that must not be suggested.
     n_suggestions : int
         How many suggestions to prepare.
+    is_untested : ndarray of bool, default=None
+        Whether a row was labelled with many others by one answer, so that its label is no evidence of the accuracy.
     """
 
     version: int
@@ -141,6 +143,7 @@ class LabelState:
     is_suggested: Bools
     taken: Positions
     n_suggestions: int
+    is_untested: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -362,11 +365,11 @@ class Learner:
         else:
             rows = Rows(np.vstack([model.labelled.values, structure.rows.values[others]]), model.labelled.mixture)
         classes, codes = np.unique(model.codes, return_inverse=True)
-        suggested = dict(zip(state.positions.tolist(), state.is_suggested.tolist(), strict=True))
-        is_suggested = np.array([suggested[row] for row in model.positions.tolist()], dtype=bool)
+        at = np.searchsorted(state.positions, model.positions)
+        is_suggested, is_untested = state.is_suggested[at], None if state.is_untested is None else state.is_untested[at]
         estimator = copy(model.estimator).set_params(probability=False)
         with ignored_warnings(NotConvergedWarning):
-            estimate = accuracy_of(estimator, rows, codes, is_suggested, CONFIDENCE, random)
+            estimate = accuracy_of(estimator, rows, codes, is_suggested, CONFIDENCE, random, is_untested=is_untested)
         found = Doubts.of(kernel_matrix(model.kernel, model.labelled), codes)
         order = np.argsort(-found.probability, kind="stable")
         doubts = tuple(

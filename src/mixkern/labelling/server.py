@@ -18,9 +18,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from mixkern.errors import MixkernError
-from mixkern.labelling.access import TOO_LARGE, Access, Guard, TooLargeError
+from mixkern.labelling.access import Access
 from mixkern.labelling.cards import Cards
 from mixkern.labelling.session import Answer, checked_user
+from mixkern.web.guard import Guard, error_handlers
 from mixkern.wording import counted
 
 PAGE = Path(__file__).parent / "page"
@@ -60,30 +61,12 @@ def label_app(cards: Cards, access: Access) -> Any:
         Route("/api/cell", api.cell),
         Mount("/static", StaticFiles(directory=PAGE / "static")),
     ]
-    handlers: Any = {
-        MixkernError: _refuse,
-        HTTPException: _refuse_http,
-        TooLargeError: _refuse_large,
-        Exception: _refuse_unknown,
-    }
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), access)
+    handlers = {**error_handlers(), MixkernError: _refuse}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), access.address)
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status_code=400)
-
-
-def _refuse_large(_request: Request, _error: Exception) -> Response:
-    return JSONResponse({"error": TOO_LARGE}, status_code=413)
-
-
-def _refuse_unknown(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": f"The server failed: {type(error).__name__}."}, status_code=500)
-
-
-def _refuse_http(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # Starlette passes no other
-    return JSONResponse({"error": error.detail}, status_code=error.status_code)
 
 
 class _Pages:

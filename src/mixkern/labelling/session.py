@@ -162,12 +162,15 @@ class LabelSession:
         return found
 
     def sources(self) -> Objects:
-        """Return how each labelled row was chosen: "random", or "suggested" for any other way; None where unknown."""
+        """Return how each labelled row was chosen; None where unknown.
+
+        It is "random", "component" for those labelled with many others by one answer, else "suggested".
+        """
         found: Objects = np.array(self.table.sources, dtype=object)
         with self.lock:
             for row in self.answers.labels:
-                is_random = self.answers.origin(row) == Source.RANDOM
-                found[row] = str(LabelSource.RANDOM if is_random else LabelSource.SUGGESTED)
+                origin = str(self.answers.origin(row))
+                found[row] = origin if origin in list(LabelSource) else str(LabelSource.SUGGESTED)
         return found
 
     def _label_state(self) -> LabelState:
@@ -176,13 +179,14 @@ class LabelSession:
             labels = self.labels
             positions = np.array(sorted(labels), dtype=np.intp)
             at = {name: code for code, name in enumerate(self.answers.classes)}
-            is_suggested = self.sources()[positions] == LabelSource.SUGGESTED
+            sources = self.sources()[positions]
             n_users = len({each.user for each in self._reserved.values()})
             return LabelState(
                 version=self.answers.version,
                 positions=positions,
                 codes=np.array([at[labels[row]] for row in positions.tolist()], dtype=np.intp),
-                is_suggested=np.asarray(is_suggested, dtype=bool),
+                is_suggested=np.asarray(sources == LabelSource.SUGGESTED, dtype=bool),
+                is_untested=np.asarray(sources == LabelSource.COMPONENT, dtype=bool),
                 taken=np.array([*self.answers.answered, *self._reserved], dtype=np.intp),
                 n_suggestions=QUEUE + QUEUE_PER_USER * max(1, n_users),
             )

@@ -2,27 +2,25 @@
 
 import getpass
 import html
-import socket
 import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Any, Self
 
 from mixkern.advice.source import AUDIT
 from mixkern.errors import OptionError
 from mixkern.imports import optional
-from mixkern.labelling.access import LOCAL_HOSTS, Access
+from mixkern.labelling.access import Access
 from mixkern.labelling.journal import SUFFIX, Journal
 from mixkern.labelling.session import OVERLAP, LabelSession, checked_user
 from mixkern.labelling.table import LabelTable
 from mixkern.typing import Objects
 from mixkern.validation import FRACTION
-from mixkern.wording import counted, shown
+from mixkern.web.address import LOCAL, Address, check_host, open_socket
+from mixkern.web.server import WebServer
+from mixkern.wording import counted
 
-LOCAL = "127.0.0.1"
-STOP_S = 10.0  # for open requests when the server stops
+PURPOSE = "The labelling page"
 
 
 class LabelServer:
@@ -57,41 +55,20 @@ class LabelServer:
         password: str = "",
         closes: Journal | None = None,
     ) -> None:
-        if host not in LOCAL_HOSTS and not password:
-            raise OptionError(
-                f"Other machines can reach {host}, so a password is needed. Give one, or listen on {LOCAL}."
-            )
+        check_host(host, password, "password")
         names = list(dict.fromkeys(map(checked_user, users)))
         if not names:
             raise OptionError("There must be one person or more, but no name is given.")
-        if not isinstance(port, int) or not 0 <= port <= 65535:
-            raise OptionError(f"port must be a whole number from 0 to 65535, but it is {shown(port)}.")
-        uvicorn = optional("uvicorn", purpose="The labelling page")
-        optional("starlette", purpose="The labelling page")
+        for library in ("uvicorn", "starlette"):
+            optional(library, purpose=PURPOSE)
         from mixkern.labelling.cards import Cards
         from mixkern.labelling.server import label_app
 
         self.session, self._journal = session, closes
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        try:
-            self._socket = socket.create_server((host, port), family=family, backlog=256)
-        except OSError as error:
-            raise OptionError(
-                f"Port {port} of {host} cannot be used: {error.strerror or error}. Choose another port, or 0 for any."
-            ) from error
-        access = Access(host, self._socket.getsockname()[1], names, password)
+        listening = open_socket(host, port)
+        access = Access(Address(host, listening.getsockname()[1]), names, password)
         self.addresses = access.addresses()
-        config = uvicorn.Config(
-            label_app(Cards(session), access),
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            timeout_graceful_shutdown=2,
-        )
-        self._server = uvicorn.Server(config)
-        self._thread: Thread | None = None
+        self._server = WebServer(label_app(Cards(session), access), listening, "mixkern label server")
 
     @property
     def url(self) -> str:
@@ -107,27 +84,23 @@ class LabelServer:
         """Serve until Ctrl-C, in this thread."""
         self.session.start()
         try:
-            self._server.run(sockets=[self._socket])
+            self._server.run()
         finally:
             self._close()
 
     def start(self) -> Self:
         """Serve in a thread of its own."""
         self.session.start()
-        self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True, name="mixkern label server")
-        self._thread.start()
+        self._server.start()
         return self
 
     def stop(self) -> None:
         """Stop the server; all labels are in the journal, and ``y`` keeps them."""
-        self._server.should_exit = True
-        if self._thread is not None:
-            self._thread.join(STOP_S)
+        self._server.stop()
         self._close()
 
     def _close(self) -> None:
-        with suppress(OSError):
-            self._socket.close()
+        self._server.close()
         self.session.stop()
         if self._journal is not None:
             self._journal.close()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
 from mixkern.errors import OptionError, hint
@@ -12,7 +13,8 @@ from mixkern.kernels import RWMKernel
 from mixkern.plot.decision import IN_LEGEND, decision
 from mixkern.plot.figure import MOST_OBLONG, check_names, draw_legend, name_outer_axes, new_panels
 from mixkern.plot.level import Scene, draw_scenes
-from mixkern.plot.plane import Plane
+from mixkern.plot.plane import Plane, is_planar, row_labels
+from mixkern.plot.table_map import SIZE
 from mixkern.wording import listing
 
 
@@ -32,14 +34,16 @@ def compare_decisions(
     ----------
     models : dict of str and fitted classifier
         Classifiers by the titles of their panels.
-    X : frame or array-like of shape (n, 2)
-        Rows to draw in every panel, as in :func:`decision`.
+    X : frame or array-like of shape (n, n_columns)
+        Rows to draw in every panel, as in :func:`decision`: in the plane of two columns, or of the first two principal
+        components.
     y : array-like of shape (n,), default=None
         The labels that the models were given; -1 (among numbers), ``None`` or NaN where there was none.
     truth : array-like of shape (n,), default=None
-        True classes, which colour the rows without a label in ``y``.
+        True classes, which colour the rows without a label in ``y``. Each title ends with the share of these rows that
+        its model predicts correctly.
     test : pair of table and labels, default=None
-        Other rows and their true classes: each title ends with the share that its model predicts correctly.
+        Other rows and their true classes: the titles have the shares of these that are predicted correctly instead.
     components : bool, default=None
         Whether to draw components; by default where a model's kernel uses them.
     resolution : int, default=200
@@ -70,11 +74,14 @@ def compare_decisions(
         raise OptionError(
             "test must be a pair of a table and its labels.", hint=hint(python="Pass test=(X_test, y_test).")
         )
+    for model in models.values():
+        check_is_fitted(model)
     figure, panels = new_panels(len(models), _shape(next(iter(models.values())), X))
     for panel, (name, model) in zip(panels, models.items(), strict=True):
         decision(model, X, y, truth=truth, components=components, resolution=resolution, ax=panel, title=name)
-        if test is not None:
-            panel.set_title(f"{name}: {100 * float(model.score(*test)):.1f} % correct")
+        share = _hidden_accuracy(model, X, y, truth) if test is None else float(model.score(*test))
+        if share is not None:
+            panel.set_title(f"{name}: {100 * share:.1f} % correct")
     name_outer_axes(panels)
     draw_legend(figure, *panels, areas=IN_LEGEND)
     return figure
@@ -135,8 +142,25 @@ def compare_levels(
     )
 
 
+def _hidden_accuracy(model: Any, X: Any, y: Any, truth: Any) -> float | None:
+    """Return the share of rows without a label in ``y`` whose true class is predicted; None where no class is known."""
+    if is_planar(model, X):
+        plane = Plane.of(model, X)
+        is_there, n = plane.is_there, len(plane.places)
+        predicted = np.full(n, None, dtype=object)
+        predicted[is_there] = np.asarray(model.predict(plane.like(plane.places[is_there]))).tolist()
+    else:
+        predicted = np.array([*np.asarray(model.predict(X)).tolist(), None], dtype=object)[:-1]
+        n, is_there = len(predicted), np.ones(len(predicted), dtype=bool)
+    given, true = (row_labels(each, n, name, model.classes_) for each, name in ((y, "y"), (truth, "truth")))
+    at = np.flatnonzero(is_there & ~given.is_labelled & true.is_labelled)
+    return float(np.mean(predicted[at] == true.classes[true.codes[at]])) if len(at) else None
+
+
 def _shape(model: Any, X: Any) -> float:
     """Return height over width of what a panel shows, 1 where its units differ."""
+    if not is_planar(model, X):
+        return SIZE[1] / SIZE[0]
     plane = Plane.of(model, X)
     width, height = map(float, np.ptp(plane.places[plane.is_there], axis=0))
     return height / width if 0 < max(width, height) <= MOST_OBLONG * min(width, height) else 1.0

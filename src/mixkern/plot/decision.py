@@ -1,4 +1,4 @@
-"""Decision regions of a classifier in the plane."""
+"""Decisions of a classifier: regions in the plane of two columns, or a map of a table of many columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED as NO_CLASS
-from mixkern.encoding import Kind, Labels
+from mixkern.encoding import Kind
 from mixkern.errors import OptionError, hint
 from mixkern.imports import optional
+from mixkern.plot.decision_map import codes_among, decision_map, joined_classes
 from mixkern.plot.figure import MARGIN, axes_or_new, fit_figure, units
-from mixkern.plot.plane import Plane, grey_components, row_labels
+from mixkern.plot.plane import Plane, grey_components, is_planar, row_labels
 from mixkern.plot.style import INK, LARGE, MEDIUM, SMALL, UNLABELLED, marker_style, outlined
 from mixkern.typing import Floats, Ints
 
@@ -26,6 +27,9 @@ BLUR = 1.2  # pixels
 MANY = 80  # labels, or support vectors, from which on symbols are smaller
 FEW_FRAMES, MOST_FRAMES = 12, 200  # support vectors: always framed up to the first, never beyond the second
 FRAME = 3.2  # area of the square around a support vector, in areas of its point
+CROWDED, MOST_HIDDEN = 600, 1_500  # rows without a label: beyond the first, points are tiny; at most the second
+TINY = 5.0  # area of such a point
+N_LAYERS = 8  # of tiny points
 IN_LEGEND = (SMALL, 60.0)  # smallest and largest area of points in the legend
 
 
@@ -41,27 +45,32 @@ def decision(
     ax: Any = None,
     title: str = "",
 ) -> Any:
-    """Draw the decisions of a classifier in the plane: regions, their boundary, and the rows of its training.
+    """Draw the decisions of a classifier: regions, their boundary, and the rows of its training.
 
     The background has the colour of the predicted class. Labelled rows are large, all others small. Squares frame
     support vectors. Grey unit ellipses join the points at Mahalanobis distance one from the centre of a component.
     Everything is drawn in the units of ``X``.
 
+    A table that has not two continuous columns is projected onto its first two principal components. There the
+    background has the colour of most predictions nearby, paler where they differ, and contours are those of the
+    density; there is no boundary, because it lies in the space of all columns.
+
     Parameters
     ----------
     model : fitted classifier
-        A classifier of mixkern or scikit-learn, fitted on two continuous columns.
-    X : frame or array-like of shape (n, 2)
-        Rows to draw, such as those that the model was fitted on; the picture shows their range. Rows with gaps are
-        left out.
+        A classifier of mixkern or scikit-learn.
+    X : frame or array-like of shape (n, n_columns)
+        Rows to draw, such as those that the model was fitted on; the picture shows their range. In the plane of two
+        columns, rows with gaps are left out.
     y : array-like of shape (n,), default=None
         The labels that the model was given; -1 (among numbers), ``None`` or NaN where there was none.
     truth : array-like of shape (n,), default=None
         True classes, which colour the rows without a label in ``y``; otherwise these are grey.
     margins : bool, default=False
-        Whether to draw dashed lines where the decision function is -1 and 1. For two classes.
+        Whether to draw dashed lines where the decision function is -1 and 1. For two classes and two columns.
     components : bool, default=None
-        Whether to draw the components of the model's mixture; by default where its kernel uses them.
+        Whether to draw the components of the model's mixture, or the contours of their density on a projection; by
+        default where its kernel uses them.
     resolution : int, default=250
         Number of predictions along each side of the picture.
     ax : matplotlib.axes.Axes, default=None
@@ -75,6 +84,9 @@ def decision(
 
     Notes
     -----
+    Of more than 1,500 rows without a label, 1,500 are drawn, chosen at random, as smaller points. Of a projection, at
+    most 4,000 rows are drawn, and all labelled ones; rows far away from all others are drawn at its edge.
+
     More than twelve support vectors are not framed if they are more than half of the rows, or more than 200. The same
     holds for the landmarks of :class:`~mixkern.QuasiNewtonS3VC`.
 
@@ -88,12 +100,14 @@ def decision(
     """
     _check_model(model, margins)
     has_components = _shows_components(model, components)
+    if not is_planar(model, X):
+        _check_no_margins(margins)
+        return decision_map(model, X, y, truth=truth, contours=has_components, ax=ax, title=title)
     plane = Plane.of(model, X)
     given, true = (
         row_labels(each, len(plane.places), name, model.classes_) for each, name in ((y, "y"), (truth, "truth"))
     )
-    groups = (np.asarray(model.classes_), given.classes, true.classes)
-    classes = list(dict.fromkeys(label for group in groups for label in group.tolist()))
+    classes = joined_classes(model, given, true)
     low, high = _box(plane)
     ground = _ground(model, plane, low, high, resolution)
     has_own_figure = ax is None
@@ -101,7 +115,7 @@ def decision(
     # In the order of the legend; zorder decides what lies on top.
     _regions(ground, ax)
     size = MEDIUM if given.is_labelled.sum() > MANY else LARGE
-    _rows(plane, _codes(given, classes), _codes(true, classes), classes, size, ax)
+    _rows(plane, codes_among(given, classes), codes_among(true, classes), classes, size, ax)
     _support(plane, model, given.is_labelled, size, ax)
     _boundary(ground, margins, ax)
     if has_components:
@@ -112,12 +126,6 @@ def decision(
     if has_own_figure:
         fit_figure(ax, areas=IN_LEGEND)
     return ax
-
-
-def _codes(labels: Labels, classes: list[Any]) -> Ints:
-    """Return the position of each row's label among all classes of the picture, -1 for unlabelled rows."""
-    positions = np.array([*(classes.index(label) for label in labels.classes), NO_CLASS])
-    return positions[labels.codes]  # a code of -1 takes the last
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,14 @@ def _check_model(model: Any, margins: bool) -> None:
         found = "no decision function" if n_classes == 2 else f"{n_classes} classes"
         raise OptionError(
             f"Margins are those of a boundary between two classes, but this {type(model).__name__} has {found}.",
+            hint=hint(python="Leave out margins=True."),
+        )
+
+
+def _check_no_margins(margins: bool) -> None:
+    if margins:
+        raise OptionError(
+            "Margins can be drawn for tables of two continuous columns only.",
             hint=hint(python="Leave out margins=True."),
         )
 
@@ -234,20 +250,38 @@ def _has_mixture(kernel: Any) -> bool:
 
 def _rows(plane: Plane, given: Ints, true: Ints, classes: Sequence[Any], size: float, ax: Any) -> None:
     """Draw labelled rows large and all others small, in the colours of their true classes where these are known."""
-    is_hidden = plane.is_there & (given == NO_CLASS)
+    is_hidden = _some(plane.is_there & (given == NO_CLASS))
+    is_crowded = is_hidden.sum() > CROWDED
     has_truth = (is_hidden & (true != NO_CLASS)).any()
 
     def draw(is_drawn: NDArray[np.bool_], **style: Any) -> None:
         if is_drawn.any():
             ax.scatter(*plane.places[is_drawn].T, **style)
 
-    draw(is_hidden & (true == NO_CLASS), s=SMALL, color=UNLABELLED, linewidths=0, label="unlabelled", zorder=1)
-    hidden = {"s": SMALL, "edgecolors": INK, "linewidths": 0.25, "zorder": 1.2}
-    for code, label in enumerate(classes):
-        draw(is_hidden & (true == code), label=f"class {label}", **hidden, **marker_style(code))
+    hidden: dict[str, Any] = {"s": TINY if is_crowded else SMALL, "linewidths": 0}
+    draw(is_hidden & (true == NO_CLASS), color=UNLABELLED, label="unlabelled", zorder=1, **hidden)
+    hidden |= {"zorder": 1.2} if is_crowded else {"edgecolors": INK, "linewidths": 0.25, "zorder": 1.2}
+    # In layers, so that no class covers the others.
+    layer = np.arange(len(given)) % (N_LAYERS if is_crowded else 1)
+    named: set[int] = set()  # a legend lists each class once
+    for i in range(layer.max() + 1):
+        for code, label in enumerate(classes):
+            own = is_hidden & (layer == i) & (true == code)
+            draw(own, label=None if code in named else f"class {label}", **hidden, **marker_style(code))
+            named |= {code} if own.any() else set()
     for code, label in enumerate(classes):
         text = f"class {label}, labelled" if has_truth else f"class {label}"
         draw(plane.is_there & (given == code), label=text, zorder=4, **outlined(size), **marker_style(code))
+
+
+def _some(is_hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Choose some rows at random where they are too many to be seen."""
+    at = np.flatnonzero(is_hidden)
+    if len(at) <= MOST_HIDDEN:
+        return is_hidden
+    chosen = np.zeros_like(is_hidden)
+    chosen[np.random.RandomState(0).permutation(at)[:MOST_HIDDEN]] = True
+    return chosen
 
 
 def _support(plane: Plane, model: Any, is_labelled: NDArray[np.bool_], size: float, ax: Any) -> None:

@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 
 from mixkern.density import Mixture
 from mixkern.density.describe import as_mixture
-from mixkern.encoding import Labels, encode_labels
 from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new, fit_figure, units
 from mixkern.plot.plane import CENTRES, around_centres, ellipses
-from mixkern.plot.sample import scatter
+from mixkern.plot.sample import LARGE_POINT, scatter
 from mixkern.plot.style import COLOURS, INK, halo
 from mixkern.typing import Bools, Floats
 from mixkern.validation import as_floats
@@ -23,8 +22,7 @@ FILLS = ("#F5F8FB", "#D0DDEA")  # pale enough for points of any class, in colour
 CONTOUR = "#93A9BF"
 REACH = 4.0  # standard deviations around each centre that the grid covers
 MASS = 0.99  # probability inside the outermost contour
-FEW_LABELS = 0.1  # if no larger share of rows is labelled, these have large points
-LARGE_POINT, LARGEST_CENTRE, SMALLEST_CENTRE = 40.0, 220.0, 25.0  # areas in square points of print
+LARGEST_CENTRE, SMALLEST_CENTRE = 220.0, 25.0  # areas in square points of print
 FAINTEST = 0.35  # opacity of a component whose weight is near 0
 
 
@@ -84,7 +82,7 @@ def density(
     ax = axes_or_new(ax)
     _contours(shown, levels, ax)
     if rows is not None:
-        _draw_rows(rows, y, ax)
+        scatter(rows, y, ax=ax)
     _components(shown, ax)
     ax.set_aspect(units(ax), adjustable="box" if has_own_figure else "datalim")
     ax.set(title=title, xlabel=names[pair[0]], ylabel=names[pair[1]])
@@ -250,21 +248,6 @@ def _enclosing(shares: Floats, x: Floats, y: Floats, log_density: Floats) -> Flo
     inside = np.cumsum(mass.ravel()[densest_first])
     heights: Floats = log_density.ravel()[densest_first][np.searchsorted(inside, shares * inside[-1])]
     return heights
-
-
-def _draw_rows(rows: Floats, y: Any, ax: Any) -> None:
-    """Draw rows as points; if few rows are labelled, those are large and outlined."""
-    labels = None if y is None else encode_labels(y, min_classes=0)
-    is_few = labels is not None and len(labels.codes) == len(rows) and 0 < labels.is_labelled.mean() <= FEW_LABELS
-    if labels is None or not is_few:
-        scatter(rows, y, ax=ax)
-        return
-    scatter(rows[~labels.is_labelled], ax=ax)
-    n_before = len(ax.collections)
-    few = Labels(labels.codes[labels.is_labelled], labels.classes)
-    scatter(rows[labels.is_labelled], few, ax=ax, size=LARGE_POINT)
-    for points in ax.collections[n_before:]:
-        points.set(edgecolor=INK, linewidth=0.8, alpha=1.0)
 
 
 def _components(mixture: Mixture, ax: Any) -> None:

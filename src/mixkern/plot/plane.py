@@ -81,6 +81,12 @@ class Plane:
         return column.decode(((values - column.origin) - column.mean) / column.deviation)
 
 
+def is_planar(model: Any, X: Any) -> bool:
+    """Return whether a table has two columns, and the model reads both as numbers."""
+    raws = raw_columns(opened(X))
+    return len(raws) == 2 and not _not_continuous(model, raws)
+
+
 def _check_columns(model: Any, raws: Sequence[RawColumn]) -> None:
     need = "A picture of decisions needs a table of two continuous columns, but"
     names = [raw.name for raw in raws]

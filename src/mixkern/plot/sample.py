@@ -9,8 +9,11 @@ from mixkern import datasets
 from mixkern.errors import TableError
 from mixkern.plot.figure import axes_or_new, new_figure
 from mixkern.plot.plane import row_labels
-from mixkern.plot.style import UNLABELLED, marker_style
+from mixkern.plot.style import INK, UNLABELLED, marker_style
 from mixkern.validation import as_floats
+
+FEW_LABELS = 0.1  # if no larger share of rows is labelled, these have large points
+LARGE_POINT = 40.0  # area in square points of print
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {  # title of a panel, and what makes its rows
     "Two Moons": datasets.make_two_moons,
@@ -28,6 +31,8 @@ TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {  # title of a panel, and w
 def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, title: str = "") -> Any:
     """Draw rows of two columns as points, each class in its own colour and shape, unlabelled rows in grey.
 
+    Where at most a tenth of the rows has a label, labelled rows are large and outlined, on top of all others.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, 2)
@@ -37,7 +42,8 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure with a legend.
     size : float, default=12.0
-        Area of a marker in points squared, as ``s`` of matplotlib's ``scatter``; half of it for unlabelled rows.
+        Area of a marker in points squared, as ``s`` of matplotlib's ``scatter``; half of it for unlabelled rows, and at
+        least 40 for few labelled ones.
     title : str, default=""
         Title of the axes.
 
@@ -59,18 +65,20 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     unlabelled = points[~labels.is_labelled]
     if len(unlabelled):
         ax.scatter(*unlabelled.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
+    style: dict[str, Any] = {"s": size, "alpha": 0.7, "linewidths": 0}
+    if 0 < labels.is_labelled.mean() <= FEW_LABELS:
+        style = {"s": max(size, LARGE_POINT), "edgecolors": INK, "linewidths": 0.8, "zorder": 2}
     for code, label in enumerate(labels.classes):
-        members = points[labels.codes == code]
-        ax.scatter(*members.T, s=size, alpha=0.7, linewidths=0, label=str(label), **marker_style(code))
+        ax.scatter(*points[labels.codes == code].T, label=str(label), **style, **marker_style(code))
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(title)
     if has_own_figure and y is not None:
-        ax.legend(markerscale=2, fontsize="small")
+        ax.legend(markerscale=1 if style["s"] >= LARGE_POINT else 2, fontsize="small")
     return ax
 
 
 def gallery(n: int = 600, random_state: int = 0) -> Any:
-    """Draw a sample of every two-dimensional problem of :mod:`mixkern.datasets`, one panel each.
+    """Draw a sample of every two-dimensional problem of ``mixkern.datasets``, one panel each.
 
     Parameters
     ----------

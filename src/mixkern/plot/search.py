@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.errors import OptionError
 from mixkern.imports import optional
-from mixkern.plot.figure import axes_or_new
+from mixkern.plot.figure import axes_or_new, draw_legend
 from mixkern.plot.style import BEST, COLOURS, GREY, halo, marker_style
 from mixkern.typing import Floats
 
@@ -98,6 +98,7 @@ def search_map(
     >>> ax = plot.search_map(line, surface=grid)
     """
     check_is_fitted(search)
+    has_own_figure = ax is None
     ax = axes_or_new(ax, (5.6, 4.6))
     given, best = {"alpha": alpha, "beta": beta, "ratio": ratio}, search.best_
     wanted = {name: getattr(best, name) if value is None else value for name, value in given.items()}
@@ -125,7 +126,10 @@ def search_map(
     ax.plot(np.log10(best.gamma), np.log10(best.C), "o", ms=9, color=BEST, clip_on=False, label=label)
     ax.set_xlabel(r"$\log_{10}\,\gamma$")
     ax.set_ylabel(r"$\log_{10}\,C$")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, fontsize=8, frameon=False)
+    if has_own_figure:
+        draw_legend(ax.figure, ax)
+    else:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, fontsize="small", frameon=False)
     return ax
 
 

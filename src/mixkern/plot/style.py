@@ -6,9 +6,14 @@ from typing import Any
 
 from mixkern.imports import optional
 
-# The first seven are Okabe and Ito's, which colour-blind readers can distinguish; markers differ too, for grey print.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#6A51A3", "#8C564B", "#6B8E23")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+# The first seven are Okabe and Ito's, which colour-blind readers can distinguish. The others are as far as possible
+# from these and from each other, as most readers, deuteranopes and protanopes see them. Markers differ too: the two
+# classes among twenty that share one have colours that are far apart for all readers.
+COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#A55AFF", "#785A00", "#870F2D"),
+    *("#3C1E00", "#C30096", "#00FF96", "#004B5A", "#4B005A", "#000096", "#0000FF", "#F0B4C3", "#6900C3", "#96F0FF"),
+)
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
 N_STYLES = len(COLOURS) * len(MARKERS)  # pairs of a colour and a marker
 UNLABELLED = "#B0B0B0"
 INK = "#000000"
@@ -19,13 +24,13 @@ SMALL, MEDIUM, LARGE = 15.0, 26.0, 75.0  # areas of points, in square points of 
 
 
 def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
-    """Return the colour and the marker of the i-th class; the first 70 pairs differ.
+    """Return the colour and the marker of the i-th class; the first 20 colours and the first 200 pairs differ.
 
-    >>> marker_style(0), marker_style(10)
-    ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': 'v'})
+    >>> marker_style(0), marker_style(20)
+    ({'color': '#0072B2', 'marker': 'o'}, {'color': '#0072B2', 'marker': '^'})
     """
     n = len(colours)
-    return {"color": colours[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)]}
+    return {"color": colours[i % n], "marker": MARKERS[(i % n + i // n) % len(MARKERS)]}
 
 
 def halo(width: float, **options: Any) -> list[Any]:
@@ -61,8 +66,8 @@ class Theme:
     def marker_style(self, i: int) -> dict[str, str]:
         """Return the colour and the marker of the i-th class.
 
-        >>> LIGHT.marker_style(0), DARK.marker_style(10)
-        ({'color': '#0072B2', 'marker': 'o'}, {'color': '#4FA3E3', 'marker': 'v'})
+        >>> LIGHT.marker_style(0), DARK.marker_style(20)
+        ({'color': '#0072B2', 'marker': 'o'}, {'color': '#4FA3E3', 'marker': '^'})
         """
         return marker_style(i, self.classes)
 
@@ -79,6 +84,9 @@ class Theme:
 
 
 LIGHT = Theme(ground="#ffffff", ink="#1b1b1b", muted="#5f6368", line="#c9cdd2", classes=COLOURS)
-# The hues of COLOURS, light enough for a dark background.
-PALE = ("#4FA3E3", "#F2B33D", "#2FBF91", "#E29BC6", "#F17F42", "#9AD8F8", "#F5EC72", "#B3A2E8", "#C99A8B", "#A5C84B")
+# Similar hues, light enough for a dark background, and chosen in the same way.
+PALE = (
+    *("#4FA3E3", "#F2B33D", "#2FBF91", "#E29BC6", "#F17F42", "#9AD8F8", "#F5EC72", "#A569FF", "#A5D278", "#D26987"),
+    *("#A5A569", "#FF4BB4", "#2DFFA5", "#00B400", "#A587C3", "#4B9696", "#00FFFF", "#FFC3D2", "#F078FF", "#D2F0D2"),
+)
 DARK = Theme(ground="#16181b", ink="#f0f0f0", muted="#a3a9b0", line="#4a5057", classes=PALE)

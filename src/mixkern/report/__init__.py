@@ -1,5 +1,5 @@
-"""What a model has learned from a table, as an HTML page."""
+"""What a model has learned from a table, as an HTML page or a model card."""
 
-from mixkern.report.content import write_model_report
+from mixkern.report.content import write_model_card, write_model_report
 
-__all__ = ["write_model_report"]
+__all__ = ["write_model_card", "write_model_report"]

@@ -133,3 +133,31 @@ class Cards:
 
     template: ClassVar[str] = "cards"
     cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a chart: its name, its length between 0 and 1, and its amount as text."""
+
+    name: str
+    length: float
+    amount: str
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars below each other, with a title and a caption."""
+
+    template: ClassVar[str] = "bars"
+    title: str
+    caption: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two groups of blocks, side by side where there is room."""
+
+    template: ClassVar[str] = "beside"
+    left: tuple[Block, ...]
+    right: tuple[Block, ...]

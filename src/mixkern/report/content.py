@@ -2,13 +2,14 @@
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mixkern.report.blocks import Block, Bullets, Gauge, Heading, Paragraph, Section
+from mixkern.report.blocks import Bar, Bars, Beside, Block, Bullets, Gauge, Heading, Paragraph, Section
+from mixkern.report.card import card_blocks, card_sections, write_card
 from mixkern.report.columns import GAP, Feature
 from mixkern.report.components import component_blocks
 from mixkern.report.facts import ModelFacts
@@ -16,12 +17,12 @@ from mixkern.report.page import page
 from mixkern.report.pictures import confidence_picture, map_picture
 from mixkern.report.summary import help_of_unlabelled, sentences, steps, tiles
 from mixkern.report.table import TextTable
-from mixkern.typing import Ints
+from mixkern.report.unusual import unusual_blocks
 from mixkern.validation import at_least
 from mixkern.whole_file import write_whole
 from mixkern.wording import counted, percent
 
-N_UNUSUAL = 8
+MOST_BARS = 20  # columns of the chart of importances
 MOST_VALUES = 6  # columns shown of a row
 MOST_COLUMNS = 40  # rows of the table of columns
 UNSURE = 0.6  # probability below which a prediction should be checked
@@ -42,6 +43,9 @@ def write_model_report(
     n_suggestions: int = 10,
     figures: bool = True,
     facts: Mapping[str, Any] | None = None,
+    command: str = "",
+    name: str | None = None,
+    written: date | None = None,
 ) -> Path:
     """Write what a model has learned from a table as one self-contained HTML page.
 
@@ -57,7 +61,7 @@ def write_model_report(
         The file; an older one is replaced once the new one is complete.
     source : array-like of shape (n,), default=None
         How each labelled row was chosen, ``"suggested"`` or ``"random"``, as in
-        :func:`~mixkern.estimated_accuracy`; ``None`` where it is not recorded, which counts as random.
+        :func:`~mixkern.advice.estimated_accuracy`; ``None`` where it is not recorded, which counts as random.
     target : str, default="label"
         Name of the column that is predicted.
     title : str, default=None
@@ -68,6 +72,12 @@ def write_model_report(
         Whether to draw pictures, which needs matplotlib.
     facts : dict, default=None
         Further lines for the table of settings, such as the name of a file.
+    command : str, default=""
+        Command that has fitted the model, for the model card.
+    name : str, default=None
+        Name of the table, such as that of its file; it stands below the title.
+    written : datetime.date, default=None
+        Date below the title; by default today.
 
     Returns
     -------
@@ -77,7 +87,8 @@ def write_model_report(
     Notes
     -----
     Counts are over all rows; pictures show at most 4,000 rows and all labelled ones. The 18 largest components have a
-    card. Names and cells of the table are escaped, and the page runs no scripts.
+    card. Names and cells of the table are escaped. The page has one script, which sorts and filters tables; browsers
+    run no other, by the page's Content-Security-Policy.
 
     Examples
     --------
@@ -93,11 +104,60 @@ def write_model_report(
     """
     at_least(0).check(n_suggestions, "n_suggestions")
     found = ModelFacts.of(model, X, y, target, source)
-    chapters = sections(found, n_suggestions=n_suggestions, figures=figures, more=facts or {})
-    return write_whole(Path(path), page(chapters, title=title or f"Predicting {target}"))
+    chapters = sections(found, n_suggestions=n_suggestions, figures=figures, more=facts or {}, command=command)
+    about = [f"written on {written or date.today()}", f"mixkern {_version('mixkern')}"]
+    about = about if name is None else [name, *about]
+    return write_whole(Path(path), page(chapters, title=title or f"Predicting {target}", about=about))
 
 
-def sections(facts: ModelFacts, *, n_suggestions: int, figures: bool, more: Mapping[str, Any]) -> list[Section]:
+def write_model_card(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | Path,
+    *,
+    source: Any = None,
+    target: str = "label",
+    title: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+    command: str = "",
+) -> Path:
+    """Write a model card, a Markdown file: data, labels, accuracy, what the model must not be used for, versions.
+
+    Parameters
+    ----------
+    model, X, y, path, source, target, title, facts
+        As in :func:`write_model_report`.
+    command : str, default=""
+        Command that has fitted the model; by default, the card has the line of Python.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mixkern import MixtureSVC, datasets
+    >>> from mixkern.report import write_model_card
+    >>> iris = datasets.load("iris")
+    >>> y = iris.few_labels(per_class=8, random_state=0)
+    >>> model = MixtureSVC(random_state=0).fit(iris.X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     card = write_model_card(model, iris.X, y, f"{folder}/iris.md", target="species").read_text("utf-8")
+    >>> "## What it must not be used for" in card
+    True
+    """
+    found = ModelFacts.of(model, X, y, target, source)
+    settings = replace(_settings(found, facts or {}), title="Settings")
+    chapters = card_sections(found, settings, _column_table(found), command)
+    return write_card(chapters, title or f"Predicting {target}", Path(path))
+
+
+def sections(
+    facts: ModelFacts, *, n_suggestions: int, figures: bool, more: Mapping[str, Any], command: str = ""
+) -> list[Section]:
     """Return all chapters: the summary first, settings last."""
     return [
         Section("summary", "In short", _summary(facts, n_suggestions)),
@@ -107,16 +167,18 @@ def sections(facts: ModelFacts, *, n_suggestions: int, figures: bool, more: Mapp
         Section("mistaken", "Labels that may be mistaken", _mistaken(facts)),
         Section("next", "Rows to label next", _suggestions(facts, n_suggestions)),
         Section("components", "Components", component_blocks(facts)),
-        Section("unusual", "Most unusual rows", _unusual(facts)),
-        Section("columns", "Columns", (_column_table(facts),)),
+        Section("unusual", "Most unusual rows", unusual_blocks(facts)),
+        Section("columns", "Columns", (_importance(facts), _column_table(facts))),
+        Section("card", "Model card", card_blocks(facts, command)),
         Section("settings", "Settings and versions", (_settings(facts, more),)),
     ]
 
 
 def _summary(facts: ModelFacts, n_suggestions: int) -> tuple[Block, ...]:
-    todo = steps(facts, n_suggestions)
-    blocks: list[Block] = [tiles(facts), *map(Paragraph, sentences(facts))]
-    return (*blocks, Heading("What to do next"), Bullets(tuple(todo))) if todo else tuple(blocks)
+    todo, texts = steps(facts, n_suggestions), tuple(map(Paragraph, sentences(facts)))
+    if not todo:
+        return (tiles(facts), *texts)
+    return (tiles(facts), Beside(texts, (Heading("What to do next"), Bullets(tuple(todo)))))
 
 
 def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
@@ -157,7 +219,8 @@ def _class_table(facts: ModelFacts) -> TextTable:
         f"The mean over the classes, the balanced accuracy, is {balanced}. "
         "A dash stands for a class whose only label cannot be left out."
     )
-    return TextTable("classes", "Class by class", caption, columns, rows, classes=tuple(range(len(rows))))
+    codes = tuple(range(len(rows)))
+    return TextTable("classes", "Class by class", caption, columns, rows, classes=codes, is_stacked=True)
 
 
 def _range(share: float | None, interval: tuple[float, float] | None) -> str:
@@ -180,7 +243,7 @@ def _mistaken(facts: ModelFacts) -> tuple[Block, ...]:
     )
     columns = ("Row", "Label", "Predicted by the others", "Probability of a mistake")
     caption = f"The most doubtful first. {NUMBERED}"
-    table = TextTable("mistaken", "Labels to check", caption, columns, rows, numbers=frozenset({0, 3}))
+    table = TextTable("mistaken", "Labels to check", caption, columns, rows, numbers=frozenset({0, 3}), is_stacked=True)
     return (Paragraph(first), table)
 
 
@@ -209,37 +272,9 @@ def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
     )
     columns = ("Row", *(each.name for each in shown), "Why")
     caption = f"The most important row first. {NUMBERED}{_choice(facts, len(shown))}"
-    return (TextTable("suggestions", "Suggested rows", caption, columns, rows, numbers=_numeric(shown)),)
-
-
-def _unusual(facts: ModelFacts) -> tuple[Block, ...]:
-    shown = facts.distinct_features(MOST_VALUES)
-    rows = tuple(
-        (
-            f"{i + 1:,}",
-            *facts.cells(shown, i),
-            facts.classes[facts.predicted[i]],
-            f"component {facts.components[i]}",
-            percent(facts.novelty[i]),
-        )
-        for i in _most_novel(facts)
+    return (
+        TextTable("suggestions", "Suggested rows", caption, columns, rows, numbers=_numeric(shown), is_stacked=True),
     )
-    columns = ("Row", *(each.name for each in shown), "Predicted", "Nearest", "Novelty")
-    caption = (
-        "Novelty is the share of rows in denser places. A row near 100 % may be an error, or belong to a class that "
-        f"has no label yet. {NUMBERED}{_choice(facts, len(shown))}"
-    )
-    numbers = _numeric(shown) | {len(columns) - 1}
-    return (TextTable("unusual", "Rows unlike all others", caption, columns, rows, numbers=numbers),)
-
-
-def _most_novel(facts: ModelFacts) -> Ints:
-    """Return the rows of highest novelty; among equal ones, the least probable first."""
-    n = min(N_UNUSUAL, facts.n_rows)
-    limit = np.partition(facts.novelty, facts.n_rows - n)[facts.n_rows - n]
-    some = np.flatnonzero(facts.novelty >= limit)
-    order = np.lexsort((facts.table[some].log_density, -facts.novelty[some]))
-    return some[order][:n]
 
 
 def _choice(facts: ModelFacts, n_shown: int) -> str:
@@ -253,17 +288,47 @@ def _numeric(shown: list[Feature]) -> frozenset[int]:
     return frozenset({0, *(j for j, each in enumerate(shown, start=1) if each.is_number)})
 
 
+def _importance(facts: ModelFacts) -> Bars:
+    ranked = sorted(facts.importances.items(), key=lambda item: -item[1])[:MOST_BARS]
+    longest = max(ranked[0][1], 1e-9)
+    what = "probabilities" if facts.probabilities is not None else "labels"
+    caption = (
+        f"The mean change of the predicted {what} when the cells of a column are exchanged between rows, for up to 500 "
+        "rows. A column near 0 % hardly matters to the classifier. Of columns with nearly the same content, one may "
+        "stand for the others."
+    )
+    if len(ranked) < len(facts.importances):
+        caption = f"The {len(ranked)} most important of {len(facts.importances):,} columns. {caption}"
+    bars = tuple(Bar(name, share / longest, _points(share)) for name, share in ranked)
+    return Bars("Importance of the columns", caption, bars)
+
+
+def _points(share: float) -> str:
+    """Write a share in per cent, small ones with one decimal.
+
+    >>> _points(0.313), _points(0.0042), _points(0.0)
+    ('31 %', '0.4 %', '0 %')
+    """
+    return f"{100 * share:.1f} %" if 0.0005 <= share < 0.0995 else f"{100 * share:.0f} %"
+
+
 def _column_table(facts: ModelFacts) -> TextTable:
     shown = facts.distinct_features(MOST_COLUMNS)
-    caption = "Numbers: smallest to largest, and the median. Categories: the most frequent ones."
+    caption = (
+        "Importance: the mean change of predictions when the cells of a column are exchanged between rows. Numbers: "
+        "smallest to largest, and the median. Categories: the most frequent ones."
+    )
     if len(shown) < len(facts.features):
         n = f"{len(facts.features):,}"
         caption = f"The {len(shown)} of {n} columns that differ most between components. {caption}"
-    rows: tuple[tuple[str, ...], ...] = tuple(each.description(facts.rows[:, each.position]) for each in shown)
-    columns: tuple[str, ...] = ("Column", "Kind", "Gaps", "Values", "Remark")
+    described = [each.description(facts.rows[:, each.position]) for each in shown]
+    weights = [_points(facts.importances[each.name]) if each.name in facts.importances else GAP for each in shown]
+    rows = tuple((name, share, *others) for (name, *others), share in zip(described, weights, strict=True))
+    columns: tuple[str, ...] = ("Column", "Importance", "Kind", "Gaps", "Values", "Remark")
     if not any(each.remark for each in shown):
         columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
-    return TextTable("columns", "Values of the columns", caption, columns, rows, numbers=frozenset({2}))
+    numbers = frozenset({1, 3})
+    return TextTable("columns", "Values of the columns", caption, columns, rows, numbers=numbers, is_stacked=True)
 
 
 def _settings(facts: ModelFacts, more: Mapping[str, Any]) -> TextTable:

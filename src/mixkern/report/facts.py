@@ -23,6 +23,7 @@ from mixkern.encoding import UNLABELLED
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
+from mixkern.explain.importance import importances
 from mixkern.report.columns import GAP, Feature, features
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats, Ints, Objects
@@ -30,6 +31,7 @@ from mixkern.wording import shortened, shown
 
 CONFIDENCE = 0.95
 LONGEST_TEXT = 120  # characters
+MANY_COLUMNS = 200  # beyond which their importances are computed more roughly
 N_MISTAKEN = 10  # labels that are listed at most
 
 
@@ -176,6 +178,13 @@ class ModelFacts:
     def novelty(self) -> Floats:  # (n,)
         """Novelty of each row: the share of rows in denser places."""
         return self.model.novelty(self.table)
+
+    @cached_property
+    def importances(self) -> dict[str, float]:
+        """Importance of each column of the table; see :func:`mixkern.explain.column_importance`."""
+        n_repeats = 2 if self.n_columns <= MANY_COLUMNS else 1
+        names, changes = importances(self.settings, self.table, n_repeats=n_repeats)
+        return dict(zip(names, changes.tolist(), strict=True))
 
     @property
     def _is_unsupervised(self) -> bool:

@@ -1,5 +1,7 @@
-"""Write sections as one HTML page that needs nothing else: no network, no fonts, no scripts."""
+"""Write sections as one HTML page that needs nothing else: no network, no fonts, one script of its own."""
 
+import base64
+import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -13,20 +15,53 @@ from mixkern.wording import shortened
 # Control characters and halves of surrogate pairs, which a table may hold but a page cannot.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
-# Browsers refuse scripts and everything from elsewhere, whatever a table holds.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+# Browsers run the script with this checksum, which sorts and filters tables, and refuse all others and everything from
+# elsewhere, whatever a table holds.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{checksum}'"
+SCRIPT = "table.js"
 
 
-def page(sections: Sequence[Section], title: str) -> str:
+def page(sections: Sequence[Section], title: str, about: Sequence[str] = ()) -> str:
     """Return a page with a title, a table of contents and sections.
 
+    Parameters
+    ----------
+    sections : sequence of Section
+        The chapters.
+    title : str
+        Heading of the page.
+    about : sequence of str, default=()
+        Texts below the heading, such as the name of a file and a date.
+
+    Examples
+    --------
     >>> from mixkern.report.blocks import Paragraph
     >>> "<h1>A &amp; B</h1>" in page([Section("all", "All", (Paragraph("No rows."),))], title="A & B")
     True
     """
-    template = _environment().get_template("page.html.jinja")
-    written = template.render(title=title, sections=sections, policy=POLICY, light=LIGHT, dark=DARK)
+    script = table_script()
+    checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    written = (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            title=title,
+            about=about,
+            sections=sections,
+            policy=POLICY.format(checksum=checksum),
+            script=script,
+            light=LIGHT,
+            dark=DARK,
+        )
+    )
     return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", written)
+
+
+def table_script() -> str:
+    """Return the script that sorts and filters tables, as it stands in every page."""
+    environment = _environment()
+    source: str = environment.loader.get_source(environment, SCRIPT)[0]
+    return source
 
 
 def render(block: Block) -> str:
@@ -52,6 +87,7 @@ def _environment() -> Any:
     )
     found.filters |= {
         "colour": _colour,
+        "html": lambda block: optional("markupsafe", purpose="A report").Markup(render(block)),
         "marker": _marker,
         "parts": _parts,
         "percentage": lambda share: f"{100 * share:.2f}%",

@@ -64,12 +64,12 @@ def _model(facts: ModelFacts) -> str:
 
 
 def _certainty(facts: ModelFacts) -> str:
-    found = list(facts.estimate.sentences) if facts.estimate is not None else []
-    if facts.probabilities is not None:
-        share = float((facts.probabilities.max(axis=1) >= SURE).mean())
-        rows = percent(share) if share else "none"
-        found.append(f"The predicted label has a probability of {100 * SURE:.0f} % or more for {rows} of the rows.")
-    return " ".join(found)
+    """Return how sure the predictions are; how accurate they are stands in a tile, and in a chapter."""
+    if facts.probabilities is None:
+        return "The model was fitted without probabilities."
+    share = float((facts.probabilities.max(axis=1) >= SURE).mean())
+    rows = percent(share) if share else "none"
+    return f"The predicted label has a probability of {100 * SURE:.0f} % or more for {rows} of the rows."
 
 
 def steps(facts: ModelFacts, n_suggestions: int) -> list[str]:

@@ -48,6 +48,8 @@ class TextTable:
         Positions of the columns that are aligned to the right; ``None`` for all but the first.
     classes : tuple of int or None
         The class that each row is about, marked as in pictures; ``None`` for no marks.
+    is_stacked : bool
+        Whether the cells of a row stand below each other on a phone; otherwise a wide table is scrolled there.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class TextTable:
     footer: tuple[Row, ...] = ()
     numbers: frozenset[int] | None = None
     classes: tuple[int, ...] | None = None
+    is_stacked: bool = False
 
     def is_number(self, column: int) -> bool:
         """Whether a column is aligned to the right."""

@@ -15,7 +15,7 @@ from mixkern.density import Mixture, Rows
 from mixkern.encoding import encode_labels
 from mixkern.encoding.encoder import TableInput
 from mixkern.encoding.lengths import check_length
-from mixkern.errors import KernelError, OptionError, hint
+from mixkern.errors import DrawnRowsWarning, KernelError, OptionError, hint, warn
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.avoiding import Unlabelled
 from mixkern.estimators.base import checked_target
@@ -24,7 +24,7 @@ from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, in_stages
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.notebook import NotebookMixin, search_facts
-from mixkern.sampling import check_random_state
+from mixkern.sampling import check_random_state, class_subsample
 from mixkern.search.gram_cache import GramCache, gram_cache
 from mixkern.search.grid import kernel_points
 from mixkern.search.scoring import NamedScorer, Scoring, resolved_scoring
@@ -33,7 +33,7 @@ from mixkern.search.trial import SearchTrial, Trainer, Trials, TrialScorer, dist
 from mixkern.search.unlabelled import optimistic_codes, scored_unlabelled
 from mixkern.svm.folds import fewer_folds, label_folds
 from mixkern.trials import N_JOBS, collect_trials, ranks, results_table, trial_line
-from mixkern.typing import Floats, Ints, Objects
+from mixkern.typing import Floats, Ints, Objects, Positions, RandomState
 from mixkern.validation import at_least, check_parameters, numbers_to_try, one_of
 from mixkern.wording import counted
 
@@ -231,6 +231,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         with self._stages_of(estimator):
             rows = estimator.learn_structure(X, X_unlabelled, codes)
         labelled, random = np.flatnonzero(codes >= 0), check_random_state(self.random_state)
+        labelled = _compared(labelled, codes, estimator.max_labels)
         others, other_codes = scored_unlabelled(scoring, codes, len(rows), true, self.max_unlabelled, random)
         cache = gram_cache(estimator.kernel_, rows[labelled], None if others is None else rows[others])
         check_labels(codes[labelled])
@@ -425,3 +426,17 @@ def _with(kernel: Any, settings: dict[str, Any]) -> Any:
     if isinstance(kernel, LaplacianKernel):
         return replaced(kernel, base=replaced(kernel.base, **settings))
     return replaced(kernel, **settings)
+
+
+def _compared(labelled: Positions, codes: Ints, limit: int) -> Positions:
+    """Return positions of the labelled rows that hyperparameters are compared on; of many, some of all classes."""
+    if len(labelled) <= limit:
+        return labelled
+    some = labelled[class_subsample(codes[labelled], limit, RandomState(0))]
+    warn(
+        f"There are {len(labelled)} labels, and kernel matrices of that size would be needed: hyperparameters are "
+        f"compared on {len(some)} of them, drawn at random. The best ones are then trained on all labels.",
+        DrawnRowsWarning,
+        hint=hint(python="max_labels= of the estimator sets the limit."),
+    )
+    return some

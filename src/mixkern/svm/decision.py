@@ -7,12 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixkern import device
 from mixkern.density.rows import Rows
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
 from mixkern.parts import model_part
 from mixkern.typing import Floats, Ints
 
 ROWS = 2**16  # rows whose responsibilities are held at a time
+GPU_ROWS = 2**20  # the same on a GPU
 CELLS = 2**24  # entries of a kernel matrix held at a time, where a kernel needs its matrix
 
 
@@ -83,7 +85,7 @@ class DecisionFunction:
     kernel : Kernel
         Any kernel of mixkern or scikit-learn, with its mixture if it needs one.
     support : ndarray of shape (s, d + e)
-        The support vectors, as :func:`values_for` returns them.
+        The support vectors, as ``values_for`` returns them.
     coefficients : ndarray of shape (s, q)
         Coefficient of each support vector in each function.
     intercepts : ndarray of shape (q,)
@@ -113,15 +115,18 @@ class DecisionFunction:
 
     def __call__(self, rows: Rows | ArrayLike) -> Floats:  # (n, q)
         """Evaluate the functions on rows, in blocks: neither the kernel matrix nor all responsibilities are held."""
-        kernel, X = self.kernel, kernel_input(self.kernel, rows if isinstance(rows, Rows) else np.asarray(rows))
+        given: Any = rows if isinstance(rows, Rows) else device.to_host(rows)
+        kernel, X = self.kernel, kernel_input(self.kernel, given)
         is_distance = isinstance(kernel, DistanceKernel)
         step = ROWS if is_distance else max(1, CELLS // max(1, len(self.support)))
+        if is_distance and device.on_gpu():
+            step = GPU_ROWS
         values = np.empty((len(X), self.coefficients.shape[1]))
         for start in range(0, len(X), step):
             block = slice(start, start + step)
             part = X if len(X) <= step else X[block]  # the rows themselves keep what is computed for them
             if is_distance:
-                values[block] = kernel.times(part, self._rows, self.coefficients)
+                values[block] = device.to_host(kernel.times(part, self._rows, self.coefficients))
             else:
                 values[block] = kernel(part, self._rows) @ self.coefficients
         return values + self.intercepts

@@ -26,6 +26,7 @@ from scipy.special import expit
 from mixkern.errors import InterruptedWarning, warn
 from mixkern.fitting import NotConvergedWarning
 from mixkern.svm.decision import Dual
+from mixkern.svm.landmark_features import LandmarkFeatures
 from mixkern.svm.transductive import share_of_positive
 from mixkern.threads import single_threaded_algebra
 from mixkern.typing import Bools, Floats, Ints
@@ -47,7 +48,7 @@ def quasi_newton(
     unlabelled_weight: float = 1.0,
     positive_share: float | None = None,
     sample_weight: Floats | None = None,
-    features: "LandmarkFeatures | None" = None,
+    features: LandmarkFeatures | None = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     step: Callable[[], object] | None = None,
@@ -141,20 +142,6 @@ def quasi_newton(
         max(1, found.n_iter),
         is_interrupted=found.is_interrupted,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class LandmarkFeatures:
-    """Features of all rows whose inner products are the kernel, as far as the landmarks determine it."""
-
-    basis: Floats  # (m, r), from kernel values with landmarks to features
-    rows: Floats  # (n, r)
-
-    @classmethod
-    def of(cls, K: Floats, landmarks: Ints) -> "LandmarkFeatures":
-        """Compute the features from the kernel between all rows and the landmarks."""
-        basis = _basis(K[landmarks])
-        return cls(basis, K @ basis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +240,3 @@ def _annealed(
         found = replace(found, is_interrupted=True)
         warn("Stopped before the unlabelled rows had their full weight; the last function is used.", InterruptedWarning)
     return found
-
-
-def _basis(gram: Floats) -> Floats:  # (m, r)
-    """Compute the matrix that turns kernel values with landmarks into features, where the kernel is positive."""
-    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-    rounding = len(values) * np.finfo(float).eps * np.abs(values).max()
-    kept = values > rounding
-    return vectors[:, kept] / np.sqrt(values[kept])

@@ -1,7 +1,9 @@
 """Schemes: decision functions of pairs of classes, or of each class against the others where classes are many.
 
 The number of pairs grows with the square of that of the classes. So there are functions of pairs, trained by libsvm,
-for up to ``MOST_PAIRED`` classes, and one for each class (:mod:`~mixkern.svm.least_squares`) for more.
+for up to ``MOST_PAIRED`` classes, and one for each class (:mod:`~mixkern.svm.least_squares`) for more. With many
+labels, whose functions are sums over landmarks (:mod:`~mixkern.svm.landmarks`), up to ``MOST_LANDMARK_PAIRED`` classes
+have pairs.
 """
 
 from enum import StrEnum
@@ -11,6 +13,7 @@ from mixkern.svm import least_squares, one_vs_one
 from mixkern.typing import Floats, Ints
 
 MOST_PAIRED = 100  # classes that have a function for each pair
+MOST_LANDMARK_PAIRED = 20  # the same with landmarks, where pairs of 20 classes take a minute for 100,000 labels
 
 
 class SchemeName(StrEnum):
@@ -45,13 +48,15 @@ class LearnedScheme(Scheme, Protocol):
         """Return the slope, by decision values of rows that were left out."""
 
 
-def scheme_for(n_classes: int) -> LearnedScheme:
+def scheme_for(n_classes: int, *, has_landmarks: bool = False) -> LearnedScheme:
     """Return the scheme that so many classes are trained with.
 
     >>> scheme_for(100).n_functions(100), scheme_for(101).n_functions(101)
     (4950, 101)
+    >>> scheme_for(100, has_landmarks=True).n_functions(100)
+    100
     """
-    return one_vs_one if n_classes <= MOST_PAIRED else least_squares
+    return one_vs_one if n_classes <= (MOST_LANDMARK_PAIRED if has_landmarks else MOST_PAIRED) else least_squares
 
 
 def scheme_of(n_functions: int, n_classes: int) -> LearnedScheme:
@@ -60,7 +65,10 @@ def scheme_of(n_functions: int, n_classes: int) -> LearnedScheme:
     >>> [scheme_of(q, 120) is one_vs_one for q in (120 * 119 // 2, 120)]
     [True, False]
     """
-    return one_vs_one if n_functions == one_vs_one.n_functions(n_classes) else scheme_for(n_classes)
+    if n_functions == one_vs_one.n_functions(n_classes):
+        return one_vs_one
+    is_each = n_functions == n_classes > MOST_LANDMARK_PAIRED
+    return least_squares if is_each else scheme_for(n_classes)
 
 
 def class_scores(values: Floats, n_classes: int) -> Floats:  # (n,) or (n, c)

@@ -54,7 +54,7 @@ def run(
     kernels : iterable of {"rwm", "gmm", "rbf", "lap"}
         Which kernels.
     baselines : mapping of str to Method, or iterable of names, default=()
-        Other methods as extra columns: names of :data:`BASELINES`, or your own by a name.
+        Other methods as extra columns: names of ``BASELINES``, or your own by a name.
     repeats : int or mapping of int to int, default=1
         Draws of labels in experiments 1 and 2, or in each experiment that is named: ``{1: 5}``.
     labels : iterable of str, default=None

@@ -115,7 +115,7 @@ class Method:
     title : str
         Its name in tables.
     prepare : callable
-        Learns from :class:`TrainingData` all that needs no label, and returns a :class:`Learner`.
+        Learns from :class:`TrainingData` all that needs no label, and returns a ``Learner``.
     settings : str
         All settings: entries of the leaderboard with other settings are computed again.
     prior : str

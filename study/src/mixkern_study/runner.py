@@ -14,6 +14,7 @@ from typing import Protocol
 
 from joblib import Parallel, delayed
 
+from mixkern.device import Settings, current_settings, using
 from mixkern.errors import InterruptedWarning
 from mixkern_study.protocol import StudyError
 from mixkern_study.store import Store
@@ -94,23 +95,24 @@ def run_jobs(
     if not jobs:
         return
     store.begin()  # one run for all processes
+    settings = current_settings()  # of mixkern.config, which other processes do not have
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     errors: list[str] = []
     with _Progress(sum(job.n_cells for job in jobs), on_step, count) as progress:
         for stage in stages:
             ordered = sorted(stage, key=lambda job: -job.effort)
-            for i, seconds, error in parallel(delayed(_done)(store, job, i) for i, job in enumerate(ordered)):
+            for i, seconds, error in parallel(delayed(_done)(store, job, i, settings) for i, job in enumerate(ordered)):
                 errors += [f"{ordered[i].what}: {error}"] if error else []
                 progress.finish(ordered[i], seconds, error)
     if errors:
         raise StudyError(f"{len(errors)} of {len(jobs)} parts failed, all others are kept. The first: {errors[0]}")
 
 
-def _done(store: Store, job: Job, i: int) -> tuple[int, float, str]:
+def _done(store: Store, job: Job, i: int, settings: Settings) -> tuple[int, float, str]:
     """Do a job in a worker process; return its position, its seconds and its error."""
     start, error = perf_counter(), ""
     try:
-        with quiet():
+        with quiet(), using(settings):
             job.work(store)
     except Exception as failure:
         error = sentence(failure)

@@ -124,10 +124,20 @@ KINDS = {
         np.where(np.arange(N) % 9 < 3, labels(), None),  # so few that the S3VM has a weight
     ),
     "mixture_svc_slopes": (MixtureSVC("rbf", density=density(), random_state=0), numbers(), labels()),
+    "mixture_svc_landmarks": (
+        MixtureSVC(density=density(), max_labels=20, n_landmarks=8, random_state=0),
+        table(),
+        labels(),
+    ),
     "laplacian_svc": (LaplacianSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "transductive_svc": (TransductiveSVC(density=density(), random_state=0), table(), labels("no", "yes")),
     "quasi_newton_s3vc": (QuasiNewtonS3VC(density=density(), n_landmarks=20, random_state=0), table(), labels()),
     "mixture_svr": (MixtureSVR(density=density(), random_state=0), table(), TARGETS),
+    "mixture_svr_landmarks": (
+        MixtureSVR(density=density(), max_labels=20, n_landmarks=8, random_state=0),
+        table(),
+        TARGETS,
+    ),
     "mixture_one_class_svm": (MixtureOneClassSVM(density=density(), random_state=0), table(), None),
     "vb_mixture": (density(use_labels=True), numbers(), labels()),
     "table_encoder": (TableEncoder(categorical=["visits"]), table(), None),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,10 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <cpuid.h>
+#endif
 
 namespace mixkern {
 
@@ -19,16 +24,37 @@ extern const DensityBuild density_avx512, density_avx2, density_baseline, densit
 
 bool (*should_stop)() = nullptr;
 
+#if defined(__x86_64__) || defined(_M_X64)
+namespace {
+
+struct Processor {
+    bool has_avx2 = false, has_avx512 = false;
+};
+
+// What the processor has, and the system keeps when it switches between threads. Not by __builtin_cpu_supports, whose library is missing
+// on Windows.
+Processor this_processor() {
+    constexpr unsigned kAvxState = 0x6, kAvx512State = 0xe6;
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return {};
+    const bool has_fma = c & bit_FMA;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return {};
+    constexpr unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512VL | bit_AVX512BW;
+    return {has_fma && (b & bit_AVX2) && (low & kAvxState) == kAvxState,
+            has_fma && (b & avx512) == avx512 && (low & kAvx512State) == kAvx512State};
+}
+
+}  // namespace
+#endif
+
 std::vector<Builds> usable_builds() {
     std::vector<Builds> usable;
 #ifdef MIXKERN_HAS_AVX512
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
-        usable.push_back({"avx512", &build_avx512, &density_avx512});
+    if (this_processor().has_avx512) usable.push_back({"avx512", &build_avx512, &density_avx512});
 #endif
 #ifdef MIXKERN_HAS_AVX2
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) usable.push_back({"avx2", &build_avx2, &density_avx2});
+    if (this_processor().has_avx2) usable.push_back({"avx2", &build_avx2, &density_avx2});
 #endif
 #ifdef MIXKERN_HAS_BASELINE
     usable.push_back({"baseline", &build_baseline, &density_baseline});
@@ -91,6 +117,58 @@ bool parallel(Index n_tasks, int n_threads, std::size_t scratch_bytes, const Tas
 }
 
 Index n_tiles(const Job &job, const Side &side) { return (side.n_rows + job.tile - 1) / job.tile; }
+
+// What can be computed in floats: beyond these, squares of whitened coordinates or products with the exponent's factors overflow.
+constexpr double kLargestFloatLength = 1e17, kLargestFloatFactor = 1e30;
+constexpr Index kSampledRows = 1024;
+
+// The largest distance of a row from the centre.
+double largest_reach(const Job &job, const Side &side) {
+    double largest = 0;
+    for (Index row = 0; row < side.n_rows; ++row) {
+        double sq_reach = 0;
+        for (Index c = 0; c < job.d; ++c) {
+            const double x = side.rows[row * job.d + c] - job.centre[c];
+            sq_reach += x * x;
+        }
+        largest = std::max(largest, sq_reach);
+    }
+    return std::sqrt(largest);
+}
+
+// The mean of the rows of B with the shares of each component, about the job's centre and whitened: near it, floats have the most digits.
+// Any other point would do, so some rows are enough.
+std::vector<double> whitened_centres(const Job &job) {
+    const Index k = job.k, d = job.d, step = 1 + job.b.n_rows / kSampledRows;
+    std::vector<double> totals(std::size_t(k), 0.0), sums(std::size_t(k * d), 0.0), shifts(std::size_t(k * d), 0.0);
+    for (Index row = 0; row < job.b.n_rows; row += step)
+        for (Index j = 0; j < k; ++j) {
+            const double share = job.b.shares[row * job.b.share_stride + j];
+            totals[std::size_t(j)] += share;
+            for (Index c = 0; c < d; ++c) sums[std::size_t(j * d + c)] += share * (job.b.rows[row * d + c] - job.centre[c]);
+        }
+    for (Index j = 0; j < k; ++j) {
+        if (!(totals[std::size_t(j)] > 1e-12)) continue;
+        for (Index r = 0; r < d; ++r)
+            for (Index c = job.is_diagonal ? r : 0; c <= r; ++c) {
+                const double w = job.is_diagonal ? job.whiteners[j * d + r] : job.whiteners[(j * d + r) * d + c];
+                shifts[std::size_t(j * d + r)] += w * sums[std::size_t(j * d + c)] / totals[std::size_t(j)];
+            }
+    }
+    return shifts;
+}
+
+// Prepares a job with results in float32 to be computed in floats, where these can hold what is computed. The shifts belong to the caller.
+std::vector<double> prepare_single(Job &job) {
+    if (!job.is_float32 || !job.d || !job.b.n_rows) return {};
+    const double norm = *std::max_element(job.norms, job.norms + job.k);
+    const double length = norm * std::max(largest_reach(job, job.a), job.is_symmetric ? 0.0 : largest_reach(job, job.b));
+    if (!(length < kLargestFloatLength && std::max(job.per_sq_distance, job.per_sq_count) < kLargestFloatFactor)) return {};
+    auto shifts = whitened_centres(job);
+    job.is_single = true;
+    job.shifts = shifts.data();
+    return shifts;
+}
 
 // Rows already stand where they belong; brings the columns of one row back from their sorted order.
 template <class T>
@@ -231,9 +309,10 @@ bool run_density(DensityJob job, const DensityBuild &build, Moments *moments, in
     return true;
 }
 
-bool run_matrix(const Job &job, const Build &build, int n_threads) {
+bool run_matrix(Job job, const Build &build, int n_threads) {
     const Index rows = n_tiles(job, job.a), columns = n_tiles(job, job.b);
     if (!rows || !columns) return true;
+    const auto shifts = prepare_single(job);
     const std::size_t bytes = build.scratch_bytes(job);
     bool is_finished = false;
     if (job.is_symmetric) {
@@ -257,7 +336,8 @@ bool run_matrix(const Job &job, const Build &build, int n_threads) {
     });
 }
 
-bool run_times(const Job &job, const Build &build, int n_threads) {
+bool run_times(Job job, const Build &build, int n_threads) {
+    const auto shifts = prepare_single(job);
     return parallel(n_tiles(job, job.a), n_threads, build.scratch_bytes(job),
                     [&](Index index, char *scratch) { build.times(job, index, scratch); });
 }

@@ -21,11 +21,12 @@ std::vector<Builds> usable_builds();
 // Called by the thread of the caller several times a second; computations end early once it returns true. Null never stops them.
 extern bool (*should_stop)();
 
-// Fills job.out. The result does not depend on the number of threads. Returns whether it was finished, as the other two do.
-bool run_matrix(const Job &job, const Build &build, int n_threads);
+// Fills job.out; results in float32 are computed in floats. The result does not depend on the number of threads. Returns whether it was
+// finished, as the other two do.
+bool run_matrix(Job job, const Build &build, int n_threads);
 
 // Fills job.product.
-bool run_times(const Job &job, const Build &build, int n_threads);
+bool run_times(Job job, const Build &build, int n_threads);
 
 // Fills the results of the job for each row, and the moments where these are wanted: both triangles, all rows. The result does not
 // depend on the number of threads.

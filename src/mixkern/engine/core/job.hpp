@@ -32,6 +32,7 @@ struct Job {
     const double *whiteners;  // (k, d, d) lower triangular, or (k, d)
     const double *norms;      // (k) Frobenius norms of the whiteners
     const double *centre;     // (d)
+    const double *shifts;     // (k, d) centre of each component in its whitened coordinates; null unless is_single
     bool is_diagonal;
 
     bool is_kernel;  // exp(-(per_sq_distance D^2 + per_sq_count C^2)) instead of D
@@ -39,7 +40,8 @@ struct Job {
 
     void *out;  // (n, m), rows out_stride apart; unused by times
     Index out_stride;
-    bool is_float32;
+    bool is_float32;  // the type of out
+    bool is_single;   // compute in floats
     bool is_streamed;  // too large to be found in a cache afterwards
 
     const double *values;  // (q, m) in the sorted order of B, for times

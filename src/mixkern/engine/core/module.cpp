@@ -156,7 +156,8 @@ void matrix(const nb::tuple &a, const std::optional<nb::tuple> &b, const Whitene
 
 void times(const nb::tuple &a, const nb::tuple &b, const Whiteners &whiteners, const In<double, 1> &norms, const In<double, 1> &centre,
            double per_sq_distance, double per_sq_count, const In<double, 2> &values,
-           nb::ndarray<double, nb::ndim<2>, c_contig, cpu> out, Index tile, Index chunk, int n_threads, const std::optional<std::string> &isa) {
+           bool is_float32, nb::ndarray<double, nb::ndim<2>, c_contig, cpu> out, Index tile, Index chunk, int n_threads,
+           const std::optional<std::string> &isa) {
     const Rows rows_a = rows_of(a);
     mixkern::Job job = job_of(rows_a, rows_of(b), whiteners, norms, centre, std::pair(per_sq_distance, per_sq_count), tile, chunk);
     require(Index(values.shape(1)) == job.b.n_rows, "values must be (q, m)");
@@ -164,6 +165,7 @@ void times(const nb::tuple &a, const nb::tuple &b, const Whiteners &whiteners, c
     job.values = values.data();
     job.product = out.data();
     job.q = Index(values.shape(0));
+    job.is_float32 = is_float32;
     const mixkern::Build &build = *builds_named(isa).tile;
     finish([&] { return mixkern::run_times(job, build, n_threads); });
 }
@@ -242,8 +244,8 @@ NB_MODULE(_core, m) {
           nb::arg("per_sq_distance"), nb::arg("per_sq_count"), nb::arg("is_kernel"), nb::arg("out").noconvert(), nb::arg("tile"),
           nb::arg("chunk"), nb::arg("n_threads"), nb::arg("isa").none());
     m.def("times", &times, nb::arg("a"), nb::arg("b"), nb::arg("whiteners"), nb::arg("norms"), nb::arg("centre"), nb::arg("per_sq_distance"),
-          nb::arg("per_sq_count"), nb::arg("values"), nb::arg("out").noconvert(), nb::arg("tile"), nb::arg("chunk"), nb::arg("n_threads"),
-          nb::arg("isa").none());
+          nb::arg("per_sq_count"), nb::arg("values"), nb::arg("is_float32"), nb::arg("out").noconvert(), nb::arg("tile"), nb::arg("chunk"),
+          nb::arg("n_threads"), nb::arg("isa").none());
     m.def("density", &density, nb::arg("rows"), nb::arg("means"), nb::arg("whiteners"), nb::arg("constants"), nb::arg("offsets").none(),
           nb::arg("weights").none(), nb::arg("log_joint").noconvert().none(), nb::arg("shares").noconvert().none(),
           nb::arg("log_density").noconvert().none(), nb::arg("filled").noconvert().none(), nb::arg("counts").noconvert().none(),

@@ -1,9 +1,10 @@
-// A vector of doubles as wide as the instruction set that this file is compiled for, and the few things done with it.
+// Vectors of doubles and of floats as wide as the instruction set that this file is compiled for, and the few things done with them.
 //
-// One path for each build of CMakeLists.txt, chosen by its name. All have the same operations; what can be computed from these is
-// written once, below the paths:
+// One path for each build of CMakeLists.txt, chosen by its name. All have the same operations, for `Vector` and, with twice as many lanes,
+// for `FloatVector`; what can be computed from these is written once, below the paths:
 //
 //   load, store    from and to any address
+//   widened        kLanes floats from any address, as doubles; store_narrowed is the way back
 //   stream         a store past the caches, where there is one; the address is a multiple of the vector's size
 //   spread         one number in all lanes
 //   fma(a, b, c)   a b + c, rounded once, or twice where the instruction set cannot
@@ -16,6 +17,7 @@
 // build, so that every instance of a formula rounds alike: equal rows then have equal whitened coordinates.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__SSE2__)
@@ -52,6 +54,28 @@ inline Vector sqrt_fast(Vector v) {
     return fma(root * e, p, root);
 }
 
+using FloatVector = __m512;
+constexpr int kFloatLanes = 16;
+constexpr int kFloatRows = 4, kFloatVectors = 2;  // as wide as a group of rows
+
+inline FloatVector load(const float *p) { return _mm512_loadu_ps(p); }
+inline void store(float *p, FloatVector v) { _mm512_storeu_ps(p, v); }
+inline void stream(float *p, FloatVector v) { _mm512_stream_ps(p, v); }
+inline FloatVector spread(float x) { return _mm512_set1_ps(x); }
+inline FloatVector fma(FloatVector a, FloatVector b, FloatVector c) { return _mm512_fmadd_ps(a, b, c); }
+inline FloatVector larger(FloatVector a, FloatVector b) { return _mm512_max_ps(a, b); }
+inline unsigned below(FloatVector a, FloatVector b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+inline Vector widened(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+inline void store_narrowed(float *p, Vector v) { _mm256_storeu_ps(p, _mm512_cvtpd_ps(v)); }
+
+// One term of the same series: e^2 is below 2^-26.
+inline FloatVector sqrt_fast(FloatVector v) {
+    const FloatVector y = _mm512_rsqrt14_ps(v);
+    const FloatVector root = v * y;
+    const FloatVector e = _mm512_fnmadd_ps(root, y, spread(1.0f));
+    return fma(root * spread(0.5f), e, root);
+}
+
 #elif defined(MIXKERN_AVX2)
 
 using Vector = __m256d;
@@ -67,6 +91,21 @@ inline Vector sqrt_exact(Vector v) { return _mm256_sqrt_pd(v); }
 inline Vector sqrt_fast(Vector v) { return _mm256_sqrt_pd(v); }
 inline Vector larger(Vector a, Vector b) { return _mm256_max_pd(a, b); }
 inline unsigned below(Vector a, Vector b) { return unsigned(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ))); }
+
+using FloatVector = __m256;
+constexpr int kFloatLanes = 8;
+constexpr int kFloatRows = 4, kFloatVectors = 2;
+
+inline FloatVector load(const float *p) { return _mm256_loadu_ps(p); }
+inline void store(float *p, FloatVector v) { _mm256_storeu_ps(p, v); }
+inline void stream(float *p, FloatVector v) { _mm256_stream_ps(p, v); }
+inline FloatVector spread(float x) { return _mm256_set1_ps(x); }
+inline FloatVector fma(FloatVector a, FloatVector b, FloatVector c) { return _mm256_fmadd_ps(a, b, c); }
+inline FloatVector sqrt_fast(FloatVector v) { return _mm256_sqrt_ps(v); }
+inline FloatVector larger(FloatVector a, FloatVector b) { return _mm256_max_ps(a, b); }
+inline unsigned below(FloatVector a, FloatVector b) { return unsigned(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ))); }
+inline Vector widened(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+inline void store_narrowed(float *p, Vector v) { _mm_storeu_ps(p, _mm256_cvtpd_ps(v)); }
 
 #elif defined(MIXKERN_NEON)
 
@@ -90,6 +129,21 @@ inline unsigned below(Vector a, Vector b) {
     return unsigned(vgetq_lane_u64(is_below, 0) & 1) | unsigned(vgetq_lane_u64(is_below, 1) & 2);
 }
 
+using FloatVector = float32x4_t;
+constexpr int kFloatLanes = 4;
+constexpr int kFloatRows = 2, kFloatVectors = 4;
+
+inline FloatVector load(const float *p) { return vld1q_f32(p); }
+inline void store(float *p, FloatVector v) { vst1q_f32(p, v); }
+inline void stream(float *p, FloatVector v) { vst1q_f32(p, v); }
+inline FloatVector spread(float x) { return vdupq_n_f32(x); }
+inline FloatVector fma(FloatVector a, FloatVector b, FloatVector c) { return vfmaq_f32(c, a, b); }
+inline FloatVector sqrt_fast(FloatVector v) { return vsqrtq_f32(v); }
+inline FloatVector larger(FloatVector a, FloatVector b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+inline unsigned below(FloatVector a, FloatVector b) { return vaddvq_u32(vandq_u32(vcltq_f32(a, b), uint32x4_t{1, 2, 4, 8})); }
+inline Vector widened(const float *p) { return vcvt_f64_f32(vld1_f32(p)); }
+inline void store_narrowed(float *p, Vector v) { vst1_f32(p, vcvt_f32_f64(v)); }
+
 #else  // baseline: SSE2, which all x86-64 processors have; scalar: any other processor
 
 typedef double Vector __attribute__((vector_size(16)));
@@ -111,7 +165,55 @@ inline Vector sqrt_fast(Vector v) { return sqrt_exact(v); }
 inline Vector larger(Vector a, Vector b) { return Vector{a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]}; }
 inline unsigned below(Vector a, Vector b) { return unsigned(a[0] < b[0]) | unsigned(a[1] < b[1]) << 1; }
 
+typedef float FloatVector __attribute__((vector_size(16)));
+constexpr int kFloatLanes = 4;
+constexpr int kFloatRows = 2, kFloatVectors = 2;
+
+inline FloatVector load(const float *p) { return FloatVector{p[0], p[1], p[2], p[3]}; }
+inline void store(float *p, FloatVector v) { p[0] = v[0], p[1] = v[1], p[2] = v[2], p[3] = v[3]; }
+inline FloatVector spread(float x) { return FloatVector{x, x, x, x}; }
+inline FloatVector fma(FloatVector a, FloatVector b, FloatVector c) { return a * b + c; }
+#if defined(MIXKERN_BASELINE)
+inline void stream(float *p, FloatVector v) { _mm_stream_ps(p, __m128(v)); }
+inline FloatVector sqrt_fast(FloatVector v) { return FloatVector(_mm_sqrt_ps(__m128(v))); }
+inline FloatVector larger(FloatVector a, FloatVector b) { return FloatVector(_mm_max_ps(__m128(a), __m128(b))); }
+inline unsigned below(FloatVector a, FloatVector b) { return unsigned(_mm_movemask_ps(_mm_cmplt_ps(__m128(a), __m128(b)))); }
+#else
+inline void stream(float *p, FloatVector v) { store(p, v); }
+inline FloatVector sqrt_fast(FloatVector v) {
+    return FloatVector{__builtin_sqrtf(v[0]), __builtin_sqrtf(v[1]), __builtin_sqrtf(v[2]), __builtin_sqrtf(v[3])};
+}
+inline FloatVector larger(FloatVector a, FloatVector b) { return a > b ? a : b; }
+inline unsigned below(FloatVector a, FloatVector b) {
+    return unsigned(a[0] < b[0]) | unsigned(a[1] < b[1]) << 1 | unsigned(a[2] < b[2]) << 2 | unsigned(a[3] < b[3]) << 3;
+}
 #endif
+inline Vector widened(const float *p) { return Vector{p[0], p[1]}; }
+inline void store_narrowed(float *p, Vector v) { p[0] = float(v[0]), p[1] = float(v[1]); }
+
+#endif
+
+// A vector that several operations read is loaded once, into a register: compilers prefer to load it with each operation, and then loads
+// are what takes the time.
+#if defined(MIXKERN_AVX512)
+#define MIXKERN_REGISTER "+v"
+#elif defined(__SSE2__)
+#define MIXKERN_REGISTER "+x"
+#elif defined(MIXKERN_NEON)
+#define MIXKERN_REGISTER "+w"
+#endif
+inline Vector in_register(Vector v) {
+#if defined(MIXKERN_REGISTER)
+    asm("" : MIXKERN_REGISTER(v));
+#endif
+    return v;
+}
+inline FloatVector in_register(FloatVector v) {
+#if defined(MIXKERN_REGISTER)
+    asm("" : MIXKERN_REGISTER(v));
+#endif
+    return v;
+}
 
 // What was streamed is seen by other threads from here on.
 inline void finish_streams() {
@@ -121,38 +223,59 @@ inline void finish_streams() {
 }
 
 typedef std::int64_t Integers __attribute__((vector_size(8 * kLanes)));
+typedef std::int32_t FloatIntegers __attribute__((vector_size(4 * kFloatLanes)));
+
+// The vectors of one type of numbers, for code that is written once for both.
+template <class Real>
+struct Simd;
+
+template <>
+struct Simd<double> {
+    using Type = Vector;
+    using Places = Integers;
+    static constexpr int kLanes = ::kLanes, kRows = ::kRows, kVectors = ::kVectors;
+    static constexpr std::ptrdiff_t kWidth = std::ptrdiff_t(kLanes) * kVectors;
+};
+
+template <>
+struct Simd<float> {
+    using Type = FloatVector;
+    using Places = FloatIntegers;
+    static constexpr int kLanes = kFloatLanes, kRows = kFloatRows, kVectors = kFloatVectors;
+    static constexpr std::ptrdiff_t kWidth = std::ptrdiff_t(kLanes) * kVectors;
+};
+
+template <class Real>
+using VectorOf = typename Simd<Real>::Type;
 
 // Two rows exchange what belongs to the other, kStep lanes at a time.
-template <int kStep>
-inline void exchange(Vector &a, Vector &b) {
+template <class Real, int kStep>
+inline void exchange(VectorOf<Real> &a, VectorOf<Real> &b) {
+    constexpr int lanes = Simd<Real>::kLanes;
 #if defined(__clang__)  // has no __builtin_shuffle, but makes shuffles of this loop
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < lanes; ++lane) {
         if (lane & kStep) continue;
-        const double of_a = a[lane + kStep];
+        const Real of_a = a[lane + kStep];
         a[lane + kStep] = b[lane];
         b[lane] = of_a;
     }
 #else
-    Integers of_a, of_b;
-    for (int lane = 0; lane < kLanes; ++lane) {
-        of_a[lane] = lane & kStep ? kLanes + lane - kStep : lane;
-        of_b[lane] = lane & kStep ? kLanes + lane : lane + kStep;
+    typename Simd<Real>::Places of_a, of_b;
+    for (int lane = 0; lane < lanes; ++lane) {
+        of_a[lane] = lane & kStep ? lanes + lane - kStep : lane;
+        of_b[lane] = lane & kStep ? lanes + lane : lane + kStep;
     }
-    const Vector first = __builtin_shuffle(a, b, of_a);
+    const VectorOf<Real> first = __builtin_shuffle(a, b, of_a);
     b = __builtin_shuffle(a, b, of_b);
     a = first;
 #endif
 }
 
-inline void transpose(Vector (&square)[kLanes]) {
-    for (int r = 0; r < kLanes; ++r)
-        if (!(r & 1)) exchange<1>(square[r], square[r + 1]);
-    if constexpr (kLanes > 2)
-        for (int r = 0; r < kLanes; ++r)
-            if (!(r & 2)) exchange<2>(square[r], square[r + 2]);
-    if constexpr (kLanes > 4)
-        for (int r = 0; r < kLanes; ++r)
-            if (!(r & 4)) exchange<4>(square[r], square[r + 4]);
+template <class Real, int kStep = 1>
+inline void transpose(VectorOf<Real> (&square)[Simd<Real>::kLanes]) {
+    for (int r = 0; r < Simd<Real>::kLanes; ++r)
+        if (!(r & kStep)) exchange<Real, kStep>(square[r], square[r + kStep]);
+    if constexpr (2 * kStep < Simd<Real>::kLanes) transpose<Real, 2 * kStep>(square);
 }
 
 // exp(x) for x <= 0, to about two units in the last place; exp(0) is exactly 1, and what underflows goes to 0 through the denormals.
@@ -176,6 +299,25 @@ inline Vector exp_negative(Vector x) {
     const Vector one = Vector((half + 1023) << 52), two = Vector((exponent - half + 1023) << 52);
     return p * one * two;
 #endif
+}
+
+// The same in floats. What underflows is 0: denormal results would be slow, and common.
+inline FloatVector exp_negative(FloatVector x) {
+    const FloatVector lowest = spread(-87.0f), magic = spread(0x1.8p23f), given = x;
+    x = larger(x, lowest);
+    const FloatVector rounded = fma(x, spread(0x1.715476p+0f), magic);
+    const FloatVector n = rounded - magic;
+    FloatVector r = fma(n, spread(-0x1.62e400p-1f), x);  // 15 bits: the product with n is exact
+    r = fma(n, spread(-0x1.7f7d1cp-20f), r);
+    constexpr float taylor[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f};
+    FloatVector p = spread(taylor[0]);
+    for (int i = 1; i < 8; ++i) p = fma(p, r, spread(taylor[i]));
+#if defined(MIXKERN_AVX512)
+    p = _mm512_scalef_ps(p, n);
+#else
+    p = p * FloatVector((FloatIntegers(rounded) - FloatIntegers(magic) + 127) << 23);
+#endif
+    return given < lowest ? spread(0.0f) : p;
 }
 
 typedef std::uint64_t Bits __attribute__((vector_size(8 * kLanes)));

@@ -57,10 +57,10 @@ def run_leaderboard(
     store : Store
         Where entries go, each as soon as it is computed.
     data_sets : iterable of str or Dataset, default=None
-        Names as in :func:`mixkern.datasets.load`, names of :data:`OUTSIDE` or :data:`WIDE`, or tables of your own;
-        by default the paper's twenty and all of :data:`OUTSIDE`.
+        Names as in :func:`mixkern.datasets.load`, names of ``OUTSIDE`` or ``WIDE``, or tables of your own;
+        by default the paper's twenty and all of ``OUTSIDE``.
     methods : mapping of str to Method, or iterable of names, default=None
-        Names of :data:`METHODS`, or your own by a name; by default all, and those of optional libraries (gradient
+        Names of ``METHODS``, or your own by a name; by default all, and those of optional libraries (gradient
         boosting, scikit-activeml, TabPFN) that are installed.
     budgets : iterable of int, default=(2, 4, 8, 16)
         Labels per class on average.

@@ -25,7 +25,7 @@ def critical_difference(test: RankTest, *, alpha: float = 0.05, value: float | N
     Parameters
     ----------
     test : RankTest
-        From :func:`mixkern_rank_test`.
+        From :func:`~mixkern_study.rank_test`.
     alpha : float, default=0.05
         Level of significance.
     value : float, default=None

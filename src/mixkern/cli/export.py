@@ -1,0 +1,77 @@
+"""``mixkern export``: write a model as an ONNX file, which other programs run."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mixkern.cli.option import check_output, json_option
+from mixkern.cli.output import print_result, print_wide, printable, text_table
+from mixkern.errors import ExportError, MixkernError, hint
+from mixkern.export import DType, OnnxModel, onnx_path
+from mixkern.io import read_model
+from mixkern.wording import counted
+
+SHOWN = 40  # inputs that are printed; --json has all
+
+
+@click.command("export")
+@click.argument("model", type=click.Path())
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the export.  [default: MODEL.onnx]")
+@click.option(
+    "--dtype",
+    type=click.Choice([str(each) for each in DType]),
+    default=str(DType.FLOAT64),
+    show_default=True,
+    help="Type of numbers in inputs and outputs; float32 rounds cells to seven digits.",
+)
+@json_option
+def export_command(model: str, output: str | None, dtype: str, as_json: bool) -> None:
+    """Write MODEL as an ONNX file, which predicts without Python: label, probabilities, component and novelty.
+
+    Each column of the table is an input of shape (N, 1). A gap is NaN among numbers and an empty text among texts; a
+    date is the number of days since 1970. Models with columns of free text cannot be exported.
+
+    \b
+    Examples:
+      mixkern export churn.mixkern -o churn.onnx
+      mixkern export churn.mixkern --dtype float32 --json
+    """  # noqa: D301
+    path = onnx_path(Path(model).with_suffix(".onnx") if output is None else output)
+    check_output(path, model)
+    exported = _exported(read_model(model).model, model, dtype)
+    try:
+        exported.write(path)
+    except OSError as error:
+        raise MixkernError(f"{path.name} cannot be written: {error.strerror or error}.") from error
+    result = {
+        "model": Path(model).name,
+        "export": str(path),
+        "bytes": path.stat().st_size,
+        "dtype": dtype,
+        "inputs": [asdict(each) for each in exported.inputs],
+        "outputs": [asdict(each) for each in exported.outputs],
+    }
+    print_result(result, [], lambda: _show(result), as_json=as_json)
+
+
+def _exported(estimator: Any, name: str, dtype: str) -> OnnxModel:
+    if not hasattr(estimator, "onnx_model"):
+        raise ExportError(
+            f"{Path(name).name} has no decision function: only models that predict labels or numbers can be exported.",
+            hint=hint(cli="Fit one: mixkern fit TABLE --target COLUMN."),
+        )
+    exported: OnnxModel = estimator.onnx_model(dtype=dtype)
+    return exported
+
+
+def _show(result: dict[str, Any]) -> None:
+    inputs = result["inputs"]
+    rows = [[each["name"], each["dtype"], each["holds"], each["gap"]] for each in inputs[:SHOWN]]
+    title = counted(len(inputs), "input") + (f", the first {SHOWN}" if len(inputs) > SHOWN else "")
+    print_wide(title, text_table(["input", "type", "holds", "gap"], rows))
+    rows = [[each["name"], each["dtype"], each["shape"], each["holds"]] for each in result["outputs"]]
+    print_wide("Outputs", text_table(["output", "type", "shape", "holds"], rows))
+    click.echo(printable(f"ONNX model: {result['export']}"))
+    click.echo("Run it with any ONNX runtime, such as onnxruntime: give each input as an array of shape (N, 1).")

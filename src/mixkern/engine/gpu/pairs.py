@@ -1,0 +1,390 @@
+r"""Distances and kernels between rows, on a GPU.
+
+Rows are whitened by every component once, then compared in one of two ways. By differences of whitened coordinates: no
+digits of a small distance are lost. Or, for kernels in float32, by products of halves on tensor cores
+(``pairs_by_products``), which is faster: the error of a square is a share of 2^-22 of the squared norms, and that of a
+kernel value gamma times as large. Products are used where a bound of this error, with the norms of the rows in the
+components that are responsible for them, is small.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from mixkern.engine.gpu.compiled import elements, function, pointer, real_of
+from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
+
+TILE = 128  # rows are padded to a multiple
+BLOCK = 64  # rows of a block of whitened rows
+HEAD = 128  # bytes of the barriers in shared memory
+FEW_COORDINATES = 32  # of a stage
+STAGE_LINES = 10  # coordinates of all components of a stage
+MOST_STEPS = 8  # of 16 halves, of products
+HALF_SHARED = 113 * 1024  # bytes of shared memory of a block of threads, so that a multiprocessor has two of them
+PRODUCT_ERROR = 7e-6  # bound of the error of products up to which they are used; below it, 1.5e-6 was measured
+CENTRE_ROWS = 4096  # that centres are the means of
+CELLS = 2**28  # entries of a kernel matrix that kernel_times holds at a time: 1 GiB in float32
+
+Factors = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Rows of one side: (n, d), their shares (n, k) or (k,), and category codes (n, e) or None."""
+
+    rows: Any
+    shares: Any
+    codes: Any
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def of_zeros(self) -> "Side":
+        """Return the rows with one column of zeros."""
+        return Side(cp.zeros((len(self), 1), dtype=self.rows.dtype), self.shares, self.codes)
+
+    def part(self, at: slice) -> "Side":
+        """Return some of the rows."""
+        shares = self.shares if self.shares.ndim == 1 else self.shares[at]
+        return Side(self.rows[at], shares, None if self.codes is None else self.codes[at])
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Metrics of the components on the GPU, and the point that rows are centred at in each."""
+
+    whiteners: Any  # (k, d, d) or (k, d), or LowRankWhiteners of arrays on the GPU
+    centres: Any  # (k, d), float64
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, k."""
+        return len(self.whiteners)
+
+    @property
+    def is_low_rank(self) -> bool:
+        """Whether rows are whitened by thin matrices."""
+        return isinstance(self.whiteners, LowRankWhiteners)
+
+
+@dataclass(frozen=True)
+class White:
+    """Whitened rows as a kernel takes them; see ``pairs.cu``."""
+
+    values: Any
+    shares: Any  # (k, padded n): half of the responsibilities, of products
+    codes: Any  # (e, padded n) or None
+    n: int
+    k: int  # components, padded
+
+    @property
+    def pitch(self) -> int:
+        """Number of rows, padded."""
+        return _padded(self.n)
+
+
+def distance(A: Any, shares_A: Any, B: Any = None, shares_B: Any = None, *, whiteners: Metric, out: Any = None) -> Any:
+    """Return distances between rows, as :func:`mixkern.engine.distance`; computed in the type of A."""
+    a, b, metrics = _sides(A, shares_A, None, B, shares_B, None, whiteners)
+    return _matrix(a, b, metrics, None, out)
+
+
+def kernel(
+    A: Any,
+    shares_A: Any,
+    B: Any = None,
+    shares_B: Any = None,
+    *,
+    whiteners: Metric,
+    gamma: float,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    codes_A: Any = None,
+    codes_B: Any = None,
+    out: Any = None,
+) -> Any:
+    """Return kernel values between rows, as :func:`mixkern.engine.kernel`; computed in the type of A."""
+    a, b, metrics = _sides(A, shares_A, codes_A, B, shares_B, codes_B, whiteners)
+    return _matrix(a, b, metrics, (gamma * alpha, gamma * beta), out)
+
+
+def kernel_times(
+    A: Any,
+    shares_A: Any,
+    B: Any,
+    shares_B: Any,
+    V: Any,
+    *,
+    whiteners: Metric,
+    gamma: float,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    codes_A: Any = None,
+    codes_B: Any = None,
+) -> Any:
+    """Multiply a kernel matrix by V, as :func:`mixkern.engine.kernel_times`, some rows of A at a time."""
+    a, b, metrics = _sides(A, shares_A, codes_A, B, shares_B, codes_B, whiteners)
+    other = a if b is None else b
+    values = cp.asarray(V).astype(a.rows.dtype, copy=False)
+    columns = values.reshape(len(other), -1)
+    product = cp.zeros((len(a), columns.shape[1]), dtype=a.rows.dtype)
+    step = max(TILE, CELLS // max(1, len(other)) // TILE * TILE)
+    for start in range(0, len(a) if len(other) else 0, step):
+        at = slice(start, start + step)
+        product[at] = _matrix(a.part(at), other, metrics, (gamma * alpha, gamma * beta), None) @ columns
+    return product.reshape(len(a)) if values.ndim == 1 else product
+
+
+def _sides(
+    A: Any, shares_A: Any, codes_A: Any, B: Any, shares_B: Any, codes_B: Any, whiteners: Metric
+) -> tuple[Side, Side | None, Metrics]:
+    """Put the arguments on the GPU, project rows where the metrics are, and choose where to centre them."""
+    rows, others = cp.asarray(A), None if B is None else cp.asarray(B).astype(A.dtype, copy=False)
+    if isinstance(whiteners, ProjectedWhiteners):
+        projection = cp.asarray(whiteners.projection)
+        rows, others = (each if each is None else (each @ projection.T).astype(rows.dtype) for each in (rows, others))
+        whiteners = whiteners.whiteners
+    a = Side(rows, cp.asarray(shares_A), None if codes_A is None else cp.asarray(codes_A, dtype=cp.int32))
+    b = None
+    if others is not None:
+        shares = a.shares if shares_B is None else cp.asarray(shares_B)
+        b = Side(others, shares, None if codes_B is None else cp.asarray(codes_B, dtype=cp.int32))
+    if isinstance(whiteners, LowRankWhiteners):
+        parts = (whiteners.scales, whiteners.directions, whiteners.log_dets)
+        on_gpu: Any = LowRankWhiteners(*(cp.asarray(each, dtype=rows.dtype) for each in parts))
+    else:
+        on_gpu = cp.ascontiguousarray(cp.asarray(whiteners, dtype=rows.dtype))
+    return a, b, Metrics(on_gpu, _centres(a if b is None else b, len(whiteners)))
+
+
+def _centres(side: Side, k: int) -> Any:  # (k, d)
+    """Return the mean of some rows in each component, where norms are smallest for the rows that matter."""
+    n, d = side.rows.shape
+    if not n or not d:
+        return cp.zeros((k, d))
+    centres = cp.empty((k, d))
+    options = {
+        "REAL": real_of(side.rows.dtype),
+        "COORDINATES": 1,
+        "CHUNKS": 1,
+        "COMPONENTS": 1,
+        "SLOTS": 2,
+        "MY_ROWS": 4,
+    }
+    compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
+    # A component without any share is centred at the first row.
+    first = Metrics(cp.empty((k, 1), dtype=side.rows.dtype), side.rows[:1].astype(cp.float64))
+    compute((k,), (256,), (*_row_arguments(side, first), -(-n // CENTRE_ROWS), centres))
+    return centres
+
+
+def _matrix(a: Side, b: Side | None, metrics: Metrics, factors: Factors | None, out: Any) -> Any:
+    """Write kernel values to out; distances where factors is None."""
+    dtype, shape = a.rows.dtype, (len(a), len(a) if b is None else len(b))
+    result = cp.empty(shape, dtype=dtype) if out is None else out
+    if not result.size:
+        return result
+    d = a.rows.shape[1]
+    if d == 0 or (isinstance(metrics.whiteners, cp.ndarray) and metrics.whiteners.size == 0):
+        metrics = Metrics(cp.zeros((metrics.n_components, 1), dtype=dtype), cp.zeros((metrics.n_components, 1)))
+        a, b, d = a.of_zeros(), None if b is None else b.of_zeros(), 1
+    if factors is not None and dtype == np.float32 and not metrics.is_low_rank:
+        options = _product_options(d, factors, a)
+        if options is not None and _by_products(a, b, metrics, factors, result, options):
+            return result
+    _by_differences(a, b, metrics, factors, result)
+    return result
+
+
+def _mode(factors: Factors | None, side: Side) -> dict[str, Any]:
+    return {"IS_KERNEL": int(factors is not None), "HAS_CODES": int(side.codes is not None and factors is not None)}
+
+
+def _n_tiles(n: int, m: int, height: int, width: int, *, is_symmetric: bool) -> int:
+    """Return the number of tiles of a matrix, or of those on and below its diagonal."""
+    rows = _padded(n) // height
+    return rows * (rows + 1) // 2 * (height // width) if is_symmetric else rows * -(-m // width)
+
+
+# ------------------------------------------------------------------------------------------------ differences
+
+
+def _by_differences(a: Side, b: Side | None, metrics: Metrics, factors: Factors | None, out: Any) -> None:
+    """Write kernel values or distances to out."""
+    options = _difference_options(a.rows.shape[1], metrics.n_components, a.rows.dtype) | _mode(factors, a)
+    white = _white(a, metrics, options)
+    other = white if b is None else _white(b, metrics, options)
+    height = 16 * options["MY_ROWS"]
+    lines = options["COMPONENTS"] * (options["COORDINATES"] + 1)
+    memory = HEAD + options["SLOTS"] * lines * (height + BLOCK) * a.rows.dtype.itemsize
+    compute = function("pairs", "pairs_by_differences", **options)
+    compute.max_dynamic_shared_size_bytes = memory
+    n_tiles = _n_tiles(white.n, other.n, height, BLOCK, is_symmetric=b is None)
+    compute((n_tiles,), (256,), (*_arguments(white, other, b is None, factors, out), out), shared_mem=memory)
+
+
+def _difference_options(d: int, k: int, dtype: Any) -> dict[str, Any]:
+    """Divide columns and components into stages."""
+    chunks = -(-d // FEW_COORDINATES)
+    coordinates = -(-d // chunks)
+    n_stages = 1 if chunks > 1 else -(-k // max(1, STAGE_LINES // coordinates))
+    components = 1 if chunks > 1 else -(-k // n_stages)
+    is_float = dtype == np.float32
+    return {
+        "REAL": real_of(dtype),
+        "COORDINATES": coordinates,
+        "CHUNKS": chunks,
+        "COMPONENTS": components,
+        "SLOTS": 3,
+        "MY_ROWS": 8 if is_float else 4,
+    }
+
+
+def _white(side: Side, metrics: Metrics, options: dict[str, Any]) -> White:
+    """Whiten rows by each component."""
+    n, d = side.rows.shape
+    k, n_blocks = metrics.n_components, _padded(n) // BLOCK
+    padded_k = -(-k // options["COMPONENTS"]) * options["COMPONENTS"]
+    n_lines = options["COORDINATES"] * options["CHUNKS"] + 1
+    values = cp.empty((n_blocks, padded_k, n_lines, BLOCK), dtype=side.rows.dtype)
+    if metrics.is_low_rank:
+        values[...] = 0
+        for i in range(k):
+            values[:, i, :d] = _in_blocks(_thin_whitened(metrics, i, side.rows))
+            own = side.shares[i] if side.shares.ndim == 1 else side.shares[:, i]
+            values[:, i, -1:] = _in_blocks(cp.broadcast_to(0.5 * own, (n,))[:, None].astype(values.dtype))
+    else:
+        compute = function("pairs", "whitened_rows", **options)
+        compute((-(-_padded(n) // 128), padded_k), (128,), (*_row_arguments(side, metrics), values))
+    return White(values, None, _padded_codes(side), n, padded_k)
+
+
+def _thin_whitened(metrics: Metrics, k: int, rows: Any) -> Any:  # (n, d)
+    """Whiten rows by a thin matrix: (I - F F') diag(scales)."""
+    directions = metrics.whiteners.directions[k]
+    white = (rows - metrics.centres[k].astype(rows.dtype)) * metrics.whiteners.scales[k]
+    return white - (white @ directions) @ directions.T
+
+
+def _in_blocks(rows: Any) -> Any:  # (blocks, d, BLOCK)
+    """Pad rows with zeros, and cut them into blocks, each column by column."""
+    n, d = rows.shape
+    padded = cp.zeros((_padded(n), d), dtype=rows.dtype)
+    padded[:n] = rows
+    return padded.reshape(-1, BLOCK, d).transpose(0, 2, 1)
+
+
+# ------------------------------------------------------------------------------------------------ products
+
+
+def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | None:
+    """Choose the size of tiles and the number of stages; None where rows have too many columns."""
+    steps = -(-(3 * d + 6) // 16)
+    if steps > MOST_STEPS or int(cp.cuda.Device().compute_capability) < 90:
+        return None
+    wide = 1 if steps <= 2 else 2
+    options = {
+        "REAL": "float",
+        "COORDINATES": d,
+        "CHUNKS": 1,
+        "COMPONENTS": 1,
+        "MY_ROWS": 8,
+        "STEPS": steps,
+        "WIDE": wide,
+    }
+    slots = min(4, (HALF_SHARED - HEAD) // _slot_bytes(options)) if wide == 2 else 3
+    return options | {"SLOTS": slots} | _mode(factors, side) if slots >= 2 else None
+
+
+def _slot_bytes(options: dict[str, Any]) -> int:
+    return int((128 + 32 * options["WIDE"]) * ((16 * options["STEPS"] + 8) * 2 + 4))
+
+
+def _by_products(
+    a: Side, b: Side | None, metrics: Metrics, factors: Factors, out: Any, options: dict[str, Any]
+) -> bool:
+    """Write kernel values to out, unless the bound of their error is too large."""
+    largest = cp.zeros(2, dtype=cp.uint32)
+    white = _halves(a, metrics, options, largest[:1], is_left=True)
+    other = _halves(a if b is None else b, metrics, options, largest[1:], is_left=False)
+    if factors[0] * float(largest.view(cp.float32).sum()) * 2.0**-22 > PRODUCT_ERROR:
+        return False
+    compute = function("pairs", "pairs_by_products", **options)
+    memory = HEAD + options["SLOTS"] * _slot_bytes(options)
+    compute.max_dynamic_shared_size_bytes = memory
+    n_tiles = _n_tiles(white.n, other.n, 128, 32 * options["WIDE"], is_symmetric=b is None)
+    arguments = (*_arguments(white, other, b is None, factors, out), out)
+    compute((n_tiles,), (128 * options["WIDE"],), arguments, shared_mem=memory)
+    return True
+
+
+def _halves(side: Side, metrics: Metrics, options: dict[str, Any], largest: Any, *, is_left: bool) -> White:
+    """Whiten rows and split them into halves."""
+    k, pitch = metrics.n_components, _padded(len(side))
+    values = cp.empty((k, pitch, 16 * options["STEPS"] + 8), dtype=cp.uint16)
+    shares = cp.empty((k, pitch), dtype=cp.float32)
+    compute = function("pairs", "halves_of_rows", **options)
+    arguments = (*_row_arguments(side, metrics), int(is_left), values, shares, largest)
+    compute((-(-pitch // 64),), (64,), arguments)
+    return White(values, shares, _padded_codes(side), len(side), k)
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+def _padded(n: int) -> int:
+    return -(-n // TILE) * TILE
+
+
+def _padded_codes(side: Side) -> Any:
+    """Return codes column by column; all gaps have the code -1."""
+    if side.codes is None:
+        return None
+    codes = cp.zeros((side.codes.shape[1], _padded(len(side))), dtype=cp.int32)
+    codes[:, : len(side)] = cp.maximum(side.codes, -1).T
+    return codes
+
+
+def _row_arguments(side: Side, metrics: Metrics) -> tuple[Any, ...]:
+    rows, shares = side.rows, side.shares
+    is_same = shares.ndim == 1
+    strides = (elements(shares, 0), 0) if is_same else (elements(shares, 1), elements(shares, 0))
+    return (
+        rows,
+        elements(rows, 0),
+        elements(rows, 1),
+        int(rows.dtype == np.float64),
+        len(side),
+        _padded(len(side)),
+        rows.shape[1],
+        metrics.n_components,
+        metrics.centres,
+        metrics.whiteners,
+        int(metrics.whiteners.ndim == 2),
+        shares,
+        *strides,
+        int(shares.dtype == np.float64),
+    )
+
+
+def _arguments(a: White, b: White, is_symmetric: bool, factors: Factors | None, out: Any) -> tuple[Any, ...]:
+    log2_e = float(np.log2(np.e))
+    return (
+        a.values,
+        b.values,
+        pointer(a.shares),
+        pointer(b.shares),
+        pointer(a.codes),
+        pointer(b.codes),
+        a.n,
+        b.n,
+        a.pitch,
+        b.pitch,
+        elements(out, 0),
+        a.k,
+        0 if a.codes is None else a.codes.shape[0],
+        int(is_symmetric),
+        *((0.0, 0.0) if factors is None else (factors[0] * log2_e, factors[1] * log2_e)),
+    )

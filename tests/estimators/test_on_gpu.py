@@ -1,0 +1,125 @@
+"""Classifiers and regressors that compute on a GPU."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+import mixkern
+from mixkern import MixtureOneClassSVM, MixtureSVC, MixtureSVR
+from mixkern.density import rows as density_rows
+from mixkern.errors import InfiniteValueError
+from mixkern.estimators import classifier
+from mixkern.kernels import base
+from mixkern.svm import decision
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Limits so small that a thousand rows are many."""
+    monkeypatch.setattr(classifier, "GPU_ROWS", 128)
+    monkeypatch.setattr(decision, "GPU_ROWS", 100)
+    monkeypatch.setattr(base, "GPU_WORK", 0)
+    monkeypatch.setattr(density_rows, "GPU_WORK", 0)
+
+
+@pytest.fixture(scope="module", params=[2, 3], ids=lambda c: f"{c} classes")
+def data(request):
+    random = np.random.default_rng(0)
+    y = np.arange(300) % request.param
+    X = (random.normal(size=(300, 4)) + 1.5 * y[:, None] + 100).astype(np.float32)
+    return X, np.where(random.random(300) < 0.15, y, -1), (random.normal(size=(1000, 4)) * 2 + 101).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, y, _ = data
+    return MixtureSVC(probability=True, random_state=0).fit(X, y)
+
+
+@pytest.fixture
+def model(fitted):
+    """Without what was put on a GPU in other tests."""
+    return deepcopy(fitted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_predictions_of_rows_of_the_host(gpu, small, data, model, dtype):
+    T = data[2]
+    expected = model.predict(T), model.decision_function(T), model.predict_proba(T)
+    with mixkern.config(device="cuda", dtype=dtype):
+        found = model.predict(T), model.decision_function(T), model.predict_proba(T)
+        assessed = model.assess(T)
+    error = 1e-4 if dtype == "float32" else 1e-9
+    assert (found[0] == expected[0]).mean() >= (0.998 if dtype == "float32" else 1)
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        assert type(one) is np.ndarray
+        np.testing.assert_allclose(one, other, atol=error)
+    np.testing.assert_allclose(assessed["novelty"], model.assess(T)["novelty"], atol=0.01)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "rwm", "gmm", "lap"])
+def test_kernels(gpu, small, data, kernel):
+    X, y, T = data
+    fitted = MixtureSVC(kernel, random_state=0).fit(X, y)
+    expected = fitted.decision_function(T)
+    with mixkern.config(device="cuda", dtype="float64"):
+        np.testing.assert_allclose(fitted.decision_function(T), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
+def test_arrays_on_a_gpu(gpu, small, data, model, kind):
+    X, y, T = data
+    put = (gpu.array, gpu.tensor)[kind]
+    scores = model.decision_function(put(T))
+    assert isinstance(scores, gpu.types[kind])
+    np.testing.assert_allclose(gpu.host(scores), model.decision_function(T), atol=1e-4)
+    assert (model.predict(put(T)) == model.predict(T)).mean() > 0.998
+    fitted = MixtureSVC(random_state=0).fit(put(X), y)
+    np.testing.assert_allclose(fitted.decision_function(T), MixtureSVC(random_state=0).fit(X, y).decision_function(T))
+
+
+def test_fit(gpu, small, data, model):
+    X, y, T = data
+    with mixkern.config(device="cuda"):
+        fitted = MixtureSVC(probability=True, random_state=0).fit(X, y)
+    assert (fitted.predict(T) == model.predict(T)).mean() > 0.98
+
+
+def test_frames_and_categories(gpu, small, data):
+    pd = pytest.importorskip("pandas")
+    X, y, T = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(town=np.where(X[:, 0] > 101, "Kassel", "Passau"))
+    other = pd.DataFrame(T, columns=list("abcd")).assign(town="Kassel")
+    other.loc[3, "b"] = np.nan
+    fitted = MixtureSVC(random_state=0).fit(frame, y)
+    expected = fitted.decision_function(other)
+    with mixkern.config(device="cuda", dtype="float64"):
+        np.testing.assert_allclose(fitted.decision_function(other), expected, atol=1e-8)
+
+
+def test_gaps(gpu, small, data, model):
+    T = data[2].copy()
+    T[::7, 2] = np.nan
+    expected = model.decision_function(T)
+    with mixkern.config(device="cuda", dtype="float64"):
+        np.testing.assert_allclose(model.decision_function(T), expected, atol=1e-8)
+
+
+def test_an_error_names_the_row(gpu, small, data, model):
+    T = data[2].copy()
+    T[700, 2] = np.inf
+    with (
+        mixkern.config(device="cuda"),
+        pytest.raises(InfiniteValueError, match=r"Column 'x2' holds 1 infinite value, the first in row 701"),
+    ):
+        model.predict(T)
+
+
+def test_other_estimators(gpu, small, data):
+    X, _, T = data
+    for estimator, y in ((MixtureSVR(random_state=0), X[:, 0]), (MixtureOneClassSVM(random_state=0), None)):
+        fitted = estimator.fit(X, y)
+        expected = fitted.predict(T)
+        with mixkern.config(device="cuda", dtype="float64"):
+            np.testing.assert_allclose(fitted.predict(T), expected, atol=1e-6)
