@@ -48,6 +48,23 @@ def test_parallel_results_keep_their_order():
         results.close()
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_tasks_are_cancelled_without_a_warning(backend, monkeypatch):
+    messages = []
+    with parallel_config(backend):
+        results = run_tasks(pow, [(2, i) for i in range(50)], 2)
+        assert next(results) == 1
+        # Not by a filter: another thread may set its own at that moment.
+        monkeypatch.setattr(warnings, "warn", lambda *args, **_: messages.append(args))
+        results.close()
+    assert messages == []
+
+
+def test_an_error_of_a_task_is_raised():
+    with parallel_config("threading"), pytest.raises(ZeroDivisionError):
+        list(run_tasks(pow, [(2, 1), (0, -1), (2, 2)], 2))
+
+
 def test_warnings_of_other_processes_are_issued_in_this_one():
     task = partial(warn, category=MixkernWarning, hint=hint(cli="Help."))  # other processes can import it anywhere
     with warnings.catch_warnings(record=True) as caught:

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -50,9 +50,14 @@ def run_tasks(
                 issue(message)
             yield result
     finally:
-        with warnings.catch_warnings():  # joblib warns of tasks that are cancelled, which is intended here
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
+        # An exception cancels without the warning of joblib's close(). A filter for that warning would fail at times:
+        # filters belong to the process, and tasks in threads set their own.
+        with suppress(_Cancelled):
+            results.throw(_Cancelled())
+
+
+class _Cancelled(BaseException):
+    """Thrown into joblib's generator of results to cancel the remaining tasks."""
 
 
 def _recorded(
