@@ -15,7 +15,7 @@ def device(request):
         return
     request.getfixturevalue("gpu")
     with pytest.MonkeyPatch.context() as patch, mixkern.config(device="cuda"):
-        patch.setattr(dense, "GPU_WORK", 0)
+        patch.setattr(dense, "GPU_WORK", 1)
         yield
 
 
@@ -60,7 +60,7 @@ def test_laplacian_kernel_on_a_gpu(gpu, rows, kind, monkeypatch):
     base = RBFKernel(1.0) if kind == "definite" else RWMKernel(mixture, 0.01)
     new = rows[:20] + 0.1
     expected = [LaplacianKernel(base, rows, ratio=10.0)(a, b) for a, b in ((rows, None), (new, rows), (new, None))]
-    monkeypatch.setattr(dense, "GPU_WORK", 0)
+    monkeypatch.setattr(dense, "GPU_WORK", 1)
     with mixkern.config(device="cuda", dtype="float64"):
         kernel = LaplacianKernel(base, rows, ratio=10.0)
         found = [kernel(rows), kernel(new, rows), kernel(new)]
