@@ -29,7 +29,7 @@ def table(tmp_path):
     return path
 
 
-def labelled(path, labels, user="anna"):
+def labelled(path, labels, user="anna", source=lambda row: "random"):
     """Write labels into a journal, as the page does."""
     from mixkern.cli.journal import label_table, table_to_label
 
@@ -45,7 +45,7 @@ def labelled(path, labels, user="anna"):
                 row_key=keys[row],
                 row=row,
                 label=label,
-                source="random",
+                source=source(row),
             )
             for row, label in labels.items()
         )
@@ -82,6 +82,19 @@ def test_fit_export_and_journal_agree(run, table, tmp_path):
     for name in ("kunden", "out"):
         run("predict", tmp_path / f"{name}.mixkern", table, "-o", tmp_path / f"{name}.predicted.csv")
     assert (tmp_path / "kunden.predicted.csv").read_bytes() == (tmp_path / "out.predicted.csv").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_renamed_class_has_the_new_name_in_export_and_fit(run, table, tmp_path):
+    labels = {i: "ja" if i < 20 else "nien" for i in range(0, 40, 4)}
+    labelled(table, labels)
+    with Journal(table.with_name("kunden.labels")) as journal:
+        journal.add([Event(user="anna", action="rename", request="r", label="nein", renames="nien")])
+    done = run("label", table, "--export", tmp_path / "out.csv")
+    assert "10 labels of 40 rows in 'kauf': 5 of 'ja', 5 of 'nein'." in done.stdout
+    assert {row["kauf"] for row in rows_of(tmp_path / "out.csv")} == {"ja", "nein", ""}
+    found = json.loads(run("fit", table, "--labels", table.with_name("kunden.labels"), "--json").stdout)
+    assert found["classes"] == {"ja": 5, "nein": 5}
 
 
 def test_fit_needs_a_target_or_a_journal(run, table):
@@ -178,7 +191,7 @@ def test_fit_notes_labels_that_it_does_not_use(run, table, tmp_path):
     labelled(table, {0: "ja", 1: "nein", 20: "ja", 21: "nein"})
     run("label", table, "--export", tmp_path / "kunden2.csv")
     table.write_bytes((tmp_path / "kunden2.csv").read_bytes())
-    note = f"The labels in kunden.labels are not used. To learn from them: --labels {tmp_path / 'kunden.labels'}"
+    note = f"The labels in kunden.labels are not used. To use them: --labels {tmp_path / 'kunden.labels'}"
     assert note in run("fit", table, "--target", "kauf", "--no-estimate").stderr
     assert "are not used" not in run("fit", table, "--labels", tmp_path / "kunden.labels", "--no-estimate").stderr
 
@@ -348,3 +361,58 @@ def test_the_journal_can_be_read_while_the_server_runs(run, served, table):
     run("fit", table, "--labels", table.with_name("kunden.labels"))
     with sqlite3.connect(table.with_name("kunden.labels")) as file:
         assert [row[0] for row in file.execute("SELECT seconds FROM event")] == [1.5, 1.5]
+
+
+SOURCES = ("random", "suggested", "component")
+
+
+@pytest.fixture
+def journal(table):
+    """A journal with labels of ten rows, of all sources."""
+    labels = {i: "ja" if i < 20 else "nein" for i in range(0, 40, 4)}
+    labelled(table, labels, source=lambda row: SOURCES[row // 4 % 3])
+    return table.with_name("kunden.labels")
+
+
+def test_report_uses_the_labels_of_a_journal_as_fit_does(run, table, journal, tmp_path, monkeypatch):
+    given = []
+
+    def write(_model, _X, y, path, *, source, **_options):
+        given.append((list(y), list(source)))
+        path.write_text("")
+
+    monkeypatch.setattr("mixkern.cli.report.write_model_report", write)
+    run("fit", table, "--labels", journal, "--no-estimate")
+    done = run("report", tmp_path / "kunden.mixkern", table, "--labels", journal)
+    assert "other labels" not in done.stderr
+    expected = [("ja" if i < 20 else "nein") if i % 4 == 0 else None for i in range(40)]
+    assert given == [(expected, [None if i % 4 else SOURCES[i // 4 % 3] for i in range(40)])]
+
+
+def test_the_estimate_of_a_report_with_a_journal_is_that_of_fit(run, table, journal, tmp_path):
+    fitted = json.loads(run("fit", table, "--labels", journal, "--json").stdout)
+    run("report", tmp_path / "kunden.mixkern", table, "--labels", journal, "-o", tmp_path / "a.html", "--no-figures")
+    page = (tmp_path / "a.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    for sentence in fitted["accuracy"]["in_words"]:
+        assert sentence in page
+
+
+def test_report_without_the_journal_names_it(run, table, journal, tmp_path):
+    run("fit", table, "--labels", journal, "--no-estimate")
+    done = run("report", tmp_path / "kunden.mixkern", table, code=1)
+    assert "Give the table with the labels, or their journal: --labels" in done.stderr
+
+
+def test_look_counts_the_labels_of_a_journal(run, table, journal):
+    done = run("look", table, "--labels", journal)
+    assert "Labels in 'kauf': 10 of 40 rows: 5 of 'ja', 5 of 'nein'." in done.stdout
+    assert f"mixkern fit {table} --labels {journal}" in done.stdout
+
+
+def test_suggested_rows_have_no_label_in_the_journal(run, table, journal, tmp_path):
+    out = tmp_path / "out.csv"
+    done = run("suggest", table, "--labels", journal, "-n", 30, "-o", out)
+    assert {int(row["row"]) - 1 for row in rows_of(out)} == {i for i in range(40) if i % 4}
+    assert all(row["kauf"] == "" for row in rows_of(out))
+    assert f"mixkern merge {table} {out} --journal {journal}" in done.stdout
+    assert "Missing option '--target'" in run("suggest", table, code=2).stderr

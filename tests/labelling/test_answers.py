@@ -1,5 +1,7 @@
 """The labels that the events of a journal add up to, against a plain replay of the events."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,8 +29,12 @@ def undo(number, undoes, user="anna"):
     return Event(id=number, user=user, action="undo", request=f"r{number}", undoes=undoes)
 
 
-def answers_after(*events):
-    answers = Answers(POSITIONS)
+def rename(number, old, new, user="anna"):
+    return Event(id=number, user=user, action="rename", request=f"{user} {number}", label=new, renames=old)
+
+
+def answers_after(*events, fixed=()):
+    answers = Answers(POSITIONS, fixed)
     answers.add(events)
     return answers
 
@@ -37,18 +43,53 @@ def answers_after(*events):
 
 
 class Replay:
-    """All questions about labels, answered by going through the list of events that stand."""
+    """All questions about labels, answered by going through the list of events that stand.
+
+    A class is a list of its name; a class that was merged shares the name of the other one, and is listed no more.
+    """
 
     def __init__(self, events):
-        self.stands, self.classes = [], []
+        self.steps, self.listed, self.called = [], [], {}
+        class_of = {}
         for event in events:
             if event.action == "undo":
-                self.stands = [each for each in self.stands if (each.user, each.request) != (event.user, event.undoes)]
+                self.steps = [each for each in self.steps if (each.user, each.request) != (event.user, event.undoes)]
                 continue
-            if event.action in ("label", "class") and event.label not in self.classes:
-                self.classes.append(event.label)
+            if event.action == "class" and self.named(event.label) is None:
+                self.begin(event.label)
+            if event.action == "label":
+                class_of[event.id] = self.called.get(event.label) or self.begin(event.label)
+            if event.action == "rename":
+                stands = not any(each.undoes == event.request and each.user == event.user for each in events)
+                self.rename(event.renames, event.label, stands, class_of)
             if event.action != "class":
-                self.stands.append(event)
+                self.steps.append(event)
+        self.classes = [name for (name,) in self.listed]
+        self.steps = [
+            replace(each, label=class_of[each.id][0]) if each.action == "label" else each for each in self.steps
+        ]
+        self.stands = [each for each in self.steps if each.action != "rename"]
+
+    def named(self, name):
+        return next((each for each in self.listed if each == [name]), None)
+
+    def begin(self, name):
+        self.called[name] = [name]
+        self.listed.append(self.called[name])
+        return self.called[name]
+
+    def rename(self, old, new, stands, class_of):
+        renamed = self.called.get(old) or self.begin(old)
+        other = self.named(new)
+        if not stands:
+            self.called.setdefault(new, renamed)
+        elif other is None:
+            renamed[0] = new
+            self.called[new] = renamed
+        elif other is not renamed:
+            self.listed = [each for each in self.listed if each is not renamed]
+            for known in (self.called, class_of):
+                known.update({key: other for key, each in known.items() if each is renamed})
 
     def on(self, row):
         return [each for each in self.stands if POSITIONS.get(each.row_key) == row]
@@ -81,7 +122,7 @@ class Replay:
         )
 
     def requests(self, user):
-        return list(dict.fromkeys(each.request for each in self.stands if each.user == user))
+        return list(dict.fromkeys(each.request for each in self.steps if each.user == user))
 
     def history(self, user):
         return [
@@ -94,17 +135,21 @@ class Replay:
 
 @st.composite
 def journals(draw):
-    """Events of three persons: labels of one row or several, skips, classes, undos that may come twice."""
+    """Events of three persons: labels of one row or several, skips, classes, new names, undos that may come twice."""
     events, number = [], 0
     for _ in range(draw(st.integers(0, 25))):
         user = draw(st.sampled_from(USERS))
-        what = draw(st.sampled_from(["label", "label", "label", "skip", "unsure", "undo", "undo", "class"]))
+        what = draw(st.sampled_from(["label", "label", "label", "skip", "unsure", "undo", "undo", "class", "rename"]))
         number += 1
         if what == "undo":
             known = [each.request for each in events if each.user == user] or ["nothing"]
             events.append(undo(number, draw(st.sampled_from(known[-4:])), user))
             continue
         name, source = draw(st.sampled_from(["yes", "no", "maybe"])), draw(st.sampled_from(["random", "suggested"]))
+        if what == "rename":
+            old = draw(st.sampled_from(["yes", "no", "maybe"]))
+            events.append(rename(number, old, name, user))
+            continue
         if what == "class":
             events.append(Event(id=number, user=user, action="class", request=f"class {name}", label=name))
             continue
@@ -131,7 +176,7 @@ def test_answers_are_those_of_a_plain_replay(events, n_parts):
     for user in USERS:
         assert answers.history(user) == replay.history(user)
         last = replay.requests(user)[-1:]
-        assert answers.last_request(user) == [each for each in replay.stands if each.request in last]
+        assert answers.last_request(user) == [each for each in replay.steps if each.request in last]
         assert [answers.answer_of(row, user) for row in range(4)] == [replay.last_of(row, user) for row in range(4)]
         assert sorted(answers.labelled_by_one_other(user)) == [
             row for row in replay.labels() if len(replay.lasts(row)) == 1 and replay.lasts(row)[0].user != user
@@ -222,3 +267,78 @@ def test_every_event_changes_the_version():
         answers.add([event])
         versions.add(answers.version)
     assert len(versions) == 4
+
+
+# ---------------------------------------------------------------- names of classes
+
+
+def test_a_renamed_class_keeps_its_place_and_all_labels_get_the_new_name():
+    answers = answers_after(
+        label(1, name="chrun"),
+        label(2, "b", "stays", "ben"),
+        label(3, "c", "chrun", "ben"),
+        rename(4, "chrun", "churn"),
+    )
+    assert answers.labels == {0: "churn", 1: "stays", 2: "churn"}
+    assert answers.classes == ["churn", "stays"]
+    assert answers.labels_of(2) == {"ben": "churn"}
+    assert [event.label for event in answers.history("anna")] == ["churn"]
+
+
+def test_labels_that_come_later_with_the_former_name_get_the_new_one():
+    answers = answers_after(label(1, name="chrun"), rename(2, "chrun", "churn"))
+    answers.add([label(3, "b", "chrun", "ben")])
+    assert answers.labels == {0: "churn", 1: "churn"}
+    assert answers.classes == ["churn"]
+    assert answers.names.former() == {"chrun": "churn"}
+
+
+def test_two_classes_become_one_and_an_undo_makes_them_two_again():
+    answers = answers_after(label(1, name="chrun"), label(2, "b", "churn"), rename(3, "chrun", "churn"))
+    assert (answers.labels, answers.classes) == ({0: "churn", 1: "churn"}, ["churn"])
+    answers.add([label(4, "c", "churn", "ben"), undo(5, "anna 3")])
+    assert answers.labels == {0: "chrun", 1: "churn", 2: "churn"}
+    assert answers.classes == ["chrun", "churn"]
+
+
+def test_an_undone_rename_also_changes_labels_that_were_given_since():
+    answers = answers_after(label(1, name="a"), rename(2, "a", "b"), label(3, "b", "b", "ben"), undo(4, "anna 2"))
+    assert (answers.labels, answers.classes) == ({0: "a", 1: "a"}, ["a"])
+    answers.add([label(5, "c", "b", "ben")])  # from a page that has not been updated since
+    assert answers.labels[2] == "a"
+
+
+def test_the_names_of_two_classes_can_be_exchanged():
+    answers = answers_after(label(1, "a", "yes"), label(2, "b", "no"))
+    answers.add([rename(3, "yes", "other"), rename(4, "no", "yes"), rename(5, "other", "no")])
+    assert (answers.labels, answers.classes) == ({0: "no", 1: "yes"}, ["no", "yes"])
+    answers.add([label(6, "c", "yes"), label(7, "d", "no")])
+    assert [answers.labels[row] for row in (2, 3)] == ["yes", "no"]
+
+
+def test_a_former_name_can_be_that_of_a_new_class():
+    answers = answers_after(label(1, name="a"), rename(2, "a", "b"))
+    answers.add([Event(id=3, user="anna", action="class", request="c", label="a"), label(4, "b", "a")])
+    assert (answers.labels, answers.classes) == ({0: "b", 1: "a"}, ["b", "a"])
+
+
+def test_a_renamed_class_can_be_renamed_again_and_back():
+    answers = answers_after(label(1, name="a"), rename(2, "a", "b"), rename(3, "b", "c"))
+    assert answers.labels == {0: "c"}
+    answers.add([rename(4, "c", "a")])
+    assert (answers.labels, answers.classes) == ({0: "a"}, ["a"])
+
+
+def test_a_rename_is_the_last_step_of_the_person_but_no_answer():
+    answers = answers_after(label(1, name="a"), rename(2, "a", "b"))
+    assert [event.action for event in answers.last_request("anna")] == ["rename"]
+    assert [event.action for event in answers.history("anna")] == ["label"]
+    answers.add([undo(3, "anna 2"), undo(4, "r1")])
+    assert (answers.labels, answers.classes) == ({}, ["a"])
+
+
+def test_a_class_of_the_table_stays_where_labels_of_the_same_name_were_renamed_before():
+    known = Event(user="", action="class", request="", label="a")
+    answers = answers_after(known, label(1, name="a"), rename(2, "a", "b"), label(3, "b", "a"), fixed={"a"})
+    assert answers.labels == {0: "b", 1: "a"}
+    assert sorted(answers.classes) == ["a", "b"]

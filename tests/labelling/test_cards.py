@@ -258,7 +258,9 @@ def test_the_state_counts_everything(trained, table):
     assert (state["table"], state["target"], state["user"]) == ("customers", "risk", "anna")
     assert state["counts"] == {"labels": 22, "skipped": 1, "unsure": 1, "random": 0, "mine": 22}
     labels = list(cards.session.labels.values())
-    assert state["classes"] == [{"name": name, "count": labels.count(name)} for name in cards.session.classes]
+    assert state["classes"] == [
+        {"name": name, "count": labels.count(name), "in_table": False} for name in cards.session.classes
+    ]
     assert state["users"] == [{"name": "anna", "labels": 22}, {"name": "ben", "labels": 1}]
     assert (state["stage"], state["structure"]) == ("ready", 2)
     assert state["stage_text"] == "The structure was learned from 80 rows."
@@ -269,6 +271,48 @@ def test_the_state_counts_everything(trained, table):
     assert state["components"] == {"total": 2, "without_label": 0}
     assert state["agreement"]["rows"] == 1
     assert state["n_disagreements"] == 1
+
+
+def test_cards_and_map_have_the_new_names_before_the_model_is_updated(trained, truth):
+    cards = trained()
+    _, before = cards.prediction_bytes()
+    card, n = cards.card("anna", 60), len(truth)
+    names = cards.session.classes
+    old, new = names[0], f"certainly {names[0]}"
+    cards.session.rename_class("ben", old, new, "r")
+    found = checked(cards.card("anna", 60))
+    assert _labels_on(found) == [new if label == old else label for label in _labels_on(card)]
+    assert cards.prediction_bytes()[1] == before
+    state = cards.state("anna")
+    assert [each["name"] for each in state["classes"]] == [new, names[1]]
+    assert state["former_names"] == {old: new}
+    cards.session.rename_class("ben", new, names[1], "s", merges=True)
+    found = checked(cards.card("anna", 60))
+    assert set(_labels_on(found)) == {names[1]}
+    assert found["guess"]["probability"] == pytest.approx(1.0)
+    assert set(cards.prediction_bytes()[1][:n]) == {0}
+
+
+def _labels_on(card):
+    """Return the names of classes on a card."""
+    guess = [card["guess"], *card["guess"]["others"]]
+    return [each["label"] for each in (*guess, *card["nearest"])] + sorted(card["component"]["labels"])
+
+
+def test_the_state_names_the_classes_of_the_table(open_session, groups):
+    given = ["no", *[None] * 79]
+    session = open_session(LabelTable.of(groups()[0], given, target="risk"))
+    give(session, 3, "yes")
+    classes = Cards(session).state("anna")["classes"]
+    assert [(each["name"], each["in_table"]) for each in classes] == [("no", True), ("yes", False)]
+
+
+def test_a_rename_is_not_in_the_history(trained):
+    cards = trained()
+    cards.session.rename_class("anna", "yes", "certainly", "r")
+    events = cards.history("anna")["events"]
+    assert {event["action"] for event in events} == {"label"}
+    assert {event["label"] for event in events} == {"no", "certainly"}
 
 
 def test_the_model_has_the_version_of_the_labels_after_an_update(trained):

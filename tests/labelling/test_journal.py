@@ -61,6 +61,7 @@ def test_every_field_of_an_event_is_kept(journal):
         reason="why\nso",
         seconds=1.25,
         undoes="q",
+        renames="former",
         at="2026-11-17T09:12:44.000Z",
     )
     journal.add([given])
@@ -177,8 +178,36 @@ def test_another_sqlite_file_is_refused_and_not_changed(path):
 def test_a_newer_format_is_refused(path):
     with Journal(path) as journal:
         journal.set_meta(format=str(FORMAT + 1))
-    with pytest.raises(JournalError, match=f"has format {FORMAT + 1}, but this version of mixkern reads {FORMAT}"):
+    with pytest.raises(JournalError, match=f"has format {FORMAT + 1}, .* reads formats up to {FORMAT}"):
         Journal(path)
+
+
+@pytest.fixture
+def older(path):
+    """A journal of format 1, with two events."""
+    with Journal(path) as journal:
+        journal.add([event("1"), event("2", "y", label="no")])
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE event DROP COLUMN renames")
+    connection.execute("UPDATE meta SET value = '1' WHERE name = 'format'")
+    connection.commit()
+    connection.close()
+    return path
+
+
+def test_an_older_journal_is_read_without_a_change(older):
+    with Journal(older) as journal:
+        assert [(each.label, each.renames) for each in journal.events()] == [("yes", ""), ("no", "")]
+        assert journal.of_request("anna", "1")[0].label == "yes"
+        assert journal.meta()["format"] == "1"
+
+
+def test_an_older_journal_gets_the_new_format_when_it_is_written(older):
+    with Journal(older) as journal, Journal(older) as second:
+        journal.add([event("3", "", action="rename", label="maybe", renames="yes")])
+        second.add([event("4")])
+        assert journal.meta()["format"] == str(FORMAT)
+        assert [each.renames for each in second.events()] == ["", "", "yes", ""]
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 SCRIPT = Path(sys.executable).with_name("mixkern")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 WAIT_S = 20.0
-PEOPLE = ("loop", "steps", "map", "table", "axe", "net")
+PEOPLE = ("loop", "steps", "map", "keys", "table", "axe", "net")
 CLASSES = ("absent", "present")
 N_KILLS = 20
 
@@ -356,6 +356,88 @@ def test_the_map(heart, visit):
     page.keyboard.press("Escape")
     expect(page.locator("#close-card")).to_have_count(0)
 
+    n = select(page, x, y)
+    assert n > 1
+    assert heart.answers("map") == {}
+    page.locator("#map-selection [data-class=present]").click()
+    expect(page.locator("#confirm-title")).to_have_text(f"Label {n} rows as present?")
+    page.locator("#confirm-yes").click()
+    outcome(page, f"Saved {n} rows as present")
+    assert list(heart.answers("map").values()) == [["present"]] * n
+    page.keyboard.press("z")
+    outcome(page, f"Undone: {n} rows are ")
+    assert heart.answers("map") == {}
+
+
+def test_keys_label_the_selection_while_it_is_open(heart, visit):
+    page = visit(heart.addresses["keys"], bypass_csp=True)
+    for name in CLASSES:
+        add_class(page, name)
+    expect(page.locator(".map-note")).to_be_hidden()
+    row, key = current(page), key_of(page, "present")
+    x, y, _ = next(_points(page, page.locator("#map-plot").bounding_box()))
+    n = select(page, x, y)
+    panel = page.locator("#map-selection")
+    expect(panel.locator("[data-class=present] kbd")).to_have_text(key)
+    expect(page.locator("#target")).to_have_text(
+        f"Classes and their keys label the {n} selected rows, not row {row + 1}."
+    )
+    assert page.locator("#card-view").evaluate("box => box.inert")
+    assert findings(page) == []
+    page.keyboard.press("s")  # for single rows only
+    page.keyboard.press("u")
+    page.keyboard.press(key)
+    expect(page.locator("#confirm-title")).to_have_text(f"Label {n} rows as present?")
+    page.keyboard.press("Escape")  # a wrong key
+    expect(page.locator("#confirm")).to_be_hidden()
+    expect(panel).to_be_visible()
+    assert heart.answers("keys") == {}
+
+    page.keyboard.press(key)
+    expect(page.locator("#confirm-yes")).to_be_focused()
+    page.keyboard.press("Enter")
+    outcome(page, f"Saved {n} rows as present")
+    assert list(heart.answers("keys").values()) == [["present"]] * n
+    expect(panel).to_be_hidden()
+    expect(page.locator("#target")).to_be_hidden()
+    page.keyboard.press("z")
+    outcome(page, f"Undone: {n} rows are ")
+    assert heart.answers("keys") == {}
+
+    assert select(page, x, y) == n
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert not page.locator("#card-view").evaluate("box => box.inert")
+    found, _ = answer(page, key)  # the row on the card again
+    assert heart.answers("keys") == {found: ["present"]}
+    current(page, but=found)
+
+    select(page, x, y)
+    page.locator("#back").click()  # another card: the selection is closed, keys are for the card
+    expect(page.locator("#card")).to_have_attribute("data-row", str(found))
+    expect(panel).to_be_hidden()
+
+
+def test_visible_rows_are_selected_and_labelled_without_a_mouse(heart, visit):
+    page = visit(heart.addresses["keys"])
+    expect(page.locator(".map-note")).to_be_hidden()
+    current(page)
+    page.keyboard.press("m")
+    for _ in range(4):
+        page.keyboard.press("+")
+    page.keyboard.press("a")
+    text = page.locator("#map-selection p").text_content()
+    n = int(re.match(r"\d+", text)[0])
+    expect(page.locator("#map-selection [data-class]").first).to_be_focused()
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    outcome(page, f"Saved {n} row{'s' if n > 1 else ''} " if n > 1 else "Saved row")
+    page.keyboard.press("z")
+    outcome(page, "Undone: ")
+
+
+def select(page, x, y):
+    """Draw a lasso around a place of the map; return how many rows are selected."""
     page.keyboard.down("Shift")
     page.mouse.move(x - 45, y - 45)
     page.mouse.down()
@@ -363,18 +445,7 @@ def test_the_map(heart, visit):
         page.mouse.move(x + dx, y + dy, steps=3)
     page.mouse.up()
     page.keyboard.up("Shift")
-    n = int(re.match(r"\d+", page.locator("#map-selection span").text_content())[0])
-    assert n > 1
-    assert heart.answers("map") == {}
-    page.locator("#label-selection").click()
-    expect(page.locator("#confirm-yes")).to_be_disabled()
-    page.locator("#confirm input[value=present]").check()
-    page.locator("#confirm-yes").click()
-    outcome(page, f"Saved {n} rows as present")
-    assert list(heart.answers("map").values()) == [["present"]] * n
-    page.keyboard.press("z")
-    outcome(page, f"Undone: {n} rows are ")
-    assert heart.answers("map") == {}
+    return int(re.match(r"\d+", page.locator("#map-selection p").text_content())[0])
 
 
 def _points(page, box):
@@ -385,6 +456,97 @@ def _points(page, box):
             text = page.locator("#map-help").text_content()
             if text.startswith("Row ") and "Labelled" not in text:
                 yield x, y, int(re.match(r"Row (\d+)", text)[1]) - 1
+
+
+# ---------------------------------------------------------------- names of classes
+
+
+@pytest.fixture
+def customers(serve, groups, tmp_path):
+    """A server for a table that has labels of its own, of the class "no"."""
+    frame, classes = groups(40)
+    path = tmp_path / "customers.csv"
+    frame.assign(risk=np.where((classes == "no") & (np.arange(40) < 12), "no", "")).to_csv(path, index=False)
+    return serve(path, "risk", "--user", "anna", "--user", "ben", "--overlap", "0", n_users=2)
+
+
+def rename(page, name):
+    """Rename the class that the dialog offers, by keys."""
+    page.keyboard.press("r")
+    expect(page.locator("#rename-class")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.locator("#rename-name").press("ControlOrMeta+a")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_class_is_renamed_by_keys(customers, visit, scheme):
+    page = visit(customers.addresses["anna"], bypass_csp=True, color_scheme=scheme)
+    other = visit(customers.addresses["ben"])
+    add_class(page, "yse")
+    key = key_of(page, "yse")
+    rows = []
+    for _ in range(3):
+        rows.append(answer(page, key)[0])
+        current(page, but=rows[-1])
+    rename(page, "yes")
+    outcome(page, "Class yse is now yes, with all its labels.")
+    assert key_of(page, "yes") == key
+    expect(page.locator("#classes [data-class=yes] .count")).to_have_text("3")
+    expect(page.locator("#class-counts bdi", has_text="yes")).to_have_count(1)
+    page.locator("#tab-history").click()
+    expect(page.locator("#history .class-name bdi", has_text="yes")).to_have_count(3)
+    expect(other.locator("#classes [data-class=yes] .count")).to_have_text("3")
+    events = customers.events()
+    assert [event["label"] for event in events if event["action"] == "label"] == ["yse"] * 3
+    assert [(event["renames"], event["label"]) for event in events if event["action"] == "rename"] == [("yse", "yes")]
+
+    page.keyboard.press("z")
+    outcome(page, "Undone: the renaming of yse to yes.")
+    expect(page.locator("#classes [data-class=yse] .count")).to_have_text("3")
+    expect(page.locator("#classes [data-class=yes]")).to_have_count(0)
+    page.keyboard.press("r")
+    expect(page.locator("#rename")).to_be_visible()
+    assert findings(page) == []
+
+
+def test_renaming_to_another_class_merges_after_a_question(customers, visit):
+    page = visit(customers.addresses["anna"])
+    for name in ("yse", "yes"):
+        add_class(page, name)
+    for name in ("yse", "yse", "yes"):
+        row, _ = answer(page, key_of(page, name))
+        current(page, but=row)
+    rename(page, "yes")
+    expect(page.locator("#confirm-title")).to_have_text("Merge yse into yes?")
+    expect(page.locator("#confirm-body")).to_contain_text("2 labels of yse become labels of it.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#confirm")).to_be_hidden()
+    expect(page.locator("#rename")).to_be_visible()
+    assert "rename" not in {event["action"] for event in customers.events()}
+    page.locator("#rename-name").press("Enter")
+    page.locator("#confirm-yes").press("Enter")
+    outcome(page, "Class yse is now yes")
+    expect(page.locator("#classes [data-class=yes] .count")).to_have_text("3")
+    expect(page.locator("#classes [data-class=yse]")).to_have_count(0)
+    page.keyboard.press("z")
+    outcome(page, "Undone: the renaming of yse to yes.")
+    expect(page.locator("#classes [data-class=yes] .count")).to_have_text("1")
+    expect(page.locator("#classes [data-class=yse] .count")).to_have_text("2")
+
+
+def test_a_class_of_the_table_is_not_renamed(customers, visit):
+    page = visit(customers.addresses["anna"], is_broken=True)
+    current(page)
+    page.keyboard.press("r")
+    expect(page.locator("#rename-class option")).to_have_text(["no (in the table)"])
+    page.locator("#rename-name").fill("nein")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rename-note")).to_contain_text("The table has the class 'no' in ")
+    page.keyboard.press("Escape")
+    expect(page.locator("#classes [data-class=no]")).to_have_count(1)
+    assert customers.events() == []
 
 
 # ---------------------------------------------------------------- several persons

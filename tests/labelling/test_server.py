@@ -91,7 +91,7 @@ def test_persons_are_told_apart(shared, client):
 
 
 PATHS = ["state", "next", "rows/1", "history", "doubts", "disagreements", "map", "predictions", "cell?row=0&column=0"]
-POSTS = ["answers", "undo", "classes", "component"]
+POSTS = ["answers", "undo", "classes", "rename", "component"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -274,11 +274,19 @@ WRONG = [None, True, 1.5, [], {}, "", -1, 10**30, ["x"], {"a": 1}]
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("classes", "name"), ("undo", "id"), ("component", "id"), ("component", "label")]
+    ("path", "name"),
+    [
+        *[("classes", "name"), ("undo", "id"), ("component", "id"), ("component", "label")],
+        *[("rename", "id"), ("rename", "name"), ("rename", "label")],
+    ],
 )
 @pytest.mark.parametrize("value", WRONG, ids=str)
 def test_fields_of_the_wrong_type_are_refused(anna, path, name, value):
-    found = anna.send("POST", f"/api/{path}", {"row": 0, "label": "yes", "id": "wrong", "name": "yes"} | {name: value})
+    found = anna.send(
+        "POST",
+        f"/api/{path}",
+        {"row": 0, "label": "yes", "id": "wrong", "name": "yes", "merges": False} | {name: value},
+    )
     assert found.status == 400
     assert error_of(found)
 
@@ -400,7 +408,14 @@ def test_undo_brings_the_card_back(own):
     row = anna.get("/api/next")["card"]["row"]
     anna.post("/api/answers", {"answers": [answer(row, "1", "no")]})
     found = anna.post("/api/undo", {"id": "u"})
-    assert found["undone"] == {"row": row, "number": row + 1, "action": "label", "label": "no", "rows": 1}
+    assert found["undone"] == {
+        "row": row,
+        "number": row + 1,
+        "action": "label",
+        "label": "no",
+        "renames": "",
+        "rows": 1,
+    }
     assert found["card"]["row"] == row
     assert anna.post("/api/undo", {"id": "u2"}) == {"undone": None, "card": None}
     assert server.session.labels == {}
@@ -439,7 +454,9 @@ def test_when_no_row_is_left_a_sentence_says_why(own, table):
 
 def test_classes_history_components_and_lists(own, client):
     server, anna = own
-    assert anna.post("/api/classes", {"name": " maybe "})["classes"] == [{"name": "maybe", "count": 0}]
+    assert anna.post("/api/classes", {"name": " maybe "})["classes"] == [
+        {"name": "maybe", "count": 0, "in_table": False}
+    ]
     n = anna.post("/api/component", {"id": "c", "row": 5, "label": "yes"})["labelled"]
     assert n == len(server.session.labels) > 0
     assert len(anna.get("/api/history")["events"]) == min(n, 50)
@@ -451,6 +468,36 @@ def test_classes_history_components_and_lists(own, client):
     assert anna.get("/api/rows/7")["card"]["source"] == "chosen"
     assert anna.get("/api/cell?row=0&column=0")["text"] == "c00000"
     assert anna.post("/api/undo", {"id": "u"})["undone"]["rows"] == n
+
+
+def test_a_class_is_renamed_and_the_undo_says_so(own, client):
+    server, anna = own
+    anna.post("/api/answers", {"answers": [answer(3, "1", "chrun")]})
+    body = {"id": "r", "name": "chrun", "label": " churn ", "merges": False}
+    found = anna.post("/api/rename", body)
+    assert found == {
+        "classes": [{"name": "churn", "count": 1, "in_table": False}],
+        "former_names": {"chrun": "churn"},
+    }
+    assert anna.post("/api/rename", body) == found  # sent again
+    ben = client(server.addresses["ben"])
+    ben.post("/api/answers", {"answers": [answer(4, "b", "chrun")]})  # from a page that was not updated since
+    assert server.session.labels == {3: "churn", 4: "churn"}
+    undone = anna.post("/api/undo", {"id": "u"})
+    facts = {"row": -1, "number": 0, "action": "rename", "label": "churn", "renames": "chrun", "rows": 1}
+    assert undone == {"undone": facts, "card": None}
+    assert server.session.labels == {3: "chrun", 4: "chrun"}
+
+
+def test_a_rename_to_another_class_needs_a_confirmation(own):
+    server, anna = own
+    anna.post("/api/answers", {"answers": [answer(3, "1", "chrun"), answer(4, "2", "churn")]})
+    body = {"id": "r", "name": "chrun", "label": "churn", "merges": False}
+    found = anna.send("POST", "/api/rename", body)
+    assert found.status == 400
+    assert error_of(found) == "There is a class 'churn' already. Confirm that the two become one."
+    anna.post("/api/rename", body | {"merges": True})
+    assert server.session.labels == {3: "churn", 4: "churn"}
 
 
 def test_map_and_predictions_are_bytes_with_versions(own):

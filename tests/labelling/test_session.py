@@ -561,3 +561,116 @@ def test_the_estimates_are_kept_for_the_curve(open_session, truth, structure):
     (point,) = session.journal.estimates()
     estimate = session.learner.model.estimate
     assert (point.n_labels, point.value, point.low, point.high) == (16, estimate.value, *estimate.interval)
+
+
+# ---------------------------------------------------------------- names of classes
+
+
+def test_a_renamed_class_has_the_new_name_everywhere_and_after_a_restart(open_session):
+    session = open_session()
+    give(session, 0, "chrun")
+    give(session, 1, "chrun", "ben")
+    give(session, 2, "stays")
+    session.rename_class("anna", "chrun", "churn", "r")
+    for each in (session, open_session()):
+        assert each.classes == ["churn", "stays"]
+        assert each.labels == {0: "churn", 1: "churn", 2: "stays"}
+        assert each.y[:4].tolist() == ["churn", "churn", "stays", None]
+        assert each.sources()[:3].tolist() == ["suggested"] * 3
+        assert each.class_name("chrun") == "churn"
+
+
+def test_a_rename_is_one_event_and_recorded_once(open_session):
+    session = open_session()
+    give(session, 0, "chrun")
+    for _ in range(2):
+        session.rename_class("anna", "chrun", "churn", "r")
+    first, second = session.journal.events()
+    assert (first.action, first.label) == ("label", "chrun")  # as it was recorded
+    assert (second.action, second.renames, second.label, second.user) == ("rename", "chrun", "churn", "anna")
+
+
+def test_classes_are_merged_only_where_it_is_confirmed_and_undo_takes_it_back(open_session):
+    session = open_session()
+    give(session, 0, "chrun")
+    give(session, 1, "churn")
+    with pytest.raises(OptionError, match=r"There is a class 'churn' already\. Confirm that the two become one"):
+        session.rename_class("anna", "chrun", "churn", "r")
+    session.rename_class("anna", "chrun", "churn", "r", merges=True)
+    assert (session.labels, session.classes) == ({0: "churn", 1: "churn"}, ["churn"])
+    (undone,) = session.undo("anna", "u")
+    assert (undone.action, undone.renames, undone.label) == ("rename", "chrun", "churn")
+    assert [event.action for event in session.undo("anna", "u")] == ["rename"]  # sent again
+    assert (session.labels, session.classes) == ({0: "chrun", 1: "churn"}, ["chrun", "churn"])
+    assert open_session().labels == session.labels
+    assert session.undo("anna", "v")[0].label == "churn"  # the label before
+    assert session.labels == {0: "chrun"}
+
+
+def test_undo_of_another_person_does_not_take_a_rename_back(open_session):
+    session = open_session()
+    give(session, 0, "a")
+    session.rename_class("anna", "a", "b", "r")
+    assert session.undo("ben", "u") == []
+    assert session.labels == {0: "b"}
+    session.rename_class("ben", "b", "a", "back")
+    assert session.labels == {0: "a"}
+
+
+def test_a_class_of_the_table_is_not_renamed(open_session, table):
+    given = [None] * len(table)
+    given[7] = given[8] = "chrun"
+    session = open_session(LabelTable(**{**vars_of(table), "given": given}))
+    give(session, 0, "chrun")
+    give(session, 1, "chrn")
+    with pytest.raises(
+        OptionError,
+        match=r"The table has the class 'chrun' in 2 rows, and the table is never written. Replace it in column",
+    ):
+        session.rename_class("anna", "chrun", "churn", "r")
+    session.rename_class("anna", "chrn", "chrun", "r", merges=True)
+    assert session.labels == {0: "chrun", 1: "chrun", 7: "chrun", 8: "chrun"}
+    assert [event.action for event in session.journal.events()] == ["label", "label", "rename"]
+
+
+def test_a_table_that_has_a_class_of_a_former_name_keeps_it(open_session, table):
+    session = open_session()
+    give(session, 0, "a")
+    session.rename_class("anna", "a", "b", "r")
+    given = [None] * len(table)
+    given[7] = "a"
+    later = open_session(LabelTable(**{**vars_of(table), "given": given}))
+    assert later.labels == {0: "b", 7: "a"}
+    assert sorted(later.classes) == ["a", "b"]
+    assert later._label_state().classes == tuple(later.classes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("other", "b", "There is no class 'other'. Another person may have renamed it."),
+        ("a", "a", "The class has the name 'a' already."),
+        ("a", " ", "A label must be a text"),
+        ("a", "NA", "'NA' is a gap in tables"),
+    ],
+)
+def test_a_wrong_rename_is_refused_and_not_recorded(open_session, old, new, message):
+    session = open_session()
+    give(session, 0, "a")
+    with pytest.raises(OptionError, match=message):
+        session.rename_class("anna", old, new, "r")
+    assert len(session.journal.events()) == 1
+
+
+def test_a_class_can_be_added_again_with_a_former_name(open_session):
+    session = open_session()
+    session.add_class("anna", "a")
+    session.rename_class("anna", "a", "b", "r")
+    session.add_class("anna", "a")
+    assert session.classes == open_session().classes == ["b", "a"]
+
+
+def test_a_renamed_class_that_was_given_at_the_start_keeps_its_name_after_a_restart(open_session, table):
+    own = LabelTable(**{**vars_of(table), "classes": ("chrun", "stays")})
+    open_session(own).rename_class("anna", "chrun", "churn", "r")
+    assert open_session(own).classes == ["churn", "stays"]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from mixkern.advice import estimated_accuracy, mistaken_labels
+from mixkern.cli.journal import given_target, labelled_table
 from mixkern.cli.option import (
     check_output,
     column_options,
@@ -15,13 +16,14 @@ from mixkern.cli.option import (
     device_option,
     given_command,
     json_option,
+    labels_option,
     reading_options,
     repeat_options,
     seed_option,
     target_option,
 )
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
-from mixkern.cli.table import TrainingTable, training_table
+from mixkern.cli.table import TrainingTable
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError
 from mixkern.estimators import MixtureSVC
@@ -36,11 +38,7 @@ SUFFIX = ".mixkern"
 @click.command("fit")
 @click.argument("table")
 @target_option(required=False)
-@click.option(
-    "--labels",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Journal of mixkern label or merge: its labels are learned from as well.",
-)
+@labels_option
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the model.  [default: TABLE.mixkern]")
 @click.option(
     "--kernel",
@@ -95,12 +93,12 @@ def fit_command(
         print_result(result, notes, lambda: _show(result, table, dask=dask), as_json=as_json)
         return
     with warnings_as_notes(notes):
-        data = _table(table, target, labels, notes, reading)
+        data = labelled_table(table, notes, target=given_target(target, labels), labels=labels, **reading)
         if len(data.counts) < 2:
             found = f"labels of one class, {next(iter(data.counts))!r}" if data.counts else "no label"
             raise LabelError(
                 f"Column {data.target!r} has {found}, and two classes are needed. Label some rows: mixkern label "
-                f"{shlex.quote(table)} {repeat_options()}"
+                f"{shlex.quote(table)} {repeat_options(journal='--journal')}"
             )
         model = MixtureSVC(kernel, encoder=data.encoder, random_state=seed)
         with spinner(f"Learning from {counted(len(data.X), 'row')}"):
@@ -126,30 +124,6 @@ def fit_command(
     kept = {key: value for key, value in result.items() if key != "model"}
     save(model, path, notes=jsonable({**kept, "command": given_command()}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
-
-
-def _table(table: str, target: str | None, labels: Path | None, notes: Notes, reading: dict[str, Any]) -> TrainingTable:
-    """Read the table, with the labels of a journal if one is given."""
-    if labels is not None:
-        from mixkern.cli.journal import table_to_label, target_of, with_labels
-
-        return with_labels(table_to_label(table, notes, target=target_of(target, labels), **reading), labels, notes)
-    if target is None:
-        raise click.UsageError("Missing option '--target', the column of labels, or '--labels', a journal of them.")
-    notes += _unused_journal(table)
-    return training_table(table, notes, target=target, **reading)
-
-
-def _unused_journal(table: str) -> Notes:
-    """Return a note about labels of the labelling page or of ``merge`` that are not used, if there are any."""
-    if table == "-":
-        return []
-    from mixkern.cli.journal import journal_path
-
-    path = journal_path(table, None)
-    if not path.is_file():
-        return []
-    return [f"The labels in {path.name} are not used. To learn from them: --labels {shlex.quote(str(path))}"]
 
 
 def _default_path(table: str) -> str:

@@ -1,20 +1,24 @@
 """Labels in a journal, as the commands read and write them: with the table that they belong to."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.output import Notes, free_name
-from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for, open_table, training_table
+from mixkern.cli.table import SOURCE, ModelTable, TrainingTable, cells_for, dialect_for, open_table, training_table
 from mixkern.encoding.cell import is_gap
 from mixkern.errors import OptionError, UnknownColumnError, hint
 from mixkern.imports import pa
-from mixkern.io import table_writer
+from mixkern.io import Block, table_writer
 from mixkern.io.writer import PACKED
 from mixkern.labelling import Journal, LabelSession, LabelTable
 from mixkern.labelling.journal import SUFFIX
 from mixkern.labelling.table import text_cells
+from mixkern.typing import Objects
 from mixkern.wording import nearest
 
 FILE_OPTIONS = ("delimiter", "decimal", "encoding", "gaps", "sheet")  # for the format of a file
@@ -51,6 +55,15 @@ def target_of(target: str | None, path: Path) -> str:
     return found
 
 
+def given_target(target: str | None, labels: Path | None) -> str:
+    """Return the column of labels: the one that is given, or that of a given journal."""
+    if target is not None:
+        return target
+    if labels is None:
+        raise click.UsageError("Missing option '--target', the column of labels, or '--labels', a journal of them.")
+    return target_of(target, labels)
+
+
 def table_to_label(path: str, notes: Notes, *, target: str, **reading: Any) -> TrainingTable:
     """Read a table whose column of labels may be missing; the name of a similar column is an error."""
     columns = open_table(path, {name: value for name, value in reading.items() if name in FILE_OPTIONS}, []).names
@@ -63,17 +76,35 @@ def table_to_label(path: str, notes: Notes, *, target: str, **reading: Any) -> T
     return replace(training_table(path, notes, target=None, **reading), target=target)
 
 
+def labelled_table(
+    path: str, notes: Notes, *, target: str | None, labels: Path | None, **reading: Any
+) -> TrainingTable:
+    """Read a table to learn from, with the labels of a journal if one is given."""
+    if labels is not None:
+        return with_labels(table_to_label(path, notes, target=target_of(target, labels), **reading), labels, notes)
+    if target is not None:
+        notes += unused_journal(path)
+    return training_table(path, notes, target=target, **reading)
+
+
+def unused_journal(table: str) -> Notes:
+    """Return a note about labels of the labelling page or of ``merge`` that are not used, if there are any."""
+    if table == "-":
+        return []
+    path = journal_path(table, None)
+    if not path.is_file():
+        return []
+    return [f"The labels in {path.name} are not used. To use them: --labels {shlex.quote(str(path))}"]
+
+
 def label_table(data: TrainingTable, classes: tuple[str, ...] = ()) -> LabelTable:
     """Return a table as labelling sessions take it."""
     assert data.target is not None  # of table_to_label
-    hidden = {data.target, data.source_column}
-    kept = [i for i, name in enumerate(data.file.names) if name not in hidden]
-    cells = data.block.cells.select(kept).rename_columns([data.file.names[i] for i in kept])
     labels = [None] * len(data.block) if data.y is None else data.y.to_pylist()
     return LabelTable(
         name=data.file.name,
         target=data.target,
-        cells=text_cells(cells),
+        cells=_row_cells(data, data.block),
         X=data.X,
         encoder=data.encoder,
         given=[None if is_gap(label) else str(label) for label in labels],
@@ -82,13 +113,57 @@ def label_table(data: TrainingTable, classes: tuple[str, ...] = ()) -> LabelTabl
     )
 
 
+def _row_cells(data: TrainingTable | ModelTable, block: Block) -> Any:
+    """Return the cells that identify rows, as texts: those of all columns but the labels and their sources."""
+    kept = [i for i, name in enumerate(data.file.names) if name not in (data.target, data.source_column)]
+    return text_cells(block.cells.select(kept).rename_columns([data.file.names[i] for i in kept]))
+
+
 def with_labels(data: TrainingTable, path: Path, notes: Notes) -> TrainingTable:
     """Return a table with the labels of a journal, and how each row was chosen."""
+    y, source = _journal_labels(label_table(data), path, notes)
+    return replace(data, y=pa.chunked_array([pa.array(y.tolist(), pa.string())]), source=source)
+
+
+def _journal_labels(table: LabelTable, path: Path, notes: Notes) -> tuple[Objects, Objects]:  # (n,), (n,)
+    """Return the labels of a table and of its journal, and how each row was chosen."""
     with Journal(path, create=False) as journal:
-        session = LabelSession(label_table(data), journal)
+        session = LabelSession(table, journal)
         notes += session.notes
-        y = pa.chunked_array([pa.array(session.y.tolist(), pa.string())])
-        return replace(data, y=y, source=session.sources())
+        return session.y, session.sources()
+
+
+def model_rows(data: ModelTable, path: str, labels: Path | None, notes: Notes) -> tuple[Any, Any, Any]:
+    """Return all rows of a model's table, their labels and how each was chosen, with those of a journal if given.
+
+    Parameters
+    ----------
+    data : ModelTable
+        The table.
+    path : str
+        File of the table, for a note about a journal beside it that is not used.
+    labels : Path or None
+        The journal.
+    notes : list of str
+        List to which remarks are added.
+    """
+    if labels is None:
+        notes += unused_journal(path)
+        return data.labelled()
+    block = data.whole()
+    X, y, source = data.labelled(block)
+    n = len(block)
+    table = LabelTable(
+        name=data.file.name,
+        target=data.target,
+        cells=_row_cells(data, block),
+        X=X,
+        encoder=None,
+        given=[None] * n if y is None else [None if is_gap(label) else str(label) for label in y.tolist()],
+        sources=[None] * n if source is None else source.tolist(),
+    )
+    y, source = _journal_labels(table, labels, notes)
+    return X, y, source
 
 
 def write_labelled(

@@ -11,17 +11,19 @@ from rich.text import Text
 from sklearn.base import clone
 
 from mixkern.advice.advice import LEAST_SHARE
+from mixkern.cli.journal import labelled_table
 from mixkern.cli.option import (
     column_options,
     device_option,
     json_option,
+    labels_option,
     reading_options,
     repeat_options,
     seed_option,
     target_option,
 )
 from mixkern.cli.output import Notes, class_counts, print_result, print_wide, spinner, text_table, warnings_as_notes
-from mixkern.cli.table import TrainingTable, label_counts, training_table
+from mixkern.cli.table import TrainingTable, label_counts
 from mixkern.density import Rows, component_table
 from mixkern.density.block import gap_patterns
 from mixkern.density.preprocessing import jitter
@@ -46,6 +48,7 @@ _MOMENTS = {Kind.DATE: "dates", Kind.DURATION: "durations"}
 @click.command("look")
 @click.argument("table")
 @target_option(required=False)
+@labels_option
 @column_options
 @reading_options
 @seed_option
@@ -62,7 +65,7 @@ def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
     """  # noqa: D301
     notes: Notes = []
     with warnings_as_notes(notes):
-        data = training_table(table, notes, **reading)
+        data = labelled_table(table, notes, **reading)
         with spinner(f"Learning the structure of {counted(len(data.X), 'row')}"):
             result = _result(data, *_structure(data, seed, notes))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)

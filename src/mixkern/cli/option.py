@@ -17,6 +17,7 @@ Command = Callable[..., Any]
 # Parameters that the next command needs as well when it reads the same table.
 TABLE_PARAMETERS = (
     "target",
+    "labels",
     "drop",
     "keep",
     "continuous",
@@ -31,8 +32,16 @@ TABLE_PARAMETERS = (
 )
 
 
-def repeat_options(names: Collection[str] = TABLE_PARAMETERS) -> str:
-    """Return the given options of the running command, to be typed again with the next one."""
+def repeat_options(names: Collection[str] = TABLE_PARAMETERS, *, journal: str = "--labels") -> str:
+    """Return the given options of the running command, to be typed again with the next one.
+
+    Parameters
+    ----------
+    names : collection of str
+        Parameters that are repeated if they are given.
+    journal : {"--labels", "--journal"}, default="--labels"
+        Option by which the next command takes a journal: ``label`` and ``merge`` write it, others only read it.
+    """
     context = click.get_current_context()
     words = []
     for option in context.command.params:
@@ -40,7 +49,8 @@ def repeat_options(names: Collection[str] = TABLE_PARAMETERS) -> str:
         if option.name in names and value:
             texts = [str(each) for each in (value if option.multiple else [value])]
             texts = [quoted_name(each) for each in texts] if option.callback is names_of else texts
-            words += [word for text in texts for word in (option.opts[0], text)]
+            spelled = journal if option.name == "labels" else option.opts[0]
+            words += [word for text in texts for word in (spelled, text)]
     return shlex.join(words)
 
 
@@ -188,6 +198,15 @@ def column_options(command: Command) -> Command:
 def target_option(*, required: bool) -> Callable[[Command], Command]:
     """Add the option for the column of labels."""
     return click.option("--target", required=required, help="Column of labels; rows with an empty cell are unlabelled.")
+
+
+def labels_option(command: Command) -> Command:
+    """Add the option for a journal of labels."""
+    return click.option(
+        "--labels",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Journal of mixkern label or merge: its labels are used as well.",
+    )(command)
 
 
 def json_option(command: Command) -> Command:

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from mixkern.cli.option import check_output, device_option, json_option, reading_options
+from mixkern.cli.journal import model_rows
+from mixkern.cli.option import check_output, device_option, json_option, labels_option, reading_options
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import add_file_notes, label_counts, model_table
 from mixkern.errors import MixkernError
@@ -19,6 +20,7 @@ PAGES, CARD = (".html", ".htm"), ".md"
 @click.command("report")
 @click.argument("model", type=click.Path())
 @click.argument("table")
+@labels_option
 @click.option(
     "-o",
     "--output",
@@ -31,9 +33,16 @@ PAGES, CARD = (".html", ".htm"), ".md"
 @device_option
 @json_option
 def report_command(
-    model: str, table: str, output: str | None, title: str | None, figures: bool, as_json: bool, **reading: Any
+    model: str,
+    table: str,
+    labels: Path | None,
+    output: str | None,
+    title: str | None,
+    figures: bool,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
-    """Write one HTML page about MODEL and TABLE, the labelled table that it was fitted on.
+    """Write one HTML page about MODEL and TABLE, the table that it was fitted on, with its labels.
 
     The page has a summary, the columns, the groups of similar rows, the estimated accuracy, the rows to label next,
     the settings and the versions. It is a single file that any browser shows.
@@ -45,17 +54,18 @@ def report_command(
     Examples:
       mixkern report churn.mixkern customers.csv -o churn.html
       mixkern report churn.mixkern customers.csv -o churn.md
+      mixkern report churn.mixkern customers.csv --labels customers.labels
     """  # noqa: D301
     path = Path(model).with_suffix(".html") if output is None else Path(output)
     if path.suffix.lower() not in (*PAGES, CARD):
         raise click.BadParameter(f"{path.name} does not end like a page or a card: use .html or .md.", param_hint="-o")
     is_card = path.suffix.lower() == CARD
-    check_output(path, model, table)
+    check_output(path, model, table, *([] if labels is None else [str(labels)]))
     notes: Notes = []
     file = read_model(model)
     with warnings_as_notes(notes):
         data = model_table(table, file, notes, **reading)
-        X, y, source = data.labelled()
+        X, y, source = model_rows(data, table, labels, notes)
         add_file_notes(data.file, notes)
         facts = {**file_facts(table=table, model_file=model), "Table": data.file.name, "Fitted": file.created}
         facts |= _changed_labels(label_counts(y), file.notes.get("classes"), notes)

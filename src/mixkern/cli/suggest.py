@@ -12,11 +12,13 @@ import click
 from mixkern.advice import LabelSource, estimated_accuracy, suggestion_table
 from mixkern.advice.source import AUDIT
 from mixkern.cli.formula import FormulaGuard
+from mixkern.cli.journal import given_target, labelled_table
 from mixkern.cli.option import (
     check_output,
     column_options,
     device_option,
     json_option,
+    labels_option,
     reading_options,
     repeat_options,
     seed_option,
@@ -24,10 +26,11 @@ from mixkern.cli.option import (
     writing_options,
 )
 from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
-from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for, training_table
+from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for
 from mixkern.encoding.cell import is_gap
 from mixkern.errors import LabelError, MixkernError, OptionError, hint
 from mixkern.estimators import MixtureSVC
+from mixkern.imports import pa
 from mixkern.io import table_file, table_writer
 from mixkern.wording import brief, counted, shortened
 
@@ -37,7 +40,8 @@ MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 
 @click.command("suggest")
 @click.argument("table")
-@target_option(required=True)
+@target_option(required=False)
+@labels_option
 @click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="Number of rows.")
 @click.option(
     "--audit",
@@ -58,7 +62,8 @@ MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 @json_option
 def suggest_command(
     table: str,
-    target: str,
+    target: str | None,
+    labels: Path | None,
     n: int,
     audit: float,
     output: str | None,
@@ -78,12 +83,14 @@ def suggest_command(
     Examples:
       mixkern suggest customers.csv --target churn -n 10
       mixkern suggest customers.csv --target churn -n 30 -o to_label.csv
+      mixkern suggest customers.csv --labels customers.labels
     """  # noqa: D301
+    target = given_target(target, labels)
     if output is not None:
         check_output(output, table)
     notes: Notes = []
     with _replaced(output, target, table), warnings_as_notes(notes):
-        data = training_table(table, notes, target=target, **reading)
+        data = labelled_table(table, notes, target=target, labels=labels, **reading)
         n_left = len(data.X) - sum(data.counts.values())
         if not n_left:
             raise LabelError(f"Every row has a label. Next: mixkern fit {shlex.quote(table)} {repeat_options()}")
@@ -113,7 +120,7 @@ def suggest_command(
         options += ["--source", column]
     step = f"mixkern fit {shlex.quote(table)} {' '.join(options)}"
     if output is not None:
-        step = f"mixkern merge {shlex.join([table, output])} {repeat_options()}"
+        step = f"mixkern merge {shlex.join([table, output])} {repeat_options(journal='--journal')}"
     print_result(result, notes, lambda: _show(result, step), as_json=as_json)
 
 
@@ -161,7 +168,10 @@ def _write(
     """Write suggested rows as they are in the file, without labels, with their numbers and sources; return notes."""
     positions = found["position"].to_pylist()
     cells = cells_for(output, data.file, data.block).take(positions)
-    cells = _filled(cells, data.file.names.index(data.target), [None] * len(positions))
+    if data.target in data.file.names:
+        cells = _filled(cells, data.file.names.index(data.target), [None] * len(positions))
+    else:  # its labels are in a journal
+        cells = cells.append_column(str(data.target), pa.nulls(len(positions), pa.string()))
     if data.source_column is None:
         cells = cells.add_column(0, column, found["source"])
     else:

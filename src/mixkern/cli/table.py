@@ -219,18 +219,34 @@ class ModelTable:
                 return pandas_frame(block.typed, block.start).loc[[position], list(self.columns)]
         raise TableError(f"{self.file.name} has {counted(n, 'row')}, and no row {position + 1}.")
 
-    def labelled(self) -> tuple[Any, Any, Any]:
-        """Return all rows, their labels, and how each was chosen; ``None`` for the last where there is no record."""
-        if self.target not in self.file.names:
+    @property
+    def has_labels(self) -> bool:
+        """Whether this table has the column of labels."""
+        return self.target in self.file.names
+
+    def whole(self) -> Block:
+        """Read all rows; labels and their sources are texts."""
+        texts = [name for name in (self.target, self.source_column) if name in self.file.names]
+        with byte_progress(f"Reading {self.file.name}") as on_progress:
+            return self.file.whole(text=texts, kinds=self.columns, on_progress=on_progress)
+
+    def labelled(self, block: Block | None = None) -> tuple[Any, Any, Any]:
+        """Return all rows, their labels, and how each was chosen.
+
+        Parameters
+        ----------
+        block : Block, default=None
+            All rows, if they were read before: their labels may then be elsewhere, and are ``None``. Without it, they
+            are read, and must have the column of labels. Sources are ``None`` where there is no record.
+        """
+        if block is None and not self.has_labels:
             raise UnknownColumnError(
                 f"{self.file.name} has no column {self.target!r}, which the labels were learned from."
-                f"{nearest(self.target, self.file.columns)} Give the table with the labels."
+                f"{nearest(self.target, self.file.columns)} Give the table with the labels, or their journal: --labels"
             )
-        with byte_progress(f"Reading {self.file.name}") as on_progress:
-            texts = (self.target,) if self.source_column is None else (self.target, self.source_column)
-            frame = pandas_frame(self.file.table(text=texts, kinds=self.columns, on_progress=on_progress))
+        frame = pandas_frame((self.whole() if block is None else block).typed)
         try:
-            y = label_column(frame[self.target], self.unlabelled, classes=self.classes)
+            y = label_column(frame[self.target], self.unlabelled, classes=self.classes) if self.has_labels else None
             source = None if self.source_column is None else label_sources(frame[self.source_column], len(frame))
             return frame[list(self.columns)], y, source
         except LabelError as error:  # its hint names options of other commands

@@ -1,8 +1,10 @@
 """What the events of a journal add up to: the label of each row, and what each person has done."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from mixkern.labelling.class_names import ClassNames
 from mixkern.labelling.journal import ANSWERS, Action, Event, Source
 
 INDIVIDUAL = (Source.SUGGESTED, Source.RANDOM, Source.CHOSEN, Source.SECOND)  # labels given to a row that was looked at
@@ -12,12 +14,15 @@ class Answers:
     """Labels, skipped rows and classes, after the events of a journal.
 
     The label of a row is the latest one of any person that was not undone. Events are added in the order of the
-    journal.
+    journal. Labels have the names that their classes have now: after a class was renamed, all its labels have the new
+    name, also those that come later with the former one, until that is the name of another class.
 
     Parameters
     ----------
     positions : mapping of str to int
         Position of each content key in the table. Events of other rows are kept apart, in ``unmatched``.
+    fixed : collection of str, default=()
+        Classes of the table, which stay when labels of the journal are renamed.
 
     Examples
     --------
@@ -32,44 +37,79 @@ class Answers:
     {0: 'yes'}
     """
 
-    def __init__(self, positions: Mapping[str, int]) -> None:
+    def __init__(self, positions: Mapping[str, int], fixed: Collection[str] = ()) -> None:
         self._positions, self._keys = positions, {position: key for key, position in positions.items()}
+        self._fixed = fixed
+        self._log: list[Event] = []  # all events, as they were recorded
+        self.last_id = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        """Forget what the events add up to."""
+        self.names = ClassNames(self._fixed)
         self._stacks: dict[str, dict[str, list[Event]]] = defaultdict(dict)  # by row and user, the latest last
         self._events: dict[str, dict[str, list[Event]]] = defaultdict(dict)  # by user and request, not undone
         self._latest: dict[int, Event] = {}  # label of each row
         self.answered: set[int] = set()  # rows that have a label, or were skipped or found unclear by someone
-        self.classes: list[str] = []  # in the order of their first label
         self.unmatched: dict[str, Event] = {}  # labels of rows that are not in the table, by content key
-        self.last_id = 0
-        self.version = 0  # changes with every event
+
+    @property
+    def version(self) -> int:
+        """A number that changes with every event."""
+        return len(self._log)
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of all classes, in the order in which they were added."""
+        return self.names.current
 
     def add(self, events: Iterable[Event]) -> None:
         """Take further events into account."""
-        for event in events:
-            self.last_id = max(self.last_id, event.id)
-            self.version += 1
-            if event.action == Action.UNDO:
-                self._undo(event)
+        new = list(events)
+        self._log += new
+        self.last_id = max((event.id for event in new), default=self.last_id)
+        if any(event.action == Action.RENAME or self._is_undone_rename(event) for event in new):
+            self._clear()  # labels of earlier events get other names
+            new = self._log
+        for event in self._with_present_names(new):
+            self._take(event)
+
+    def _is_undone_rename(self, event: Event) -> bool:
+        undone = self._events[event.user].get(event.undoes, []) if event.action == Action.UNDO else []
+        return any(each.action == Action.RENAME for each in undone)
+
+    def _with_present_names(self, events: Sequence[Event]) -> list[Event]:
+        """Return events with the names that their classes have after the last of them."""
+        names = self.names
+        undone = {(event.user, event.undoes) for event in events if event.action == Action.UNDO}
+        numbers: dict[int, int] = {}  # of the class, by place among the events
+        for at, event in enumerate(events):
+            if event.action == Action.LABEL:
+                numbers[at] = names.find(event.label)
             elif event.action == Action.CLASS:
-                self._add_class(event.label)
-            elif event.action in ANSWERS:
-                self._answer(event)
+                names.add(event.label)
+            elif event.action == Action.RENAME:
+                change = names.take_back if (event.user, event.request) in undone else names.rename
+                change(event.renames, event.label)
+        return [
+            replace(event, label=names.name(numbers[at])) if at in numbers else event for at, event in enumerate(events)
+        ]
 
-    def _add_class(self, name: str) -> None:
-        if name not in self.classes:
-            self.classes.append(name)
-
-    def _answer(self, event: Event) -> None:
-        if event.action == Action.LABEL:
-            self._add_class(event.label)
-        self._events[event.user].setdefault(event.request, []).append(event)
-        self._stacks[event.row_key].setdefault(event.user, []).append(event)
-        self._refresh(event.row_key)
+    def _take(self, event: Event) -> None:
+        """Take one event into account, whose label is the present name of a class."""
+        if event.action == Action.UNDO:
+            self._undo(event)
+        elif event.action in (*ANSWERS, Action.RENAME):
+            self._events[event.user].setdefault(event.request, []).append(event)
+        if event.action in ANSWERS:
+            self._stacks[event.row_key].setdefault(event.user, []).append(event)
+            self._refresh(event.row_key)
 
     def _undo(self, event: Event) -> None:
         for each in self._events[event.user].pop(event.undoes, []):  # none where it was undone before
-            self._stacks[each.row_key][each.user].remove(each)
-            self._refresh(each.row_key)
+            if each.action in ANSWERS:
+                self._stacks[each.row_key][each.user].remove(each)
+                self._refresh(each.row_key)
 
     def _refresh(self, key: str) -> None:
         """Find the latest label of a row."""
@@ -129,7 +169,8 @@ class Answers:
     def history(self, user: str) -> list[Event]:
         """Return the answers of a person that are not undone, the latest first."""
         requests = self._events.get(user, {})
-        return [event for request in reversed(requests) for event in requests[request]]
+        events = (event for request in reversed(requests) for event in requests[request])
+        return [event for event in events if event.action in ANSWERS]
 
     def users(self) -> dict[str, int]:
         """Return the number of rows that each person has labelled."""

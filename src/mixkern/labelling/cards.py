@@ -1,7 +1,8 @@
 """What the labelling page shows, as values for JSON: cards of rows, the state of the session, lists, the map."""
 
 import struct
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Cards:
             encoded = structure.rows_at(self.table, np.array([row]))
             card["component"] = self._component(structure, model, row, int(encoded.responsibilities[0].argmax()))
             if model is not None and model.structure is structure:
-                card["guess"] = self._guess(shares_of(model, encoded))
+                card["guess"] = self._guess(model, shares_of(model, encoded))
                 card["nearest"] = self._nearest(model, row, encoded)
         return card
 
@@ -98,12 +99,19 @@ class Cards:
         text: str | None = self.table.cells.column(at)[row].as_py()
         return "" if text is None else text[:LONGEST_WHOLE]
 
-    def _guess(self, found: Any) -> dict[str, Any] | None:
+    def _names(self, model: Model) -> list[str]:
+        """Return the present name of each code of a model; classes may have been renamed or merged since."""
+        return [self.session.class_name(name) for name in model.classes]
+
+    def _guess(self, model: Model, found: Any) -> dict[str, Any] | None:
         if found is None:
             return None
-        names = self.session.classes
-        shares = [{"label": names[code], "probability": float(share)} for code, share in zip(*found, strict=True)]
-        return {**shares[0], "others": shares[1:]}
+        names, shares = self._names(model), defaultdict[str, float](float)
+        for code, share in zip(*found, strict=True):
+            shares[names[code]] += float(share)
+        sorted_shares = sorted(shares.items(), key=lambda each: -each[1])
+        first, *others = [{"label": name, "probability": share} for name, share in sorted_shares]
+        return {**first, "others": others}
 
     def _nearest(self, model: Model, row: int, encoded: Any) -> list[dict[str, Any]]:
         """Return the labelled rows that are most similar to a row."""
@@ -111,14 +119,14 @@ class Cards:
         if not len(others):
             return []
         similarity = np.asarray(model.kernel(encoded, model.labelled[others]))[0]
-        found = []
+        names, found = self._names(model), []
         for i in np.argsort(-similarity, kind="stable")[:N_NEAREST]:
             other = int(model.positions[others[i]])
             found.append(
                 {
                     "row": other,
                     "number": other + 1,
-                    "label": self.session.classes[model.codes[others[i]]],
+                    "label": names[model.codes[others[i]]],
                     "similarity": float(similarity[i]),
                     "values": self._texts(other, self._differing(row, other)),
                 }
@@ -144,10 +152,9 @@ class Cards:
             n = round(n / len(structure.rows) * len(self.table))
         labels: dict[str, int] = {}
         if model is not None and model.structure is structure and len(model.positions):
-            component = model.labelled.responsibilities.argmax(axis=1)
+            component, names = model.labelled.responsibilities.argmax(axis=1), self._names(model)
             for code in model.codes[component == k].tolist():
-                name = self.session.classes[code]
-                labels[name] = labels.get(name, 0) + 1
+                labels[names[code]] = labels.get(names[code], 0) + 1
         offer = 0
         if len(labels) == 1 and sum(labels.values()) >= FEWEST_IN_COMPONENT:
             offer = len(self.session.typical_rows(row)) if structure.is_complete else 0
@@ -167,6 +174,7 @@ class Cards:
         counts = dict.fromkeys(session.classes, 0)
         for label in labels.values():
             counts[label] += 1
+        in_table = set(session.given.values())
         estimate = None if model is None else model.estimate
         agreement = session.agreement()
         is_ready = structure is not None and structure.is_complete
@@ -175,7 +183,8 @@ class Cards:
             "target": self.table.target,
             "rows": len(self.table),
             "user": user,
-            "classes": [{"name": name, "count": count} for name, count in counts.items()],
+            "classes": [{"name": name, "count": count, "in_table": name in in_table} for name, count in counts.items()],
+            "former_names": session.former_names,
             "counts": {
                 "labels": len(labels),
                 "skipped": answers.count(Action.SKIP),
@@ -248,10 +257,9 @@ class Cards:
     def doubts(self) -> list[dict[str, Any]]:
         """Return the labels that the others contradict."""
         model = self.session.learner.model
-        return [] if model is None else [self._doubt(each) for each in model.doubts]
+        return [] if model is None else [self._doubt(each, self._names(model)) for each in model.doubts]
 
-    def _doubt(self, doubt: Doubt) -> dict[str, Any]:
-        names = self.session.classes
+    def _doubt(self, doubt: Doubt, names: Sequence[str]) -> dict[str, Any]:
         likely = names[doubt.likely]
         return {
             "row": doubt.row,
@@ -319,7 +327,10 @@ class Cards:
         predicted = np.full(len(positions), UNKNOWN, dtype=np.uint8)
         confidence, version = np.zeros(len(positions), dtype=np.uint8), 0
         if model is not None and model.structure is structure and model.estimator is not None:
-            predicted, confidence, version = model.predicted, model.confidence, model.version
+            places = np.full(UNKNOWN + 1, UNKNOWN, dtype=np.uint8)  # present code of each code of the model
+            for code, name in enumerate(self._names(model)[:UNKNOWN]):
+                places[code] = codes.get(name, UNKNOWN)
+            predicted, confidence, version = places[model.predicted], model.confidence, model.version
         return version, predicted.tobytes() + confidence.tobytes() + given.tobytes()
 
 

@@ -1,4 +1,4 @@
-"""The journal of a labelling session: an SQLite file with every label, skip and undo, which are never changed."""
+"""The journal of a labelling session: an SQLite file of labels, skips, undos and renamed classes, never changed."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,8 @@ from typing import Any
 
 from mixkern.errors import JournalError, hint
 
-FORMAT = 1
+FORMAT = 2
+READ_FORMATS = ("1", "2")  # events of format 1 have no column renames
 MAGIC = "mixkern labels"
 WAIT_S = 30.0  # for another process that is writing
 SUFFIX = ".labels"
@@ -32,6 +33,7 @@ CREATE TABLE event (
     reason TEXT NOT NULL DEFAULT '',
     seconds REAL,
     undoes TEXT NOT NULL DEFAULT '',
+    renames TEXT NOT NULL DEFAULT '',
     UNIQUE (user, request, row_key)
 ) STRICT;
 CREATE TABLE estimate (
@@ -52,6 +54,7 @@ class Action(StrEnum):
     UNSURE = "unsure"  # the person cannot tell
     UNDO = "undo"  # of all events of an earlier request
     CLASS = "class"  # a new class, which has no label yet
+    RENAME = "rename"  # of a class: all its labels have another name from now on
 
 
 ANSWERS = (Action.LABEL, Action.SKIP, Action.UNSURE)
@@ -83,13 +86,15 @@ class Event:
     row_key, row : str and int
         The row: its content key, and its position when the event was recorded.
     label : str
-        The label, or the name of a new class.
+        The label, the name of a new class, or the new name of a class.
     source, reason : str
         How the row came to be labelled, and the sentence that was shown.
     seconds : float or None
         How long the person looked at it.
     undoes : str
         The request that is undone.
+    renames : str
+        The former name of a class that is renamed.
     at : str
         When it was recorded, UTC.
     id : int
@@ -106,12 +111,12 @@ class Event:
     reason: str = ""
     seconds: float | None = None
     undoes: str = ""
+    renames: str = ""
     at: str = ""
     id: int = 0
 
 
-_COLUMNS = [field.name for field in fields(Event)]
-_STORED = [name for name in _COLUMNS if name != "id"]
+_STORED = [field.name for field in fields(Event) if field.name != "id"]
 _INSERT = (
     f"INSERT INTO event ({', '.join(_STORED)}) VALUES ({', '.join('?' * len(_STORED))}) "  # noqa: S608
     "ON CONFLICT (user, request, row_key) DO NOTHING"
@@ -170,10 +175,10 @@ class Journal:
             kind = dict(run("SELECT name, value FROM meta")) if {"meta", "event", "estimate"} <= names else {}
             if kind.get("kind") != MAGIC:
                 raise JournalError(f"{self.path.name} is an SQLite file, but no journal of labels. Name another file.")
-            if kind.get("format") != str(FORMAT):
+            if kind.get("format") not in READ_FORMATS:
                 raise JournalError(
-                    f"{self.path.name} has format {kind.get('format')}, but this version of mixkern reads {FORMAT}. "
-                    "Install the version that has written it, or a later one."
+                    f"{self.path.name} has format {kind.get('format')}, but this version of mixkern reads formats "
+                    f"up to {FORMAT}. Install the version that has written it, or a later one."
                 )
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")  # what is recorded survives a loss of power, too
@@ -185,6 +190,13 @@ class Journal:
                     self._connection.executemany(
                         "INSERT INTO meta VALUES (?, ?)", [("kind", MAGIC), ("format", str(FORMAT))]
                     )
+
+    def _upgrade(self) -> None:
+        """Bring an older file to the present format; called when it is written, so that reading changes nothing."""
+        if self.meta()["format"] == str(FORMAT):
+            return
+        self._connection.execute("ALTER TABLE event ADD COLUMN renames TEXT NOT NULL DEFAULT ''")
+        self._connection.execute("UPDATE meta SET value = ? WHERE name = 'format'", (str(FORMAT),))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -205,27 +217,25 @@ class Journal:
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         rows = [[getattr(event, name) if name != "at" else event.at or at for name in _STORED] for event in events]
         with self._transaction():
+            self._upgrade()
             before = self._connection.total_changes
             self._connection.executemany(_INSERT, rows)
             return self._connection.total_changes - before
 
     def events(self, after: int = 0) -> list[Event]:
         """Return the events with larger numbers than ``after``, in their order."""
-        with self._lock:
-            rows = self._connection.execute(
-                f"SELECT {', '.join(_COLUMNS)} FROM event WHERE id > ? ORDER BY id",  # noqa: S608
-                (after,),
-            ).fetchall()
-        return [Event(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+        return self._found("SELECT * FROM event WHERE id > ? ORDER BY id", after)
 
     def of_request(self, user: str, request: str) -> list[Event]:
         """Return the events of one request of a person."""
+        return self._found("SELECT * FROM event WHERE user = ? AND request = ? ORDER BY id", user, request)
+
+    def _found(self, query: str, *values: Any) -> list[Event]:
+        """Return the events of a query; columns that an older file does not have keep their presets."""
         with self._lock:
-            rows = self._connection.execute(
-                f"SELECT {', '.join(_COLUMNS)} FROM event WHERE user = ? AND request = ? ORDER BY id",  # noqa: S608
-                (user, request),
-            ).fetchall()
-        return [Event(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+            cursor = self._connection.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            return [Event(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
 
     def meta(self) -> dict[str, str]:
         """Return facts about the session: target, table, columns of the content keys."""

@@ -135,6 +135,8 @@ class LabelState:
         How many suggestions to prepare.
     is_untested : ndarray of bool, default=None
         Whether a row was labelled with many others by one answer, so that its label is no evidence of the accuracy.
+    classes : tuple of str
+        Name of each code at this moment: classes can be renamed and merged later.
     """
 
     version: int
@@ -144,6 +146,7 @@ class LabelState:
     taken: Positions
     n_suggestions: int
     is_untested: Bools | None = None
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,8 @@ class Model:
         The estimated accuracy.
     doubts : tuple of Doubt
         Labels that stand out as mistaken.
+    classes : tuple of str
+        Name of each code, when the labels were read.
     """
 
     version: int
@@ -199,6 +204,7 @@ class Model:
     confidence: Any = field(default_factory=lambda: np.empty(0, np.uint8))
     estimate: AccuracyEstimate | None = None
     doubts: tuple[Doubt, ...] = ()
+    classes: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> Any:
@@ -338,7 +344,7 @@ class Learner:
         some = np.sort(subsample(np.arange(len(state.positions)), MOST_TRAINED, RandomState(self._seed)))
         positions, codes = state.positions[some], state.codes[some]
         labelled = structure.rows_at(self._table, positions) if len(positions) else structure.rows[:0]
-        model = Model(state.version, structure, positions, codes, labelled)
+        model = Model(state.version, structure, positions, codes, labelled, classes=state.classes)
         if len(np.unique(codes)) < 2:
             return model
         estimator = copy(structure.estimator)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def label_app(cards: Cards, access: Access) -> Any:
         Route("/api/doubts", api.doubts),
         Route("/api/disagreements", api.disagreements),
         Route("/api/classes", api.classes, methods=["POST"]),
+        Route("/api/rename", api.rename, methods=["POST"]),
         Route("/api/component", api.component, methods=["POST"]),
         Route("/api/map", api.map),
         Route("/api/predictions", api.predictions),
@@ -195,7 +197,7 @@ class _Api:
         return await self._json(work)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the latest answers of a person."""
+        """Undo the latest step of a person."""
         user = self._user(request)
         body = await self._posted(request, id=str)
 
@@ -210,6 +212,7 @@ class _Api:
                 "number": row + 1,
                 "action": first.action,
                 "label": first.label,
+                "renames": first.renames,
                 "rows": len(events),
             }
             card = self._cards.card(user, row, first.source, first.reason) if row >= 0 and len(events) == 1 else None
@@ -238,7 +241,19 @@ class _Api:
         user = self._user(request)
         body = await self._posted(request, name=str)
         await run_in_threadpool(self._session.add_class, user, body["name"])
-        return JSONResponse({"classes": (await run_in_threadpool(self._cards.state, user))["classes"]})
+        return await self._classes(user)
+
+    async def _classes(self, user: str) -> Response:
+        state = await run_in_threadpool(self._cards.state, user)
+        return JSONResponse({name: state[name] for name in ("classes", "former_names")})
+
+    async def rename(self, request: Request) -> Response:
+        """Rename a class."""
+        user = self._user(request)
+        body = await self._posted(request, id=str, name=str, label=str, merges=bool)
+        rename = partial(self._session.rename_class, merges=body["merges"])
+        await run_in_threadpool(rename, user, body["name"], body["label"], body["id"])
+        return await self._classes(user)
 
     async def component(self, request: Request) -> Response:
         """Label the typical rows of a component."""

@@ -21,7 +21,7 @@ from mixkern.labelling.journal import ANSWERS, Action, EstimatePoint, Event, Jou
 from mixkern.labelling.learner import LabelState, Learner, Model
 from mixkern.labelling.table import LabelTable, unmatched_note
 from mixkern.typing import Objects
-from mixkern.wording import shown
+from mixkern.wording import counted, shown
 
 LEASE_S = 600.0  # for which a row is reserved for the person who has its card
 OVERLAP = 0.1  # share of a person's rows that another one has labelled before
@@ -103,8 +103,8 @@ class LabelSession:
         self._random = np.random.default_rng(seed)
         self._reserved: dict[int, Reservation] = {}
         self._n_cards: dict[str, int] = {}  # given to each person
-        self.answers = Answers(table.positions)
         self.given = {row: label for row, label in enumerate(table.given) if label is not None}
+        self.answers = Answers(table.positions, set(self.given.values()))
         for name in table.first_classes():
             self.answers.add([Event(user="", action=Action.CLASS, request="", label=name)])
         self.notes = self._opened()
@@ -145,7 +145,16 @@ class LabelSession:
     @property
     def classes(self) -> list[str]:
         """All classes, in the order of their keys on the page."""
-        return list(self.answers.classes)
+        return self.answers.classes
+
+    @property
+    def former_names(self) -> dict[str, str]:
+        """Names that classes had before they were renamed, each with the present one."""
+        return self.answers.names.former()
+
+    def class_name(self, name: str) -> str:
+        """Return the name that a class has now."""
+        return self.answers.names.of(name)
 
     @property
     def labels(self) -> dict[int, str]:
@@ -178,7 +187,8 @@ class LabelSession:
         with self.lock:
             labels = self.labels
             positions = np.array(sorted(labels), dtype=np.intp)
-            at = {name: code for code, name in enumerate(self.answers.classes)}
+            classes = tuple(self.classes)
+            at = {name: code for code, name in enumerate(classes)}
             sources = self.sources()[positions]
             n_users = len({each.user for each in self._reserved.values()})
             return LabelState(
@@ -189,6 +199,7 @@ class LabelSession:
                 is_untested=np.asarray(sources == LabelSource.COMPONENT, dtype=bool),
                 taken=np.array([*self.answers.answered, *self._reserved], dtype=np.intp),
                 n_suggestions=QUEUE + QUEUE_PER_USER * max(1, n_users),
+                classes=classes,
             )
 
     def _keep_estimate(self, model: Model) -> None:
@@ -253,7 +264,7 @@ class LabelSession:
             raise OptionError(f"There is no row {shown(row)}: rows are counted from 0 to {len(self.table) - 1}.")
 
     def undo(self, user: str, request: str) -> list[Event]:
-        """Undo the latest answers of a person that are not undone; return them."""
+        """Undo the latest step of a person that is not undone, answers or a new name of a class; return its events."""
         name, request = checked_user(user), checked_request(request)
         with self.lock:
             before = self.journal.of_request(name, request)
@@ -279,8 +290,46 @@ class LabelSession:
         label = checked_label(name)
         with self.lock:
             if label not in self.answers.classes:
-                request = f"class {label}"
+                request = f"class {label} {self.answers.last_id}"  # a name may be added again after it was changed
                 self.record([Event(user=checked_user(user), action=Action.CLASS, request=request, label=label)])
+
+    def rename_class(self, user: str, old: str, new: str, request: str, *, merges: bool = False) -> None:
+        """Give a class another name: all its labels have it from now on, in the page, ``y`` and exports.
+
+        Parameters
+        ----------
+        user : str
+            The person; :meth:`undo` takes it back.
+        old, new : str
+            The names. Another class with the new name and this one become one.
+        request : str
+            Made by the page: what is sent twice is recorded once.
+        merges : bool, default=False
+            Whether the new name may be that of another class.
+        """
+        name, request, label = checked_user(user), checked_request(request), checked_label(new)
+        with self.lock:
+            if self.journal.of_request(name, request):  # the page has sent it again
+                return
+            self.read_journal()
+            self._check_rename(old, label, merges=merges)
+            self.record([Event(user=name, action=Action.RENAME, request=request, label=label, renames=old)])
+        self.learner.notify()
+
+    def _check_rename(self, old: str, new: str, *, merges: bool) -> None:
+        if old not in self.classes:
+            raise OptionError(f"There is no class {shown(old)}. Another person may have renamed it.")
+        n_given = sum(label == old for label in self.given.values())
+        if n_given:
+            rows = counted(n_given, "row")
+            raise OptionError(
+                f"The table has the class {shown(old)} in {rows}, and the table is never written. Replace it in column "
+                f"{self.table.target!r} of the table and start again. Labels of the journal can then be renamed here."
+            )
+        if new == old:
+            raise OptionError(f"The class has the name {shown(old)} already.")
+        if new in self.classes and not merges:
+            raise OptionError(f"There is a class {shown(new)} already. Confirm that the two become one.")
 
     def label_component(self, user: str, row: int, label: str, request: str) -> int:
         """Label the most typical rows of a row's component that have no label; return how many."""

@@ -64,7 +64,7 @@ def typed_events(
             source=_source(cells.get(source_column or ""), at),
         )
         for row, at in filled
-        if known.get(row) != labels[at]
+        if known.get(row) != session.class_name(str(labels[at]))
     ]
 
 

@@ -29,7 +29,7 @@ export class Again {
   async update(state) {
     const n = state.n_doubts + state.n_disagreements;
     byId('again-count').textContent = n ? count(n) : '';
-    const key = `${state.model}/${state.n_doubts}/${state.n_disagreements}/${state.classes.length}`;
+    const key = `${state.model}/${state.n_doubts}/${state.n_disagreements}/${state.classes.map(({ name }) => name).join('/')}`;
     if (key === this.drawn) return;
     this.drawn = key;
     this.classes = state.classes.map(({ name }) => name);

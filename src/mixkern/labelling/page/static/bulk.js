@@ -1,7 +1,7 @@
 // One label for many rows, always after a confirmation.
 
 import { randomId } from './api.js';
-import { chooseClass, confirm } from './dialog.js';
+import { confirm } from './dialog.js';
 import { cell, counted } from './dom.js';
 
 /** Label the most typical rows of a card's component with the class that the server offers. */
@@ -19,12 +19,17 @@ export async function labelComponent(card, labelling) {
   labelling.drop((other) => other.component?.number === number);
 }
 
-/** Label rows with a class that the person chooses; returns whether one was chosen. */
-export async function labelRows(rows, names, labelling) {
+/** Label rows selected on the map with a class; returns whether the person has confirmed it. */
+export async function labelRows(rows, label, labelling) {
   const n = counted(rows.length, 'row');
-  const note = names.length ? 'The rows get this label without being looked at one by one.' : 'Add a class first.';
-  const label = await chooseClass({ title: `Label ${n} with one class`, note, names, yes: `Label ${n} as` });
-  if (label === null) return false;
+  const isConfirmed = await confirm({
+    title: [`Label ${n} as `, cell(label), '?'],
+    body: [
+      'These are the rows selected on the map. They get this label without being looked at one by one. Undo takes all of them back in one step.',
+    ],
+    yes: [`Label ${n}`],
+  });
+  if (!isConfirmed) return false;
   const source = 'chosen';
   labelling.send(rows.map((row) => ({ card: { row, number: row + 1, source }, action: 'label', label, seconds: 0 })));
   labelling.drop((card) => rows.includes(card.row));

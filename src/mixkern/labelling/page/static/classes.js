@@ -4,7 +4,14 @@ import { post } from './api.js';
 import { marker } from './colour.js';
 import { byId, cell, count, el, say } from './dom.js';
 
-/** The classes as buttons. `onChoose(name)` labels, `onClasses(list)` receives the list after an addition. */
+/** Return the button of the i-th class with its key and marker. */
+export function classButton(name, i, onclick, ...more) {
+  const key = i < 9 ? el('kbd', {}, String(i + 1)) : el('kbd', { class: 'none' });
+  const keys = i < 9 ? { 'aria-keyshortcuts': String(i + 1) } : {};
+  return el('button', { type: 'button', 'data-class': name, ...keys, onclick }, key, marker(i), cell(name), ...more);
+}
+
+/** The classes as buttons. `onChoose(name)` labels, `onClasses(answer)` receives the classes after an addition. */
 export class Classes {
   constructor(onChoose, onClasses) {
     this.onChoose = onChoose;
@@ -28,24 +35,26 @@ export class Classes {
     this.isKnown = true;
     this.names = list.map(({ name }) => name);
     list.forEach(({ name, count: n }, i) => {
-      const button = box.children[i] ?? box.appendChild(this.button(name, i));
+      let button = box.children[i] ?? box.appendChild(this.button(name, i));
+      if (button.dataset.class !== name) button = this.replace(button, name, i); // it was renamed
       button.querySelector('.count').textContent = count(n);
     });
+    while (box.children.length > list.length) box.lastChild.remove();
     if (isFirst) this.openInput('Add the first class, for example yes. Every class gets a key.');
   }
 
   /** Return the button of the i-th class. */
   button(name, i) {
-    const key = i < 9 ? el('kbd', {}, String(i + 1)) : el('kbd', { class: 'none' });
-    const keys = i < 9 ? { 'aria-keyshortcuts': String(i + 1) } : {};
-    return el(
-      'button',
-      { type: 'button', 'data-class': name, ...keys, onclick: () => this.onChoose(name) },
-      key,
-      marker(i),
-      cell(name),
-      el('span', { class: 'count' }, '0'),
-    );
+    return classButton(name, i, () => this.onChoose(name), el('span', { class: 'count' }, '0'));
+  }
+
+  /** Put a new button in place of one whose class has another name now; returns it. */
+  replace(button, name, i) {
+    const next = this.button(name, i);
+    const hasFocus = button === document.activeElement;
+    button.replaceWith(next);
+    if (hasFocus) next.focus({ preventScroll: true });
+    return next;
   }
 
   /** Mark the class that the row already has. */
@@ -84,9 +93,9 @@ export class Classes {
     const name = byId('new-class-name').value.trim();
     if (!name) return;
     try {
-      const { classes } = await post('/api/classes', { name });
+      const answer = await post('/api/classes', { name });
       this.closeInput('answer');
-      this.onClasses(classes);
+      this.onClasses(answer);
       const i = this.names.indexOf(name);
       say(i >= 0 && i < 9 ? `Class ${name} has the key ${i + 1}.` : `Class ${name} is added.`);
     } catch (error) {

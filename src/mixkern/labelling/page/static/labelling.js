@@ -47,11 +47,15 @@ export class Labelling extends EventTarget {
     return this.opened ?? this.held[0] ?? null;
   }
 
+  /** The cards that this page has. */
+  get cards() {
+    return [...this.held, ...(this.opened ? [this.opened] : []), ...this.others()];
+  }
+
   /** Rows whose cards this page has, or whose answers the server may not have yet: it must not send them again. */
   get rows() {
     const unsent = this.queue.changes.flatMap((change) => change.body.answers ?? []);
-    const cards = [...this.held, ...(this.opened ? [this.opened] : []), ...this.others()];
-    return [...[...cards, ...unsent].map(({ row }) => row), ...this.meanwhile];
+    return [...[...this.cards, ...unsent].map(({ row }) => row), ...this.meanwhile];
   }
 
   /** Whether the next request should bring another suggestion. */

@@ -2,7 +2,7 @@
 
 import { Again } from './again.js';
 import { labelComponent, labelRows } from './bulk.js';
-import { drawCard, drawNearest, drawNoCard } from './card.js';
+import { drawCard, drawNearest, drawNoCard, renameOn } from './card.js';
 import { Classes } from './classes.js';
 import { Curve } from './curve.js';
 import { byId, count, counted } from './dom.js';
@@ -13,6 +13,7 @@ import { RowMap } from './map.js';
 import { Outcome } from './outcome.js';
 import { drawEstimate, drawProgress, drawSaved, drawStage } from './progress.js';
 import { Queue } from './queue.js';
+import { Rename } from './rename.js';
 import { Switch } from './settings.js';
 import { State } from './state.js';
 import { TableView } from './table.js';
@@ -29,8 +30,9 @@ const curve = new Curve();
 const showsGuess = new Switch('guess', false);
 const history = new History(open, () => labelling.close());
 const again = new Again(openFresh);
-const map = new RowMap(openFresh, labelSelection);
+const map = new RowMap(openFresh);
 const classes = new Classes((name) => answer('label', name), updateClasses);
+const rename = new Rename(renamed);
 const lines = new TableView(
   (answers) => labelling.send(answers),
   () => labelling.rows,
@@ -45,6 +47,7 @@ function isTable() {
 /** Open the card of a row; errors are shown as sentences. */
 async function open(row) {
   setTable(false);
+  map.selection.clear();
   try {
     await labelling.open(row);
   } catch (error) {
@@ -59,11 +62,38 @@ function openFresh(row) {
   return open(row);
 }
 
-/** Answer the current row. */
+/** Answer the current row, or the selected rows while a selection is open. */
 function answer(action, label = null) {
+  if (map.selection.isOpen) return answerSelection(action, label);
   if (label !== null) classes.flash(label);
-  if (isTable()) lines.answer(action, label);
-  else labelling.answer(action, label);
+  return isTable() ? lines.answer(action, label) : labelling.answer(action, label);
+}
+
+/** Label the selected rows; other answers are for single rows. */
+async function answerSelection(action, label) {
+  const { rows, text } = map.selection;
+  if (action !== 'label') return outcome.sentence('Rows are selected on the map: choose a class for them, or press Esc.');
+  if (!rows.length) return outcome.sentence(`${text} Press Esc to clear the selection.`);
+  if (await labelRows(rows, label, labelling)) map.selection.clear();
+  return null;
+}
+
+/** Show which rows the answers are for. */
+function drawTarget() {
+  const { isOpen, rows } = map.selection;
+  const n = counted(rows.length, 'selected row');
+  const row = labelling.card ? `row ${count(labelling.card.number)}` : 'the next row';
+  document.body.classList.toggle('has-selection', isOpen);
+  byId('card-view').inert = isOpen;
+  byId('target').hidden = !isOpen;
+  byId('target').textContent = isOpen ? `Classes and their keys label the ${n}, not ${row}.` : '';
+  for (const id of ['skip', 'unsure']) byId(id).disabled = isOpen || (!labelling.card && !isTable());
+}
+
+/** Undo the last step of this user; the card of an undone row is shown. */
+function undo() {
+  map.selection.clear();
+  labelling.undo();
 }
 
 /** Draw the current card. */
@@ -72,7 +102,7 @@ function drawCurrent() {
   if (!labelling.opened) history.leave();
   map.setCurrent(card?.row ?? -1);
   classes.mark(card?.own_label ?? null);
-  for (const id of ['skip', 'unsure']) byId(id).disabled = !card && !isTable();
+  drawTarget();
   if (!card)
     return drawNoCard(
       labelling.message ||
@@ -88,16 +118,24 @@ function drawCurrent() {
 }
 
 /** Bring the classes up to date; cards show them with their markers. */
-function updateClasses(list) {
-  const isLonger = list.length !== classes.names.length;
+function updateClasses({ classes: list, former_names: former }) {
+  const before = classes.names;
   classes.update(list);
+  rename.update(list);
+  map.selection.setClasses(classes.names);
   for (const part of [history, lines]) part.classes = classes.names;
-  if (isLonger && labelling.card) drawCurrent();
+  if (before.join('\n') === classes.names.join('\n')) return;
+  for (const card of labelling.cards) renameOn(card, former);
+  lines.rename(former);
+  if (before.length) history.refresh();
+  if (labelling.card) drawCurrent();
 }
 
-/** Label rows selected on the map. */
-async function labelSelection(rows) {
-  if (await labelRows(rows, classes.names, labelling)) map.selection.take([]);
+/** A class has another name. */
+function renamed(answer, old, name) {
+  updateClasses(answer);
+  outcome.sentence(`Class ${old} is now ${name}, with all its labels.`);
+  state.refresh();
 }
 
 /** Show the model's guess always, or only after the answer. */
@@ -110,6 +148,7 @@ function setGuess(isOn) {
 /** Change between the card and the table view. */
 function setTable(isOn) {
   if (isOn === isTable()) return;
+  map.selection.clear();
   document.body.dataset.view = isOn ? 'table' : 'card';
   byId('table-view').hidden = !isOn;
   byId('card-view').hidden = isOn;
@@ -127,10 +166,15 @@ function sent({ detail: { change, answer: result } }) {
   else if (change.path === '/api/component')
     outcome.sentence(`Saved: ${counted(result.labelled, 'row')} labelled as ${change.body.label}.`);
   else outcome.saved(change, isTable() ? null : labelling.card);
-  if (result.undone && isTable() && lines.undone(result.undone.row)) labelling.close();
-  else if (result.undone) setTable(false);
+  if (result.undone && result.undone.action !== 'rename') showUndone(result.undone.row);
   history.refresh();
   state.refresh();
+}
+
+/** Show a row whose answer was undone, in the table view if it is there. */
+function showUndone(row) {
+  if (isTable() && lines.undone(row)) labelling.close();
+  else setTable(false);
 }
 
 /** Show what the server has not accepted. */
@@ -146,7 +190,7 @@ function rejected({ detail: { change, error } }) {
 
 /** Draw a new state. */
 function update() {
-  updateClasses(state.now.classes);
+  updateClasses(state.now);
   drawStage(state.now);
   drawEstimate(state.now);
   drawProgress(state.now);
@@ -181,11 +225,12 @@ function keys() {
   const choose = (key) => (classes.names[key - 1] === undefined ? false : answer('label', classes.names[key - 1]));
   const one = (key, text, run, more = {}) => ({ keys: [key.toLowerCase()], shown: [key], text, run, ...more });
   return [
-    { keys: digits, shown: ['1', '–', '9'], text: 'Label the row', run: choose },
+    { keys: digits, shown: ['1', '–', '9'], text: 'Label the row, or the rows selected on the map', run: choose },
     one('N', 'New class', () => classes.openInput()),
+    one('R', 'Rename a class', () => rename.open()),
     one('S', 'Skip the row', () => answer('skip')),
     one('U', 'Cannot tell', () => answer('unsure')),
-    one('Z', 'Undo the last answer; again for more', () => labelling.undo()),
+    one('Z', 'Undo the last step; again for more', undo),
     {
       keys: ['ArrowLeft', 'ArrowRight'],
       shown: ['←', '→'],
@@ -214,8 +259,11 @@ function keys() {
     {
       keys: ['Escape'],
       shown: ['Esc'],
-      text: 'Back to the suggestion',
-      run: () => (labelling.opened ? labelling.close() : false),
+      text: 'Clear the selection, or back to the suggestion',
+      run: () => {
+        if (map.selection.isOpen) return map.selection.clear();
+        return labelling.opened ? labelling.close() : false;
+      },
     },
   ];
 }
@@ -226,13 +274,15 @@ async function start() {
   tabs(document.querySelector('[role=tablist]'));
   byId('skip').addEventListener('click', () => answer('skip'));
   byId('unsure').addEventListener('click', () => answer('unsure'));
-  byId('undo').addEventListener('click', () => labelling.undo());
+  byId('undo').addEventListener('click', undo);
   byId('back').addEventListener('click', () => history.back());
   byId('forward').addEventListener('click', () => history.forward());
   byId('guess-switch').addEventListener('click', () => setGuess());
   byId('table-switch').addEventListener('click', () => setTable(!isTable()));
   setGuess(showsGuess.isOn);
   labelling.addEventListener('card', drawCurrent);
+  map.selection.addEventListener('change', drawTarget);
+  map.selection.addEventListener('choose', ({ detail }) => answer('label', detail));
   labelling.addEventListener('answered', ({ detail }) => outcome.answered(detail));
   queue.addEventListener('change', () => drawSaved(queue));
   queue.addEventListener('sent', sent);

@@ -12,9 +12,9 @@ import { View } from './view.js';
 
 const HELP = 'Colour: predicted class; stronger: more certain. Outlined: labelled. Ring: this row.';
 
-/** The map. `onOpen(row)` opens a card, `onSelect(rows)` labels a selection. */
+/** The map. `onOpen(row)` opens a card. */
 export class RowMap {
-  constructor(onOpen, onSelect) {
+  constructor(onOpen) {
     this.onOpen = onOpen;
     this.view = new View();
     this.pace = new Pace(() => this.redraw(true));
@@ -35,7 +35,7 @@ export class RowMap {
       model: 0,
       classes: [],
     });
-    this.selection = new Selection(this, onSelect);
+    this.selection = new Selection(this);
     listen(this.box, this);
     new ResizeObserver(() => this.resize()).observe(this.box);
     onScheme(() => this.resize());

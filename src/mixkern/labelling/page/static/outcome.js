@@ -57,6 +57,7 @@ export class Outcome {
   /** The server has undone an answer, or there was none. */
   undone(undone) {
     if (!undone) return this.sentence('Nothing to undo.');
+    if (undone.action === 'rename') return this.sentence(`Undone: the renaming of ${undone.renames} to ${undone.label}.`);
     const rows = undone.rows > 1 ? `${counted(undone.rows, 'row')} are` : `Row ${count(undone.number)} is`;
     this.draw('saved', `Undone: ${rows} no longer saved `, words(undone), '.');
     return say(byId('last').textContent);

@@ -1,15 +1,18 @@
-// Rows selected on the map by an outline, to get one label together.
+// Rows selected on the map by an outline, to get one label together. While it is open, answers are for the selection.
 
+import { classButton } from './classes.js';
 import { byId, count, counted, el } from './dom.js';
 
 const MOST = 200; // rows that the server takes at once
 
-/** The selection on a map. `onSelect(rows)` labels the selected rows. */
-export class Selection {
-  constructor(map, onSelect) {
+/** The selection on a map. Events: "change" after rows are selected or no longer selected, "choose" of a class. */
+export class Selection extends EventTarget {
+  constructor(map) {
+    super();
     this.map = map;
-    this.onSelect = onSelect;
-    this.points = [];
+    this.points = []; // those that can be labelled
+    this.text = ''; // what is selected; empty where nothing is
+    this.classes = [];
     this.outline = []; // in pixels, while it is drawn
     this.isOn = false; // whether dragging draws an outline instead of moving the map
     byId('map-lasso').addEventListener('click', () => this.set(!this.isOn));
@@ -58,38 +61,63 @@ export class Selection {
         [0, height],
       ]),
     );
-    byId('map-selection').querySelector('button')?.focus();
+    const box = byId('map-selection');
+    (box.querySelector('[data-class]') ?? box.querySelector('button'))?.focus();
   }
 
-  /** Offer to label those of the points whose rows have no label yet. */
+  /** Whether there is a selection, also one that is too large to be labelled. */
+  get isOpen() {
+    return this.text !== '';
+  }
+
+  /** The selected rows. */
+  get rows() {
+    return this.points.map((i) => this.map.rows[i]);
+  }
+
+  /** Select nothing. */
+  clear() {
+    if (this.isOpen) this.take([]);
+  }
+
+  /** Select those of the points whose rows have no label yet. */
   take(points) {
-    const box = byId('map-selection');
     const free = points.filter((i) => this.map.given[i] === 255);
     const isTooMany = free.length > MOST;
     this.points = isTooMany ? [] : free;
     const labelled = points.length - free.length;
     const rest = labelled ? ` ${counted(labelled, 'labelled row')} left out.` : '';
-    const text = isTooMany
-      ? `${count(free.length)} rows are inside; at most ${MOST} can be labelled at once.`
-      : `${counted(free.length, 'row')} selected.${rest}`;
-    const label = () =>
-      el(
-        'button',
-        {
-          type: 'button',
-          class: 'strong',
-          id: 'label-selection',
-          onclick: () => this.onSelect(this.points.map((i) => this.map.rows[i])),
-        },
-        'Label them …',
-      );
-    const cancel = () =>
-      el('button', { type: 'button', id: 'cancel-selection', onclick: () => this.take([]) }, 'Cancel');
-    if (box.contains(document.activeElement)) this.map.box.focus();
-    box.hidden = points.length === 0;
-    box.replaceChildren(
-      ...(points.length ? [el('span', { role: 'status' }, text), this.points.length ? label() : '', cancel()] : []),
-    );
+    if (!points.length) this.text = '';
+    else if (isTooMany) this.text = `${count(free.length)} rows are inside; at most ${MOST} can be labelled at once.`;
+    else this.text = `${counted(free.length, 'row')} selected.${rest}`;
+    this.draw();
     this.map.redraw();
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** Bring the names of the classes up to date. */
+  setClasses(names) {
+    if (names.join('\n') === this.classes.join('\n')) return;
+    this.classes = names;
+    this.draw();
+  }
+
+  /** Draw what is selected, and what each key does with it. */
+  draw() {
+    const box = byId('map-selection');
+    const hint = this.classes.length ? 'Label all of them as:' : 'Add a class to label them.';
+    const choose = (name) => this.dispatchEvent(new CustomEvent('choose', { detail: name }));
+    const buttons = this.classes.map((name, i) => classButton(name, i, () => choose(name)));
+    const clear = { type: 'button', id: 'clear-selection', onclick: () => this.clear() };
+    if (box.contains(document.activeElement)) this.map.box.focus();
+    box.hidden = !this.isOpen;
+    if (!this.isOpen) return box.replaceChildren();
+    return box.replaceChildren(
+      el('p', { role: 'status' }, el('b', {}, this.text), this.points.length ? ` ${hint}` : ''),
+      el('button', clear, el('kbd', {}, 'Esc'), 'Clear'),
+      this.points.length
+        ? el('div', { class: 'choices', role: 'group', 'aria-label': 'Label the selection' }, buttons)
+        : '',
+    );
   }
 }

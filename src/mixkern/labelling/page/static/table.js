@@ -164,6 +164,14 @@ export class TableView {
     return true;
   }
 
+  /** Show the present names of classes that were renamed. */
+  rename(former) {
+    for (const [row, answer] of this.answers) {
+      if (Object.hasOwn(former, answer.label ?? '')) answer.label = former[answer.label];
+      this.drawAnswer(row);
+    }
+  }
+
   /** Draw the answer of a row. */
   drawAnswer(row) {
     const box = byId('table-view').querySelector(`tr[data-row="${row}"] .answer`);
