@@ -3,8 +3,9 @@
 import datetime as dt
 import json
 import struct
+import sys
 from collections import defaultdict
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
@@ -291,6 +292,42 @@ def test_cards_and_map_have_the_new_names_before_the_model_is_updated(trained, t
     assert set(_labels_on(found)) == {names[1]}
     assert found["guess"]["probability"] == pytest.approx(1.0)
     assert set(cards.prediction_bytes()[1][:n]) == {0}
+
+
+def test_cards_and_map_while_classes_are_renamed(trained, monkeypatch):
+    cards = trained()
+    session, names, found, errors = cards.session, cards.session.classes, [], []
+    known = {f"{name}{end}" for name in names for end in ("", "!")}
+    before = cards.prediction_bytes()
+    is_over = Event()
+
+    def look():
+        try:
+            while not is_over.is_set():
+                found.append(cards.prediction_bytes() == before)
+                found.append(set(session.former_names.values()) <= set(session.class_names(known)) <= known)
+                found.append(set(cards._names(session.learner.model)) <= known and len(session.classes) == len(names))
+                found.append(set(_labels_on(cards.card("anna", 60))) <= known)
+        except BaseException as error:
+            errors.append(error)
+            raise
+
+    monkeypatch.setattr(session.learner, "notify", lambda: None)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread = Thread(target=look)
+        thread.start()
+        for turn in range(40):
+            old, new = (names[0], f"{names[0]}!") if turn % 2 == 0 else (f"{names[0]}!", names[0])
+            session.rename_class("ben", old, new, str(turn))
+        is_over.set()
+        thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+    assert len(found) > 4
+    assert all(found)
 
 
 def _labels_on(card):

@@ -511,6 +511,31 @@ def test_a_class_is_renamed_by_keys(customers, visit, scheme):
     assert findings(page) == []
 
 
+def test_a_late_answer_does_not_bring_a_former_name_back(customers, visit):
+    page = visit(customers.addresses["anna"])
+    add_class(page, "yse")
+    key, held = key_of(page, "yse"), []
+    page.route("**/api/state", lambda route: held.append((route, route.fetch())))
+
+    def wait_for_request():
+        for _ in range(int(20 * WAIT_S)):
+            if held:
+                return held.pop()
+            page.wait_for_timeout(50)
+        pytest.fail("The page does not ask for the state")
+
+    route, former = wait_for_request()
+    assert '"yse"' in former.text()
+    rename(page, "yes")
+    outcome(page, "Class yse is now yes, with all its labels.")
+    route.fulfill(response=former)
+    route, now = wait_for_request()  # the former answer was read
+    assert key_of(page, "yes") == key
+    route.fulfill(response=now)
+    page.unroute("**/api/state")
+    expect(page.locator("#classes [data-class=yse]")).to_have_count(0)
+
+
 def test_renaming_to_another_class_merges_after_a_question(customers, visit):
     page = visit(customers.addresses["anna"])
     for name in ("yse", "yes"):

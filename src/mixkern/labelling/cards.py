@@ -101,7 +101,7 @@ class Cards:
 
     def _names(self, model: Model) -> list[str]:
         """Return the present name of each code of a model; classes may have been renamed or merged since."""
-        return [self.session.class_name(name) for name in model.classes]
+        return self.session.class_names(model.classes)
 
     def _guess(self, model: Model, found: Any) -> dict[str, Any] | None:
         if found is None:
@@ -312,6 +312,10 @@ class Cards:
 
         The rows are those of the map; 255 is no class.
         """
+        with self.session.lock:  # labels and classes are of one moment, also while a class is renamed
+            return self._prediction_bytes()
+
+    def _prediction_bytes(self) -> tuple[int, bytes]:
         structure, model = self.session.learner.structure, self.session.learner.model
         if structure is None:
             return 0, b""

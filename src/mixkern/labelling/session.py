@@ -145,16 +145,19 @@ class LabelSession:
     @property
     def classes(self) -> list[str]:
         """All classes, in the order of their keys on the page."""
-        return self.answers.classes
+        with self.lock:
+            return self.answers.classes
 
     @property
     def former_names(self) -> dict[str, str]:
         """Names that classes had before they were renamed, each with the present one."""
-        return self.answers.names.former()
+        with self.lock:
+            return self.answers.names.former()
 
-    def class_name(self, name: str) -> str:
-        """Return the name that a class has now."""
-        return self.answers.names.of(name)
+    def class_names(self, names: Iterable[str]) -> list[str]:
+        """Return the names that classes have now."""
+        with self.lock:
+            return [self.answers.names.of(name) for name in names]
 
     @property
     def labels(self) -> dict[int, str]:

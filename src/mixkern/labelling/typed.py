@@ -53,6 +53,7 @@ def typed_events(
     _check_cells(table, cells, filled, name)
     digest = hashlib.blake2b(repr([(row, labels[at]) for row, at in filled]).encode(), digest_size=9).hexdigest()
     known = session.labels
+    present = session.class_names(str(labels[at]) for _, at in filled)
     return [
         Event(
             user=user,
@@ -63,8 +64,8 @@ def typed_events(
             label=str(labels[at]),
             source=_source(cells.get(source_column or ""), at),
         )
-        for row, at in filled
-        if known.get(row) != session.class_name(str(labels[at]))
+        for (row, at), name_now in zip(filled, present, strict=True)
+        if known.get(row) != name_now
     ]
 
 

@@ -31,7 +31,7 @@ const showsGuess = new Switch('guess', false);
 const history = new History(open, () => labelling.close());
 const again = new Again(openFresh);
 const map = new RowMap(openFresh);
-const classes = new Classes((name) => answer('label', name), updateClasses);
+const classes = new Classes((name) => answer('label', name), classesChanged);
 const rename = new Rename(renamed);
 const lines = new TableView(
   (answers) => labelling.send(answers),
@@ -131,11 +131,16 @@ function updateClasses({ classes: list, former_names: former }) {
   if (labelling.card) drawCurrent();
 }
 
+/** Draw the classes after this page has changed them. */
+function classesChanged(answer) {
+  updateClasses(answer);
+  state.changed();
+}
+
 /** A class has another name. */
 function renamed(answer, old, name) {
-  updateClasses(answer);
+  classesChanged(answer);
   outcome.sentence(`Class ${old} is now ${name}, with all its labels.`);
-  state.refresh();
 }
 
 /** Show the model's guess always, or only after the answer. */

@@ -14,6 +14,7 @@ export class State extends EventTarget {
     this.timer = 0;
     this.isAsking = false;
     this.isLost = false; // whether the last request failed
+    this.changes = 0; // of the classes, by this page
     this.refresh = settled(() => this.poll(), 60);
     document.addEventListener('visibilitychange', () => {
       clearTimeout(this.timer);
@@ -26,6 +27,12 @@ export class State extends EventTarget {
     return this.now !== null && (this.now.model < this.now.version || this.now.stage !== 'ready');
   }
 
+  /** Ask for the state after the classes were changed; an answer to an earlier request has their former names, and is not used. */
+  changed() {
+    this.changes += 1;
+    this.refresh();
+  }
+
   /** Ask for the state, and again after a while; hidden pages do not ask. */
   async poll() {
     if (this.isAsking) {
@@ -35,9 +42,15 @@ export class State extends EventTarget {
     clearTimeout(this.timer);
     this.isAsking = true;
     this.isStale = false;
+    const { changes } = this;
     try {
-      this.now = await get('/api/state');
+      const answer = await get('/api/state');
       this.isLost = false;
+      if (changes !== this.changes) {
+        this.isStale = true;
+        return;
+      }
+      this.now = answer;
       this.dispatchEvent(new Event('state'));
     } catch (error) {
       if (error.status === undefined) throw error;
