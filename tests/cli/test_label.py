@@ -318,6 +318,14 @@ def test_the_first_line_is_the_address(served):
 
 
 @pytest.mark.slow
+def test_the_name_of_a_proxy(served):
+    _, address = served("--name", "label.example")
+    with browsing(address) as ask:
+        assert "kunden.csv" in ask("GET", "/", Host="label.example").decode()
+        assert "not known by that name" in ask("GET", "/", Host="other.example").decode()
+
+
+@pytest.mark.slow
 def test_every_person_has_an_address(served):
     process, first = served("--user", "anna", "--user", "ben")
     second = process.stdout.readline().strip()

@@ -2,13 +2,18 @@
 
 import http.client
 import json
+import re
+import shlex
 import signal
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
+
+from mixkern.cli.serve import serve_command
 
 
 @contextmanager
@@ -35,6 +40,14 @@ def serving(script, *arguments, errors, end=signal.SIGINT):
             rest = process.communicate(timeout=30)[0]
     assert process.returncode == 0
     assert rest == ""
+
+
+def test_the_commands_of_the_page_on_deployment_have_options_that_exist():
+    page = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text("utf-8")
+    found = re.findall(r"mixkern serve (\S+\.mixkern [^`\n]+)", page)
+    assert len(found) >= 4
+    for text in found:
+        serve_command.make_context("serve", shlex.split(text), resilient_parsing=False)
 
 
 @pytest.mark.slow

@@ -135,6 +135,18 @@ def test_the_other_name_of_this_machine_is_allowed(anna):
     assert anna.send("GET", "/api/state", headers={"Host": f"localhost:{anna.port}"}).status == 200
 
 
+def test_requests_through_a_proxy_with_a_known_name(open_session, client):
+    session = quiet(open_session())
+    with LabelServer(session, ["anna"], names=["label.example"]).start() as server:
+        anna = client(server.url)
+        proxied = {"Host": "label.example", "Origin": "https://label.example", "Sec-Fetch-Site": "same-origin"}
+        assert anna.send("POST", "/api/classes", {"name": "yes"}, proxied).status == 200
+        others = ({"Host": "other.example"}, 421), ({"Origin": "https://other.example"}, 403)
+        for headers, status in others:
+            assert anna.send("POST", "/api/classes", {"name": "no"}, proxied | headers).status == status
+    assert session.classes == ["yes"]
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -21,6 +21,7 @@ from mixkern.cli.option import (
     reading_options,
     repeat_options,
     seed_option,
+    server_name_option,
 )
 from mixkern.cli.output import Notes, class_counts, print_notes, print_result, warnings_as_notes
 from mixkern.cli.suggest import ROW
@@ -52,6 +53,7 @@ from mixkern.wording import counted
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 is any free one.")
 @click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a password.")
 @click.option("--password-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the password.")
+@server_name_option
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
 @click.option("--export", type=click.Path(dir_okay=False), help="Write the table with all labels, and stop.")
 @click.option("--from", "typed", type=click.Path(dir_okay=False), help="Record labels typed in a table, and stop.")
@@ -84,6 +86,7 @@ def label_command(
     port: int,
     host: str,
     password_file: Path | None,
+    names: tuple[str, ...],
     browser: bool,
     **reading: Any,
 ) -> None:
@@ -108,7 +111,8 @@ def label_command(
     with _session(data, path, classes=classes, audit=audit, overlap=overlap, seed=seed) as session:
         notes += session.notes
         if typed is None and export is None:
-            server = LabelServer(session, users or (account(),), host=host, port=port, password=password)
+            persons = users or (account(),)
+            server = LabelServer(session, persons, host=host, port=port, password=password, names=names)
             _serve(server, notes, browser=browser)
         if typed is not None:
             _record(session, typed, users, reading)

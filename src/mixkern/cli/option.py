@@ -222,6 +222,12 @@ def seed_option(command: Command) -> Command:
     )(command)
 
 
+def server_name_option(command: Command) -> Command:
+    """Add the option for further names of a web server, without which requests through a proxy are refused."""
+    text = "Further name of the server, such as a proxy's."
+    return click.option("--name", "names", multiple=True, metavar="HOST", help=text)(command)
+
+
 def dask_option(command: Command) -> Command:
     """Add the option to work on a Dask cluster."""
 

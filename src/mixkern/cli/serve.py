@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mixkern.cli.option import server_name_option
 from mixkern.serving import Limits, ModelServer
 from mixkern.serving.start import SHORTEST_TOKEN
 from mixkern.web.address import LOCAL
@@ -21,7 +22,7 @@ POSITIVE = click.IntRange(min=1)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 is any free one.")
 @click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a token.")
 @click.option("--token-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the token of clients.")
-@click.option("--name", "names", multiple=True, metavar="HOST", help="Further name of the server, such as a proxy's.")
+@server_name_option
 @click.option("--workers", type=POSITIVE, default=1, show_default=True, help="Processes that predict.")
 @click.option("--max-rows", type=POSITIVE, default=DEFAULT.rows, show_default=True, help="Rows of a request.")
 @click.option("--max-mib", type=POSITIVE, default=DEFAULT.body_mib, show_default=True, help="MiB of a request.")

@@ -36,6 +36,8 @@ class LabelServer:
         Where to listen; port 0 is any that is free.
     password : str, default=""
         Asked for, where it is not empty; needed for hosts other than this machine.
+    names : sequence of str, default=()
+        Further names under which the server is reached, such as that of a proxy.
     closes : Journal, default=None
         A journal to close when the server stops; by default none, as its owner does it.
 
@@ -53,11 +55,12 @@ class LabelServer:
         host: str = LOCAL,
         port: int = 0,
         password: str = "",
+        names: Sequence[str] = (),
         closes: Journal | None = None,
     ) -> None:
         check_host(host, password, "password")
-        names = list(dict.fromkeys(map(checked_user, users)))
-        if not names:
+        persons = list(dict.fromkeys(map(checked_user, users)))
+        if not persons:
             raise OptionError("There must be one person or more, but no name is given.")
         for library in ("uvicorn", "starlette"):
             optional(library, purpose=PURPOSE)
@@ -66,7 +69,7 @@ class LabelServer:
 
         self.session, self._journal = session, closes
         listening = open_socket(host, port)
-        access = Access(Address(host, listening.getsockname()[1]), names, password)
+        access = Access(Address(host, listening.getsockname()[1], names), persons, password)
         self.addresses = access.addresses()
         self._server = WebServer(label_app(Cards(session), access), listening, "mixkern label server")
 
