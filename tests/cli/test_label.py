@@ -245,6 +245,26 @@ def test_suggest_does_not_overwrite_typed_labels(run, table, typed):
     done = run("suggest", table, "--target", "kauf", "-n", "3", "-o", path, code=1)
     assert "to_label.csv has 3 labels in column 'kauf', which would be lost. Record them: mixkern merge" in done.stderr
     assert path.read_bytes() == before
+    labelled(table, {0: "ja", 30: "nein"})
+    journal = table.rename(table.with_name("other.table")).with_name("kunden.labels")
+    options = ("--labels", journal, "--delimiter", ";", "-o", path)
+    done = run("suggest", table.with_name("other.table"), "--target", "kauf", *options, code=1)
+    hint = " ".join(done.stderr.split()).partition("Record them: ")[2]
+    assert f"--target kauf --journal {journal} --delimiter" in hint
+
+
+def test_journals_are_not_overwritten(run, table):
+    labelled(table, {row: "ja" if row < 20 else "nein" for row in range(10, 30)})
+    journal = table.with_name("kunden.labels")
+    before = journal.read_bytes()
+    for arguments in (
+        ("fit", table, "--labels", journal, "-o", journal),
+        ("fit", _with_column(table), "--target", "kauf", "-o", journal),
+        ("suggest", table, "--labels", journal, "-o", journal),
+        ("label", table, "--journal", journal, "--export", journal),
+    ):
+        assert "would be lost" in run(*arguments, code=2).stderr
+    assert journal.read_bytes() == before
 
 
 def test_a_failed_suggest_leaves_no_earlier_suggestions(run, table):

@@ -42,54 +42,68 @@ def answers_after(*events, fixed=()):
 # ---------------------------------------------------------------- a plain replay
 
 
+class Class:
+    """A class of the replay: its name, and the class that it is a part of."""
+
+    def __init__(self, name):
+        self.name, self.whole = name, None
+
+    @property
+    def root(self):
+        return self if self.whole is None else self.whole.root
+
+
 class Replay:
-    """All questions about labels, answered by going through the list of events that stand.
+    """All questions about labels, answered by going through the list of events that stand."""
 
-    A class is a list of its name; a class that was merged shares the name of the other one, and is listed no more.
-    """
-
-    def __init__(self, events):
-        self.steps, self.listed, self.called = [], [], {}
-        class_of = {}
+    def __init__(self, events, fixed=()):
+        self.steps, self.all, self.called, self.fixed = [], [], {}, fixed
+        class_of, changes = {}, {}
         for event in events:
             if event.action == "undo":
                 self.steps = [each for each in self.steps if (each.user, each.request) != (event.user, event.undoes)]
+                self.take_back(*changes.pop((event.user, event.undoes), ()))
                 continue
             if event.action == "class" and self.named(event.label) is None:
                 self.begin(event.label)
             if event.action == "label":
                 class_of[event.id] = self.called.get(event.label) or self.begin(event.label)
             if event.action == "rename":
-                stands = not any(each.undoes == event.request and each.user == event.user for each in events)
-                self.rename(event.renames, event.label, stands, class_of)
+                changes[event.user, event.request] = self.rename(event.renames, event.label)
             if event.action != "class":
                 self.steps.append(event)
-        self.classes = [name for (name,) in self.listed]
+        self.classes = [each.name for each in self.all if each.whole is None]
         self.steps = [
-            replace(each, label=class_of[each.id][0]) if each.action == "label" else each for each in self.steps
+            replace(each, label=class_of[each.id].root.name) if each.action == "label" else each for each in self.steps
         ]
         self.stands = [each for each in self.steps if each.action != "rename"]
 
     def named(self, name):
-        return next((each for each in self.listed if each == [name]), None)
+        return next((each for each in self.all if each.whole is None and each.name == name), None)
 
     def begin(self, name):
-        self.called[name] = [name]
-        self.listed.append(self.called[name])
+        self.called[name] = Class(name)
+        self.all.append(self.called[name])
         return self.called[name]
 
-    def rename(self, old, new, stands, class_of):
-        renamed = self.called.get(old) or self.begin(old)
-        other = self.named(new)
-        if not stands:
-            self.called.setdefault(new, renamed)
-        elif other is None:
-            renamed[0] = new
-            self.called[new] = renamed
-        elif other is not renamed:
-            self.listed = [each for each in self.listed if each is not renamed]
-            for known in (self.called, class_of):
-                known.update({key: other for key, each in known.items() if each is renamed})
+    def rename(self, old, new):
+        renamed = (self.called.get(old) or self.begin(old)).root
+        before, other = renamed.name, self.named(new)
+        if other in (None, renamed):
+            renamed.name, self.called[new], other = new, renamed, None
+        renamed.whole = other
+        if before in self.fixed and self.named(before) is None:
+            self.begin(before)
+        return renamed, before, new, other
+
+    def take_back(self, renamed=None, before=None, new=None, into=None):
+        if renamed is None or renamed.whole is not into or (into is None and renamed.name != new):
+            return
+        other = self.named(before)
+        if other in (None, renamed):
+            renamed.name, renamed.whole, self.called[before] = before, None, renamed
+        elif before in self.fixed:
+            renamed.whole = other
 
     def on(self, row):
         return [each for each in self.stands if POSITIONS.get(each.row_key) == row]
@@ -160,10 +174,15 @@ def journals(draw):
     return events
 
 
-@given(journals(), st.integers(1, 5))
+FIXED = st.sets(st.sampled_from(["yes", "no", "late"]), max_size=2)
+
+
+@given(journals(), st.integers(1, 5), FIXED)
 @settings(deadline=None, max_examples=150)
-def test_answers_are_those_of_a_plain_replay(events, n_parts):
-    answers, replay = Answers(POSITIONS), Replay(events)
+def test_answers_are_those_of_a_plain_replay(events, n_parts, fixed):
+    first = [Event(user="", action="class", request="", label=name) for name in sorted(fixed)]
+    answers, replay = Answers(POSITIONS, fixed), Replay([*first, *events], fixed)
+    answers.add(first)
     for part in range(n_parts):
         size = -(-len(events) // n_parts) or 1
         answers.add(events[part * size : (part + 1) * size])
@@ -187,6 +206,25 @@ def test_answers_are_those_of_a_plain_replay(events, n_parts):
         user: n for user in USERS if (n := sum(user in replay.labels_of(row) for row in range(4)))
     }
     assert answers.last_id == max((each.id for each in events), default=0)
+
+
+@given(journals(), FIXED)
+@settings(deadline=None, max_examples=150)
+def test_classes_are_different_and_those_of_the_table_and_of_all_labels_are_among_them(events, fixed):
+    answers = answers_after(*(Event(user="", action="class", request="", label=name) for name in fixed), fixed=fixed)
+    for event in events:
+        answers.add([event])
+        assert len(set(answers.classes)) == len(answers.classes)
+        assert {*fixed, *answers.labels.values()} <= {*answers.classes}
+
+
+@given(journals(), st.sampled_from(["yes", "no", "maybe"]), st.sampled_from(["yes", "no", "new"]))
+@settings(deadline=None, max_examples=150)
+def test_an_undo_right_after_a_renaming_restores_everything(events, old, new):
+    answers = answers_after(*events, Event(user="", action="class", request="", label=old))
+    before = answers.classes, answers.labels, [answers.history(user) for user in USERS]
+    answers.add([rename(900, old, new, "anna"), undo(901, "anna 900")])
+    assert (answers.classes, answers.labels, [answers.history(user) for user in USERS]) == before
 
 
 # ---------------------------------------------------------------- single rules
@@ -342,3 +380,45 @@ def test_a_class_of_the_table_stays_where_labels_of_the_same_name_were_renamed_b
     answers = answers_after(known, label(1, name="a"), rename(2, "a", "b"), label(3, "b", "a"), fixed={"a"})
     assert answers.labels == {0: "b", 1: "a"}
     assert sorted(answers.classes) == ["a", "b"]
+
+
+def test_a_class_of_the_table_stays_whatever_others_undo():
+    """Two classes merged and renamed by three persons: the label of one was once called as the table's class."""
+    known = Event(user="", action="class", request="", label="F")
+    events = [known, label(1, "a", "A"), label(2, "b", "D")]
+    events += [rename(3, "A", "F", "ben"), rename(4, "D", "A", "cleo"), rename(5, "A", "C", "anna")]
+    answers = answers_after(*events, undo(6, "cleo 4", "cleo"), fixed={"F"})
+    assert (answers.labels, answers.classes) == ({0: "F", 1: "C"}, ["F", "C"])
+    assert answers.is_kept(events[4])
+    assert not answers.is_kept(events[3])
+
+
+def test_a_label_keeps_its_class_when_another_person_undoes_a_renaming():
+    events = [label(1, "a", "A"), label(2, "b", "D"), Event(id=3, user="", action="class", request="", label="F")]
+    answers = answers_after(*events, rename(4, "A", "F", "ben"), rename(5, "D", "A"), label(6, "c", "A", "ben"))
+    answers.add([undo(7, "anna 5")])
+    assert answers.labels == {0: "F", 1: "D", 2: "D"}
+
+
+def test_a_name_that_another_class_has_now_does_not_come_back():
+    renaming = rename(3, "A", "B")
+    answers = answers_after(label(1, "a", "A"), label(2, "b", "C", "ben"), renaming, rename(4, "C", "A", "ben"))
+    answers.add([undo(5, "anna 3")])
+    assert (answers.labels, answers.classes) == ({0: "B", 1: "A"}, ["B", "A"])
+    assert answers.is_kept(renaming)
+
+
+def test_a_class_that_was_renamed_again_keeps_its_name():
+    first, second = rename(2, "A", "B"), rename(3, "B", "C", "ben")
+    answers = answers_after(label(1, "a", "A"), first, second, undo(4, "anna 2"))
+    assert answers.labels == {0: "C"}
+    assert answers.is_kept(first)
+    answers.add([undo(5, "ben 3", "ben")])
+    assert answers.labels == {0: "B"}
+
+
+def test_a_former_name_of_a_merged_class_still_finds_it():
+    answers = answers_after(label(1, "a", "A"), label(2, "b", "B"), rename(3, "A", "B"), label(4, "c", "A", "ben"))
+    assert answers.labels == {0: "B", 1: "B", 2: "B"}
+    answers.add([undo(5, "anna 3")])
+    assert answers.labels == {0: "A", 1: "B", 2: "A"}

@@ -222,8 +222,36 @@ def test_a_folder_is_no_journal(tmp_path):
 
 def test_a_missing_journal_is_created_only_where_it_is_wanted(path):
     with pytest.raises(JournalError, match=r"There is no risk\.labels"):
-        Journal(path, create=False)
+        Journal(path, read_only=True)
     assert not path.exists()
+
+
+def test_reading_changes_nothing_and_needs_no_right_to_write(path, monkeypatch):
+    with Journal(path) as journal:
+        journal.add([event("1")])
+    before = path.read_bytes()
+    for access in (os.access, lambda *_: False):
+        monkeypatch.setattr(os, "access", access)
+        with Journal(path, read_only=True) as journal:
+            assert [each.request for each in journal.events()] == ["1"]
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_journal_that_may_not_be_written_is_read_while_another_process_writes(path, monkeypatch):
+    with Journal(path) as writer:
+        writer.add([event("1")])
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        with Journal(path, read_only=True) as journal:
+            writer.add([event("2")])
+            assert [each.request for each in journal.events()] == ["1", "2"]
+
+
+def test_an_empty_file_is_no_journal_to_read(path):
+    path.touch()
+    with pytest.raises(JournalError, match="is an SQLite file, but no journal"):
+        Journal(path, read_only=True)
+    assert path.stat().st_size == 0
 
 
 def test_an_empty_file_becomes_a_journal(path):

@@ -404,7 +404,7 @@ def test_keys_label_the_selection_while_it_is_open(heart, visit):
     outcome(page, f"Undone: {n} rows are ")
     assert heart.answers("keys") == {}
 
-    assert select(page, x, y) == n
+    select_until(page, x, y, re.compile(f"^{n} rows selected"))
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
     assert not page.locator("#card-view").evaluate("box => box.inert")
@@ -434,6 +434,48 @@ def test_visible_rows_are_selected_and_labelled_without_a_mouse(heart, visit):
     outcome(page, f"Saved {n} row{'s' if n > 1 else ''} " if n > 1 else "Saved row")
     page.keyboard.press("z")
     outcome(page, "Undone: ")
+
+
+def test_labelled_rows_are_left_out_of_a_selection_also_while_there_is_one_class(serve, visit, tmp_path):
+    users = ("--user", "anna", "--user", "ben")
+    server = serve(write_heart(tmp_path), "disease", *users, "--classes", "present", n_users=2)
+    page = visit(server.addresses["anna"])
+    current(page)
+    expect(page.locator(".map-note")).to_be_hidden()
+    x, y, _ = next(_points(page, page.locator("#map-plot").bounding_box()))
+    n = select(page, x, y)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    outcome(page, f"Saved {n} rows as present")
+    select_until(page, x, y, re.compile(rf"^0 rows selected\. {n} labelled rows left out"))
+    assert list(server.answers("anna").values()) == [["present"]] * n
+
+
+def test_a_selection_ends_with_its_map(heart, visit):
+    page = visit(heart.addresses["keys"])
+    current(page)
+    expect(page.locator(".map-note")).to_be_hidden()
+    x, y, _ = next(_points(page, page.locator("#map-plot").bounding_box()))
+    select(page, x, y)
+    expect(page.locator("#map-selection")).to_be_visible()
+
+    def with_a_later_structure(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"structure": 99})
+
+    page.route("**/api/state", with_a_later_structure)
+    expect(page.locator("#map-selection")).to_be_hidden()
+    page.unroute_all(behavior="wait")
+
+
+def select_until(page, x, y, text):
+    """Draw a lasso until the sentence about it has a text: the map follows the labels after a moment."""
+    for _ in range(int(5 * WAIT_S)):
+        select(page, x, y)
+        if text.search(page.locator("#map-selection p").text_content()):
+            return
+        page.wait_for_timeout(200)
+    pytest.fail(page.locator("#map-selection p").text_content())
 
 
 def select(page, x, y):
@@ -559,6 +601,58 @@ def test_renaming_to_another_class_merges_after_a_question(customers, visit):
     outcome(page, "Undone: the renaming of yse to yes.")
     expect(page.locator("#classes [data-class=yes] .count")).to_have_text("1")
     expect(page.locator("#classes [data-class=yse] .count")).to_have_text("2")
+
+
+def test_a_renaming_that_another_person_has_continued_is_not_undone(customers, visit):
+    page, other = (visit(customers.addresses[name]) for name in ("anna", "ben"))
+    add_class(page, "yse")
+    rename(page, "yes")
+    outcome(page, "Class yse is now yes")
+    expect(other.locator("#classes [data-class=yes]")).to_have_count(1)
+    rename(other, "yep")
+    outcome(other, "Class yes is now yep")
+    page.keyboard.press("z")
+    text = "The renaming of yse to yes cannot be undone: the class was renamed or"
+    expect(page.locator("#last")).to_contain_text(text)
+    expect(page.locator("#classes [data-class=yep]")).to_have_count(1)
+    other.keyboard.press("z")
+    outcome(other, "Undone: the renaming of yes to yep.")
+
+
+def test_a_class_that_is_renamed_while_the_dialog_is_open(customers, visit):
+    page, other = visit(customers.addresses["anna"], is_broken=True), visit(customers.addresses["ben"])
+    for name in ("yse", "maybe"):
+        add_class(page, name)
+    page.keyboard.press("r")
+    expect(page.locator("#rename-class")).to_be_focused()
+    expect(other.locator("#classes [data-class=yse]")).to_have_count(1)
+    rename(other, "yes")
+    outcome(other, "Class yse is now yes")
+    expect(page.locator("#classes [data-class=yes]")).to_have_count(1)
+    page.locator("#rename-name").fill("maybe")
+    page.keyboard.press("Enter")
+    page.locator("#confirm-yes").press("Enter")
+    expect(page.locator("#rename-note")).to_have_text("There is no class 'yse'. Another person may have renamed it.")
+
+
+def test_a_card_that_arrives_late_has_the_present_names(customers, visit):
+    page = visit(customers.addresses["anna"])
+    add_class(page, "yse")
+    row, _ = answer(page, key_of(page, "yse"))
+    current(page, but=row)
+    held = []
+    page.route("**/api/rows/*", lambda route: held.append((route, route.fetch())))
+    page.locator("#back").click()
+    for _ in range(int(20 * WAIT_S)):
+        if held:
+            break
+        page.wait_for_timeout(50)
+    rename(page, "yes")
+    outcome(page, "Class yse is now yes")
+    ((route, former),) = held
+    assert '"yse"' in former.text()
+    route.fulfill(response=former)
+    expect(page.locator("#card .own")).to_have_text("Your label: yes")
 
 
 def test_a_class_of_the_table_is_not_renamed(customers, visit):

@@ -577,7 +577,7 @@ def test_a_renamed_class_has_the_new_name_everywhere_and_after_a_restart(open_se
         assert each.labels == {0: "churn", 1: "churn", 2: "stays"}
         assert each.y[:4].tolist() == ["churn", "churn", "stays", None]
         assert each.sources()[:3].tolist() == ["suggested"] * 3
-        assert each.class_name("chrun") == "churn"
+        assert each.class_names(["chrun", "other"]) == ["churn", "other"]
 
 
 def test_a_rename_is_one_event_and_recorded_once(open_session):
@@ -588,6 +588,31 @@ def test_a_rename_is_one_event_and_recorded_once(open_session):
     first, second = session.journal.events()
     assert (first.action, first.label) == ("label", "chrun")  # as it was recorded
     assert (second.action, second.renames, second.label, second.user) == ("rename", "chrun", "churn", "anna")
+
+
+def test_a_request_that_is_sent_again_with_another_name_is_refused(open_session):
+    session = open_session()
+    give(session, 0, "chrun")
+    session.rename_class("anna", "chrun", "churm", "r")
+    with pytest.raises(OptionError, match="This request was recorded with other names before"):
+        session.rename_class("anna", "chrun", "churn", "r")
+    assert session.classes == ["churm"]
+
+
+def test_an_undo_is_a_step_back_also_where_the_name_stays(open_session):
+    session = open_session()
+    give(session, 0, "a")
+    give(session, 1, "c", "ben")
+    session.rename_class("anna", "a", "b", "r")
+    session.rename_class("ben", "c", "a", "s")
+    (undone,) = session.undo("anna", "u")
+    assert session.is_kept(undone)
+    assert (session.classes, session.labels) == (["b", "a"], {0: "b", 1: "a"})
+    assert session.undo("anna", "v")[0].action == "label"
+    assert session.labels == {1: "a"}
+    (undone,) = session.undo("ben", "w")
+    assert not session.is_kept(undone)
+    assert open_session().labels == session.labels == {1: "c"}
 
 
 def test_classes_are_merged_only_where_it_is_confirmed_and_undo_takes_it_back(open_session):

@@ -73,7 +73,7 @@ def test_stop_releases_port_threads_and_journal(page, tmp_path):
     assert set(threading.enumerate()) <= before
     with socket.create_server(("127.0.0.1", port)):
         pass
-    with Journal(tmp_path / "risk.labels", create=False) as journal:
+    with Journal(tmp_path / "risk.labels", read_only=True) as journal:
         assert journal.meta()["target"] == "risk"
     assert len(server.y) == 80  # the labels can still be read
     server.stop()  # once more does nothing

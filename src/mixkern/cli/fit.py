@@ -15,6 +15,7 @@ from mixkern.cli.option import (
     dask_option,
     device_option,
     given_command,
+    given_paths,
     json_option,
     labels_option,
     reading_options,
@@ -80,7 +81,7 @@ def fit_command(
       mixkern fit 'events/*.parquet' --target churn -o churn.mixkern --dask
     """  # noqa: D301
     path = Path(_default_path(table) if output is None else output)
-    check_output(path, table)
+    check_output(path, table, *given_paths(labels))
     notes: Notes = []
     if dask is not None:
         if labels is not None or target is None:

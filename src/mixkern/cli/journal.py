@@ -45,7 +45,7 @@ def target_of(target: str | None, path: Path) -> str:
         return target
     found = None
     if path.exists():
-        with Journal(path, create=False) as journal:
+        with Journal(path, read_only=True) as journal:
             found = journal.meta().get("target")
     if found is None:
         raise OptionError(
@@ -99,24 +99,25 @@ def unused_journal(table: str) -> Notes:
 
 def label_table(data: TrainingTable, classes: tuple[str, ...] = ()) -> LabelTable:
     """Return a table as labelling sessions take it."""
-    assert data.target is not None  # of table_to_label
-    labels = [None] * len(data.block) if data.y is None else data.y.to_pylist()
+    labels = None if data.y is None else data.y.to_pylist()
+    return _label_table(data, data.block, data.X, labels, data.source, encoder=data.encoder, classes=classes)
+
+
+def _label_table(
+    data: TrainingTable | ModelTable, block: Block, X: Any, labels: Any, sources: Any, **options: Any
+) -> LabelTable:
+    """Return the rows of a block; they are identified by all columns but the labels and their sources."""
+    kept = [i for i, name in enumerate(data.file.names) if name not in (data.target, data.source_column)]
+    nothing = [None] * len(block)
     return LabelTable(
         name=data.file.name,
-        target=data.target,
-        cells=_row_cells(data, data.block),
-        X=data.X,
-        encoder=data.encoder,
-        given=[None if is_gap(label) else str(label) for label in labels],
-        sources=[None if source is None else str(source) for source in data.source.tolist()],
-        classes=classes,
+        target=str(data.target),
+        cells=text_cells(block.cells.select(kept).rename_columns([data.file.names[i] for i in kept])),
+        X=X,
+        given=[None if is_gap(label) else str(label) for label in (nothing if labels is None else labels)],
+        sources=[None if source is None else str(source) for source in (nothing if sources is None else sources)],
+        **options,
     )
-
-
-def _row_cells(data: TrainingTable | ModelTable, block: Block) -> Any:
-    """Return the cells that identify rows, as texts: those of all columns but the labels and their sources."""
-    kept = [i for i, name in enumerate(data.file.names) if name not in (data.target, data.source_column)]
-    return text_cells(block.cells.select(kept).rename_columns([data.file.names[i] for i in kept]))
 
 
 def with_labels(data: TrainingTable, path: Path, notes: Notes) -> TrainingTable:
@@ -127,7 +128,7 @@ def with_labels(data: TrainingTable, path: Path, notes: Notes) -> TrainingTable:
 
 def _journal_labels(table: LabelTable, path: Path, notes: Notes) -> tuple[Objects, Objects]:  # (n,), (n,)
     """Return the labels of a table and of its journal, and how each row was chosen."""
-    with Journal(path, create=False) as journal:
+    with Journal(path, read_only=True) as journal:
         session = LabelSession(table, journal)
         notes += session.notes
         return session.y, session.sources()
@@ -149,20 +150,11 @@ def model_rows(data: ModelTable, path: str, labels: Path | None, notes: Notes) -
     """
     if labels is None:
         notes += unused_journal(path)
-        return data.labelled()
+        data.check_has_labels()
     block = data.whole()
     X, y, source = data.labelled(block)
-    n = len(block)
-    table = LabelTable(
-        name=data.file.name,
-        target=data.target,
-        cells=_row_cells(data, block),
-        X=X,
-        encoder=None,
-        given=[None] * n if y is None else [None if is_gap(label) else str(label) for label in y.tolist()],
-        sources=[None] * n if source is None else source.tolist(),
-    )
-    y, source = _journal_labels(table, labels, notes)
+    if labels is not None:
+        y, source = _journal_labels(_label_table(data, block, X, y, source, encoder=None), labels, notes)
     return X, y, source
 
 

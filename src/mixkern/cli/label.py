@@ -16,6 +16,7 @@ from mixkern.cli.option import (
     check_output,
     column_options,
     device_option,
+    given_paths,
     json_option,
     names_of,
     reading_options,
@@ -102,7 +103,7 @@ def label_command(
       mixkern label customers.csv --export exported.csv
     """  # noqa: D301
     if export is not None:
-        check_output(export, table, *([] if journal is None else [journal]))
+        check_output(export, table, *given_paths(journal))
     password = "" if password_file is None else read_secret(password_file, "password")
     notes: Notes = []
     path = journal_path(table, journal)

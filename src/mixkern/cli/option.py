@@ -14,6 +14,8 @@ from mixkern.wording import nearest, quoted_name
 
 Command = Callable[..., Any]
 
+SQLITE = b"SQLite format 3\x00"  # first bytes of a file
+
 # Parameters that the next command needs as well when it reads the same table.
 TABLE_PARAMETERS = (
     "target",
@@ -273,7 +275,7 @@ def _use_device(ctx: click.Context, _param: Any, value: str) -> None:
 
 
 def check_output(output: str | Path, *inputs: str) -> None:
-    """Raise an error for a folder that does not exist, and where a command would overwrite one of its input files."""
+    """Raise an error for a folder that does not exist, and for files that would be lost: inputs, databases."""
     path = Path(output)
     if not path.absolute().parent.is_dir():
         raise click.ClickException(
@@ -283,3 +285,19 @@ def check_output(output: str | Path, *inputs: str) -> None:
         if path.exists() and Path(each).exists() and path.samefile(each):
             text = f"{output} is read by this command, and would be lost. Name another file."
             raise click.BadParameter(text, param_hint="-o")
+    if _is_database(path):
+        text = f"{output} is an SQLite file, such as a journal of labels, and would be lost. Name another file."
+        raise click.BadParameter(text, param_hint="-o")
+
+
+def given_paths(*paths: str | Path | None) -> list[str]:
+    """Return the paths of options that are given."""
+    return [str(path) for path in paths if path is not None]
+
+
+def _is_database(path: Path) -> bool:
+    """Return whether a file exists and is one of SQLite, as journals of labels are."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE

@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 from mixkern.cli.journal import model_rows
-from mixkern.cli.option import check_output, device_option, json_option, labels_option, reading_options
+from mixkern.cli.option import (
+    check_output,
+    device_option,
+    given_paths,
+    json_option,
+    labels_option,
+    reading_options,
+)
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import add_file_notes, label_counts, model_table
 from mixkern.errors import MixkernError
@@ -60,7 +67,7 @@ def report_command(
     if path.suffix.lower() not in (*PAGES, CARD):
         raise click.BadParameter(f"{path.name} does not end like a page or a card: use .html or .md.", param_hint="-o")
     is_card = path.suffix.lower() == CARD
-    check_output(path, model, table, *([] if labels is None else [str(labels)]))
+    check_output(path, model, table, *given_paths(labels))
     notes: Notes = []
     file = read_model(model)
     with warnings_as_notes(notes):

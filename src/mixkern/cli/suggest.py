@@ -17,6 +17,7 @@ from mixkern.cli.option import (
     check_output,
     column_options,
     device_option,
+    given_paths,
     json_option,
     labels_option,
     reading_options,
@@ -87,7 +88,7 @@ def suggest_command(
     """  # noqa: D301
     target = given_target(target, labels)
     if output is not None:
-        check_output(output, table)
+        check_output(output, table, *given_paths(labels))
     notes: Notes = []
     with _replaced(output, target, table), warnings_as_notes(notes):
         data = labelled_table(table, notes, target=target, labels=labels, **reading)
@@ -139,7 +140,7 @@ def _replaced(output: str | None, target: str, table: str) -> Iterator[None]:
         raise OptionError(
             f"{path.name} has {counted(n_labels, 'label')} in column {target!r}, which would be lost.",
             hint=hint(
-                cli=f"Record them: mixkern merge {shlex.join([table, str(path)])} --target {shlex.quote(target)}"
+                cli=f"Record them: mixkern merge {shlex.join([table, str(path)])} {repeat_options(journal='--journal')}"
             ),
         )
     try:

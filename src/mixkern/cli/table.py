@@ -230,21 +230,17 @@ class ModelTable:
         with byte_progress(f"Reading {self.file.name}") as on_progress:
             return self.file.whole(text=texts, kinds=self.columns, on_progress=on_progress)
 
-    def labelled(self, block: Block | None = None) -> tuple[Any, Any, Any]:
-        """Return all rows, their labels, and how each was chosen.
-
-        Parameters
-        ----------
-        block : Block, default=None
-            All rows, if they were read before: their labels may then be elsewhere, and are ``None``. Without it, they
-            are read, and must have the column of labels. Sources are ``None`` where there is no record.
-        """
-        if block is None and not self.has_labels:
+    def check_has_labels(self) -> None:
+        """Raise an error where this table lacks the column of labels."""
+        if not self.has_labels:
             raise UnknownColumnError(
                 f"{self.file.name} has no column {self.target!r}, which the labels were learned from."
                 f"{nearest(self.target, self.file.columns)} Give the table with the labels, or their journal: --labels"
             )
-        frame = pandas_frame((self.whole() if block is None else block).typed)
+
+    def labelled(self, block: Block) -> tuple[Any, Any, Any]:
+        """Return rows that were read by :meth:`whole`, their labels, and how each was chosen; None where unknown."""
+        frame = pandas_frame(block.typed)
         try:
             y = label_column(frame[self.target], self.unlabelled, classes=self.classes) if self.has_labels else None
             source = None if self.source_column is None else label_sources(frame[self.source_column], len(frame))

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from mixkern.labelling.class_names import ClassNames
+from mixkern.labelling.class_names import ClassNames, Renaming
 from mixkern.labelling.journal import ANSWERS, Action, Event, Source
 
 INDIVIDUAL = (Source.SUGGESTED, Source.RANDOM, Source.CHOSEN, Source.SECOND)  # labels given to a row that was looked at
@@ -47,6 +47,8 @@ class Answers:
     def _clear(self) -> None:
         """Forget what the events add up to."""
         self.names = ClassNames(self._fixed)
+        self._renamings: dict[tuple[str, str], Renaming] = {}  # by user and request, not undone
+        self._kept: set[tuple[str, str]] = set()  # users and requests of renamings that could not be undone
         self._stacks: dict[str, dict[str, list[Event]]] = defaultdict(dict)  # by row and user, the latest last
         self._events: dict[str, dict[str, list[Event]]] = defaultdict(dict)  # by user and request, not undone
         self._latest: dict[int, Event] = {}  # label of each row
@@ -68,20 +70,15 @@ class Answers:
         new = list(events)
         self._log += new
         self.last_id = max((event.id for event in new), default=self.last_id)
-        if any(event.action == Action.RENAME or self._is_undone_rename(event) for event in new):
+        if any(event.action == Action.RENAME or (event.user, event.undoes) in self._renamings for event in new):
             self._clear()  # labels of earlier events get other names
             new = self._log
         for event in self._with_present_names(new):
             self._take(event)
 
-    def _is_undone_rename(self, event: Event) -> bool:
-        undone = self._events[event.user].get(event.undoes, []) if event.action == Action.UNDO else []
-        return any(each.action == Action.RENAME for each in undone)
-
     def _with_present_names(self, events: Sequence[Event]) -> list[Event]:
         """Return events with the names that their classes have after the last of them."""
         names = self.names
-        undone = {(event.user, event.undoes) for event in events if event.action == Action.UNDO}
         numbers: dict[int, int] = {}  # of the class, by place among the events
         for at, event in enumerate(events):
             if event.action == Action.LABEL:
@@ -89,11 +86,18 @@ class Answers:
             elif event.action == Action.CLASS:
                 names.add(event.label)
             elif event.action == Action.RENAME:
-                change = names.take_back if (event.user, event.request) in undone else names.rename
-                change(event.renames, event.label)
+                self._renamings[event.user, event.request] = names.rename(event.renames, event.label)
+            elif event.action == Action.UNDO:
+                change = self._renamings.pop((event.user, event.undoes), None)
+                if change is not None and not names.take_back(change):
+                    self._kept.add((event.user, event.undoes))
         return [
             replace(event, label=names.name(numbers[at])) if at in numbers else event for at, event in enumerate(events)
         ]
+
+    def is_kept(self, event: Event) -> bool:
+        """Return whether a renaming stays although its person has undone it: it could not be taken back."""
+        return (event.user, event.request) in self._kept
 
     def _take(self, event: Event) -> None:
         """Take one event into account, whose label is the present name of a class."""

@@ -196,6 +196,7 @@ class Cards:
             "stage_text": self._stage_text(structure),
             "structure": 0 if structure is None else structure.version,
             "model": self.prediction_version(),
+            "events": answers.version,
             "version": answers.version if len({*labels.values()}) > 1 else 0,
             "estimate": None if estimate is None else _estimate(estimate),
             "curve": [

@@ -1,6 +1,27 @@
 """The classes of a labelling session, and their names after some were renamed."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """What a renaming has changed, so that it can be taken back.
+
+    Attributes
+    ----------
+    number : int
+        The class.
+    old, new : str
+        Its name before and after.
+    into : int or None
+        The class that it has become a part of; None where it only has another name.
+    """
+
+    number: int
+    old: str
+    new: str
+    into: int | None
 
 
 class ClassNames:
@@ -19,31 +40,31 @@ class ClassNames:
     >>> names = ClassNames()
     >>> names.add("chrun"), names.add("stays")
     (0, 1)
-    >>> names.rename("chrun", "churn")
+    >>> renaming = names.rename("chrun", "churn")
     >>> names.current, names.of("chrun")
     (['churn', 'stays'], 'churn')
+    >>> names.take_back(renaming), names.current
+    (True, ['chrun', 'stays'])
     """
 
     def __init__(self, fixed: Collection[str] = ()) -> None:
         self._fixed = fixed
         self._names: list[str] = []  # of each class, by its number
-        self._merged: dict[int, int] = {}  # number of a class -> that of the class it has become a part of
-        self._numbers: dict[str, int] = {}  # by present and former names
+        self._into: dict[int, int] = {}  # number of a class -> that of the class it has become a part of
+        self._numbers: dict[str, int] = {}  # of the class that has, or was the last to have, a name
 
     @property
     def current(self) -> list[str]:
         """Names of all classes, in the order of their keys."""
-        return [name for number, name in enumerate(self._names) if number not in self._merged]
+        return [name for number, name in enumerate(self._names) if number not in self._into]
 
     def name(self, number: int) -> str:
         """Return the present name of a class by its number."""
-        while number in self._merged:
-            number = self._merged[number]
-        return self._names[number]
+        return self._names[self._whole(number)]
 
     def of(self, name: str) -> str:
         """Return the present name of a class; that of an unknown class is returned as it is."""
-        return self._names[self._numbers[name]] if name in self._numbers else name
+        return self.name(self._numbers[name]) if name in self._numbers else name
 
     def former(self) -> dict[str, str]:
         """Return the names that classes had before, each with the present one."""
@@ -51,7 +72,7 @@ class ClassNames:
 
     def add(self, name: str) -> int:
         """Add a class unless there is one that has this name now; return its number."""
-        if self.of(name) != name or name not in self._numbers:
+        if self._present(name) is None:
             self._numbers[name] = len(self._names)
             self._names.append(name)
         return self._numbers[name]
@@ -60,29 +81,47 @@ class ClassNames:
         """Return the number of the class that a label names, now or formerly; a new one for an unknown name."""
         return self._numbers[name] if name in self._numbers else self.add(name)
 
-    def rename(self, old: str, new: str) -> None:
+    def rename(self, old: str, new: str) -> Renaming:
         """Rename a class; it becomes a part of another one that has the new name."""
-        number = self.find(old)
-        if self._names[number] == new:
-            return
-        if new in self._numbers and self.of(new) == new:
-            self._merge(number, self._numbers[new])
+        number = self._whole(self.find(old))
+        other = self._present(new)
+        change = Renaming(number, self._names[number], new, None if other == number else other)
+        if change.into is not None:
+            self._into[number] = change.into
         else:
             self._names[number] = new
             self._numbers[new] = number
-        if old in self._fixed:
-            self.add(old)
+        if change.old in self._fixed:
+            self.add(change.old)
+        return change
 
-    def _merge(self, number: int, into: int) -> None:
-        self._merged[number] = into
-        for name, each in self._numbers.items():
-            if each == number:
-                self._numbers[name] = into
+    def take_back(self, change: Renaming) -> bool:
+        """Give a class the name that it had before a renaming; two classes that were merged are two again.
 
-    def take_back(self, old: str, new: str) -> None:
-        """Leave out a renaming that was undone; labels that were given with the new name since are of the same class.
-
-        Two classes that it had made one are two again.
+        Return whether it was possible: nothing is changed where the class was renamed again or merged since, and where
+        another class has the former name now.
         """
-        number = self.find(old)
-        self._numbers.setdefault(new, number)
+        number = change.number
+        name = change.new if change.into is None else change.old  # a class that was merged keeps its own
+        is_as_it_was = self._into.get(number) == change.into and self._names[number] == name
+        other = self._present(change.old)
+        if not is_as_it_was or (other not in (None, number) and change.old not in self._fixed):
+            return False
+        self._into.pop(number, None)
+        if other not in (None, number):  # the table has a class of this name
+            self._into[number] = other
+            return True
+        self._names[number] = change.old
+        self._numbers[change.old] = number
+        return True
+
+    def _whole(self, number: int) -> int:
+        """Return the number of the class that a class is a part of, or its own."""
+        while number in self._into:
+            number = self._into[number]
+        return number
+
+    def _present(self, name: str) -> int | None:
+        """Return the number of the class that has a name now."""
+        number = None if name not in self._numbers else self._whole(self._numbers[name])
+        return number if number is not None and self._names[number] == name else None

@@ -1,5 +1,6 @@
 """The journal of a labelling session: an SQLite file of labels, skips, undos and renamed classes, never changed."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -140,8 +141,8 @@ class Journal:
     ----------
     path : str or Path
         The file; it is created where there is none.
-    create : bool, default=True
-        Whether to create it.
+    read_only : bool, default=False
+        Whether to read a file that exists: nothing is written, and the right to write it is not needed.
 
     Examples
     --------
@@ -152,25 +153,31 @@ class Journal:
     (1, 0, ['yes'])
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
         self._lock = RLock()
         is_new = not self.path.exists()
-        if is_new and not create:
+        if is_new and read_only:
             raise JournalError(f"There is no {self.path.name}.", hint=hint(cli="Next: mixkern label TABLE"))
         if is_new and not self.path.absolute().parent.is_dir():
             raise JournalError(f"{self.path.name} cannot be written: there is no folder {str(self.path.parent)!r}.")
         try:
-            self._connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
-            self._open()
+            self._connection = sqlite3.connect(
+                _address(self.path, read_only=read_only),
+                uri=True,
+                timeout=WAIT_S,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._open(read_only=read_only)
         except sqlite3.Error as error:
             raise JournalError(f"{self.path.name} cannot be read as a journal of labels: {error}.") from error
 
-    def _open(self) -> None:
+    def _open(self, *, read_only: bool) -> None:
         """Create the tables, or check that the file is a journal."""
         run = self._connection.execute
         has_tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
-        if has_tables:
+        if has_tables or read_only:
             names = {name for (name,) in run("SELECT name FROM sqlite_master")}
             kind = dict(run("SELECT name, value FROM meta")) if {"meta", "event", "estimate"} <= names else {}
             if kind.get("kind") != MAGIC:
@@ -180,6 +187,8 @@ class Journal:
                     f"{self.path.name} has format {kind.get('format')}, but this version of mixkern reads formats "
                     f"up to {FORMAT}. Install the version that has written it, or a later one."
                 )
+        if read_only:
+            return
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")  # what is recorded survives a loss of power, too
         if not has_tables:
@@ -274,3 +283,18 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _address(path: Path, *, read_only: bool) -> str:
+    """Return the address by which SQLite opens a file.
+
+    A file is read in mode rw where that is possible, because SQLite then removes its own files beside it at the end.
+    Where it cannot be written, and no other process has written since the last complete state, it is taken as it is.
+    """
+    found = path.absolute().as_uri()
+    if not read_only:
+        return found
+    if os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK):
+        return f"{found}?mode=rw"
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return f"{found}?mode=ro" if has_log else f"{found}?immutable=1"

@@ -213,6 +213,7 @@ class _Api:
                 "action": first.action,
                 "label": first.label,
                 "renames": first.renames,
+                "is_kept": self._session.is_kept(first),
                 "rows": len(events),
             }
             card = self._cards.card(user, row, first.source, first.reason) if row >= 0 and len(events) == 1 else None

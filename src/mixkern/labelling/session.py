@@ -154,6 +154,14 @@ class LabelSession:
         with self.lock:
             return self.answers.names.former()
 
+    def is_kept(self, event: Event) -> bool:
+        """Return whether a renaming stays although its person has undone it.
+
+        It cannot be taken back where the class was renamed again or merged since, or another class has its former name.
+        """
+        with self.lock:
+            return self.answers.is_kept(event)
+
     def class_names(self, names: Iterable[str]) -> list[str]:
         """Return the names that classes have now."""
         with self.lock:
@@ -312,8 +320,11 @@ class LabelSession:
         """
         name, request, label = checked_user(user), checked_request(request), checked_label(new)
         with self.lock:
-            if self.journal.of_request(name, request):  # the page has sent it again
-                return
+            before = self.journal.of_request(name, request)
+            if before:
+                if (before[0].renames, before[0].label) != (old, label):
+                    raise OptionError("This request was recorded with other names before. Send it with another id.")
+                return  # the page has sent it again
             self.read_journal()
             self._check_rename(old, label, merges=merges)
             self.record([Event(user=name, action=Action.RENAME, request=request, label=label, renames=old)])

@@ -1,6 +1,7 @@
 // The order of the cards: the current suggestion, one fetched ahead, and rows that the person opens in between.
 
 import { get, randomId } from './api.js';
+import { renameOn } from './card.js';
 
 const HELD = 2; // the current suggestion and one ahead
 
@@ -39,6 +40,7 @@ export class Labelling extends EventTarget {
     this.shown = null;
     this.queue = null;
     this.others = () => []; // cards of the table view
+    this.former = {}; // former names of classes, each with the present one
     this.watch = new Stopwatch();
   }
 
@@ -88,6 +90,7 @@ export class Labelling extends EventTarget {
 
   /** Hold a suggestion that came from the server, unless this page has it already. */
   hold(card, message = '') {
+    if (card) renameOn(card, this.former); // it may have been written before a class was renamed
     this.message = card ? '' : message;
     if (card && !this.rows.includes(card.row)) this.held.push(card);
     this.show();
@@ -141,6 +144,7 @@ export class Labelling extends EventTarget {
 
   /** Show a card that the server sent, for example of a row whose label was undone. */
   openCard(card) {
+    renameOn(card, this.former);
     this.opened = card.row === this.held[0]?.row ? null : card;
     this.show();
   }

@@ -81,12 +81,13 @@ async function answerSelection(action, label) {
 /** Show which rows the answers are for. */
 function drawTarget() {
   const { isOpen, rows } = map.selection;
-  const n = counted(rows.length, 'selected row');
   const row = labelling.card ? `row ${count(labelling.card.number)}` : 'the next row';
   document.body.classList.toggle('has-selection', isOpen);
   byId('card-view').inert = isOpen;
-  byId('target').hidden = !isOpen;
-  byId('target').textContent = isOpen ? `Classes and their keys label the ${n}, not ${row}.` : '';
+  byId('target').hidden = !rows.length;
+  byId('target').textContent = rows.length
+    ? `Classes and their keys label the ${counted(rows.length, 'selected row')}, not ${row}.`
+    : '';
   for (const id of ['skip', 'unsure']) byId(id).disabled = isOpen || (!labelling.card && !isTable());
 }
 
@@ -120,6 +121,7 @@ function drawCurrent() {
 /** Bring the classes up to date; cards show them with their markers. */
 function updateClasses({ classes: list, former_names: former }) {
   const before = classes.names;
+  labelling.former = former;
   classes.update(list);
   rename.update(list);
   map.selection.setClasses(classes.names);

@@ -33,6 +33,8 @@ export class RowMap {
       hasCross: false,
       structure: 0,
       model: 0,
+      events: 0,
+      names: '',
       classes: [],
     });
     this.selection = new Selection(this);
@@ -54,7 +56,7 @@ export class RowMap {
     this.isFetching = true;
     try {
       if (state.structure && state.structure !== this.structure) await this.fetchPlaces();
-      if (this.xy && state.model !== this.model) await this.fetchPredictions();
+      if (this.xy && this.isOutdated(state)) await this.fetchPredictions(state);
     } catch (error) {
       if (error.status === undefined) throw error; // requests that fail are repeated after the next poll
     } finally {
@@ -62,9 +64,16 @@ export class RowMap {
     }
   }
 
+  /** Return whether predictions or labels have changed; labels wait for the model that is being trained on them. */
+  isOutdated(state) {
+    if (this.classes.join('\n') !== this.names || state.model !== this.model) return true;
+    return state.events !== this.events && state.model >= state.version;
+  }
+
   /** Fetch the rows of the map and their places; a point is a place among these rows. */
   async fetchPlaces() {
     const { bytes, version } = await getBytes('/api/map', 'X-Structure');
+    this.selection.clear(); // its points are those of the former map
     const n = new DataView(bytes).getUint32(0, true);
     this.structure = version;
     this.rows = new Uint32Array(bytes, 4, n);
@@ -78,9 +87,10 @@ export class RowMap {
   }
 
   /** Fetch the predicted classes, their confidences and the labels. */
-  async fetchPredictions() {
+  async fetchPredictions({ events }) {
+    const names = this.classes.join('\n'); // predictions and labels are numbers of these
     const { bytes, version } = await getBytes('/api/predictions', 'X-Model');
-    this.model = version;
+    Object.assign(this, { model: version, events, names });
     if (bytes.byteLength === 1.5 * this.xy.length) this.setPredictions(new Uint8Array(bytes));
   }
 

@@ -57,10 +57,17 @@ export class Outcome {
   /** The server has undone an answer, or there was none. */
   undone(undone) {
     if (!undone) return this.sentence('Nothing to undo.');
-    if (undone.action === 'rename') return this.sentence(`Undone: the renaming of ${undone.renames} to ${undone.label}.`);
+    if (undone.action === 'rename') return this.renamingUndone(undone);
     const rows = undone.rows > 1 ? `${counted(undone.rows, 'row')} are` : `Row ${count(undone.number)} is`;
     this.draw('saved', `Undone: ${rows} no longer saved `, words(undone), '.');
     return say(byId('last').textContent);
+  }
+
+  /** A renaming was undone, or stays because the classes were changed since. */
+  renamingUndone({ renames, label, is_kept: isKept }) {
+    if (!isKept) return this.sentence(`Undone: the renaming of ${renames} to ${label}.`);
+    const why = 'the class was renamed or merged since, or another class has this name now';
+    return this.sentence(`The renaming of ${renames} to ${label} cannot be undone: ${why}.`, 'failed');
   }
 
   /** Draw and read a sentence. */

@@ -8,7 +8,8 @@ import { byId, cell, counted, el } from './dom.js';
 export class Rename {
   constructor(onRenamed) {
     this.onRenamed = onRenamed;
-    this.list = [];
+    this.list = []; // the classes
+    this.offered = []; // those that the dialog was opened with
     this.dialog = byId('rename');
     byId('rename-open').addEventListener('click', () => this.open());
     byId('rename-cancel').addEventListener('click', () => this.dialog.close());
@@ -19,7 +20,7 @@ export class Rename {
     });
   }
 
-  /** Bring the classes up to date; an open dialog keeps those that it was opened with. */
+  /** Bring the classes up to date; an open dialog keeps its own. */
   update(list) {
     this.list = list;
     byId('rename-open').disabled = list.length === 0;
@@ -28,15 +29,15 @@ export class Rename {
   /** Open the dialog, with the first class that can be renamed. */
   open() {
     if (!this.list.length) return;
-    const first = this.list.find(({ in_table: isInTable }) => !isInTable) ?? this.list[0];
-    const options = this.list.map(({ name, in_table: isInTable }) =>
+    this.offered = this.list;
+    const first = this.offered.find(({ in_table: isInTable }) => !isInTable) ?? this.offered[0];
+    const options = this.offered.map(({ name, in_table: isInTable }) =>
       el('option', { value: name, selected: name === first.name }, isInTable ? `${name} (in the table)` : name),
     );
     byId('rename-class').replaceChildren(...options);
-    this.id = randomId(); // one for each opening: what is sent twice is recorded once
     this.dialog.showModal();
     this.choose();
-    if (this.list.length > 1) byId('rename-class').focus();
+    if (this.offered.length > 1) byId('rename-class').focus();
     else byId('rename-name').select();
   }
 
@@ -50,10 +51,11 @@ export class Rename {
   async send() {
     const old = byId('rename-class').value;
     const label = byId('rename-name').value.trim();
-    const merges = label !== old && this.list.some(({ name }) => name === label);
+    const merges = label !== old && this.offered.some(({ name }) => name === label);
     if (!label || (merges && !(await this.isMerged(old, label)))) return;
     try {
-      const answer = await post('/api/rename', { id: this.id, name: old, label, merges });
+      const answer = await post('/api/rename', { id: this.idOf(old, label), name: old, label, merges });
+      this.sent = null;
       this.dialog.close();
       this.onRenamed(answer, old, label);
     } catch (error) {
@@ -62,9 +64,15 @@ export class Rename {
     }
   }
 
+  /** Return the id of a request: the same for the same names, so that what is sent twice is recorded once. */
+  idOf(...names) {
+    if (names.join('\n') !== this.sent) [this.id, this.sent] = [randomId(), names.join('\n')];
+    return this.id;
+  }
+
   /** Ask whether two classes become one. */
   isMerged(old, label) {
-    const n = this.list.find(({ name }) => name === old).count;
+    const n = this.offered.find(({ name }) => name === old).count;
     return confirm({
       title: ['Merge ', cell(old), ' into ', cell(label), '?'],
       body: [

@@ -3,7 +3,7 @@
 import { classButton } from './classes.js';
 import { byId, count, counted, el } from './dom.js';
 
-const MOST = 200; // rows that the server takes at once
+const MOST = 200; // rows that get one label together
 
 /** The selection on a map. Events: "change" after rows are selected or no longer selected, "choose" of a class. */
 export class Selection extends EventTarget {
