@@ -271,6 +271,10 @@ class DrawnRowsWarning(MixkernWarning):
     """There are more rows than an estimator can use, and a subsample was drawn."""
 
 
+class PresetGammaWarning(MixkernWarning):
+    """A kernel object with the preset gamma is nearly zero between most rows of the table."""
+
+
 class DeviceWarning(MixkernWarning):
     """No GPU can be used, or not for a computation; the CPU does the work."""
 

@@ -8,8 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from sklearn.metrics.pairwise import euclidean_distances
 
 from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, TransductiveSVC, VBMixture
-from mixkern.errors import KernelError, OptionError
+from mixkern.errors import KernelError, OptionError, PresetGammaWarning
 from mixkern.estimators import kernel_factory
+from mixkern.estimators.kernel_factory import KernelName
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.svm import decision, evidence_share
 
@@ -227,6 +228,18 @@ def test_a_kernel_that_is_changed_later_changes_no_prediction(kernel, changes, m
     np.testing.assert_array_equal(score(NUMBERS), before)
     model.fit(NUMBERS, FEW.astype(float) if machine is MixtureSVR else FEW)
     assert not np.allclose(score(NUMBERS), before)  # the change would have been seen
+
+
+@pytest.mark.parametrize("kernel", [RWMKernel(), RBFKernel(), BlendKernel()], ids=repr)
+def test_a_preset_gamma_that_makes_most_rows_dissimilar_is_noted(kernel):
+    name, far = type(kernel).__name__, np.hstack([NUMBERS, np.random.RandomState(1).standard_normal((N, 10))])
+    density = VBMixture(2, covariance_type="diag", random_state=0)
+    with pytest.warns(PresetGammaWarning, match=rf"{name} has gamma 1, its preset.* Set it: kernel={name}\(gamma=0\.0"):
+        model = fitted(kernel, far, density=density)
+    assert model.kernel_.gamma == 1.0
+    for other in (kernel.clone_with_theta(np.log([0.99])), str(KernelName.RWM)):  # a gamma of one's own, and no object
+        fitted(other, far, density=density)
+    fitted(kernel, NUMBERS)  # most rows are similar
 
 
 def test_a_bound_kernel_keeps_its_mixture():

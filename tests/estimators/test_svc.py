@@ -148,7 +148,7 @@ def test_training_again_starts_from_the_same_belief():
 
 
 def test_a_blend_that_is_given_is_kept_as_it_is():
-    _, _, model = blended(lambda X: (X[:, 0] > 0).astype(int), kernel=BlendKernel(share=0.3))
+    _, _, model = blended(lambda X: (X[:, 0] > 0).astype(int), kernel=BlendKernel(gamma=0.1, share=0.3))
     assert model.kernel_.share == 0.3
     assert model.density_.precision_prior == "evidence"
 

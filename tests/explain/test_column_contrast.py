@@ -125,7 +125,7 @@ def test_columns_have_the_largest_parts_first_and_the_rest_in_one_line():
 def test_nobody_speaks_against_a_row_that_is_far_from_all_others():
     X = np.array([[-1.0], [0.0], [1.0], [200.0], [201.0], [202.0]])
     mixture = Mixture([0.5, 0.5], [[0.0], [201.0]], [[[1.0]], [[1.0]]])
-    model = MixtureSVC(RBFKernel(1.0), density=mixture, C=1.0, probability=False).fit(X, [0, 0, 0, 1, 1, 1])
+    model = MixtureSVC(RBFKernel(2.0), density=mixture, C=1.0, probability=False).fit(X, [0, 0, 0, 1, 1, 1])
     lines = model.explain([[0.0]], by="column", details=True)
 
     assert lines["beside"].tolist() == ["for", "component"]

@@ -340,6 +340,26 @@ def test_the_next_of_several_classes_is_the_runner_up_of_the_votes():
     assert decided.sign.tolist() == [1.0, -1.0, -1.0]
 
 
+def test_the_runner_up_is_the_most_probable_other_class():
+    decisions = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]])
+    decided = PairDecision.of(decisions, 3, np.array([[0.5, 0.2, 0.3], [0.2, 0.5, 0.3]]))
+    assert decided.label.tolist() == [0, 1]
+    assert decided.against.tolist() == [2, 2]
+    assert decided.pair.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["wine", "glass"])
+def test_the_runner_up_of_a_model_is_second_in_its_probabilities(name):
+    X, y = table(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixkernWarning)
+        model = MixtureSVC(density=SMALL, random_state=0).fit(X, y)
+    found = model.explain(X, details=True).drop_duplicates("row")
+    others = model.predict_proba(X)
+    others[np.arange(len(X)), others.argmax(axis=1)] = -1
+    assert found["against"].tolist() == model.classes_[others.argmax(axis=1)].tolist()
+
+
 def test_rows_have_the_names_of_their_index_or_positions():
     assert row_names(pd.DataFrame({"a": [1, 2]}, index=["x", "y"]), 2) == ["x", "y"]
     assert row_names(np.zeros((2, 1)), 2) == [0, 1]

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
 from mixkern import Mixture, TableEncoder, VBMixture, datasets
 from mixkern.errors import KernelError, NotBoundError
 from mixkern.kernels import GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
-from mixkern.kernels.base import PairTerms
+from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms
 
 X, Y_CLASS = datasets.make_two_moons(n=80, random_state=0)
 X.flags.writeable = False
@@ -265,6 +265,47 @@ def test_an_unbound_kernel_says_how_to_bind():
 def test_bad_input_is_explained(kernel, rows, message):
     with pytest.raises(KernelError, match=message):
         kernel(rows)
+
+
+class Power(MixtureKernel):
+    """Responsibilities to a power: a kernel with a parameter of its own."""
+
+    def __init__(self, mixture=None, gamma=1.0, *, power=1.0, alpha=1.0, beta=1.0, gamma_bounds=GAMMA_BOUNDS):
+        super().__init__(mixture, gamma, alpha=alpha, beta=beta, gamma_bounds=gamma_bounds)
+        self.power = power
+
+    def _component_weights(self, rows):
+        weights = rows.responsibilities**self.power
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+def test_a_kernel_with_a_parameter_of_its_own():
+    np.testing.assert_allclose(Power(MIXTURE)(X), RWMKernel(MIXTURE)(X), rtol=1e-12)
+    kernel = clone(Power(power=2.0)).bind(MIXTURE)
+    assert kernel.power == 2.0
+    assert not np.allclose(kernel(X), RWMKernel(MIXTURE)(X))
+    assert [repr(each) for each in (Power(), kernel, RBFKernel(0.25, beta=2, n_categorical=3))] == [
+        "Power(gamma=1)",
+        "Power(gamma=1, power=2)",
+        "RBFKernel(gamma=0.25, beta=2, n_categorical=3)",
+    ]
+
+
+def test_a_mixture_kernel_needs_weights_of_the_components_in_the_right_shape():
+    class Typo(MixtureKernel):
+        def component_weights(self, rows):
+            return rows.responsibilities
+
+    class Short(MixtureKernel):
+        def _component_weights(self, rows):
+            return rows.responsibilities[:, :1]
+
+    with pytest.raises(TypeError, match="_component_weights"):
+        Typo(MIXTURE)
+    n, k = len(X), len(MIXTURE.weights)
+    message = rf"Short\._component_weights must return an array of the shape \({n}, {k}\) or \({k},\), .* \({n}, 1\)"
+    with pytest.raises(KernelError, match=message):
+        Short(MIXTURE)(X)
 
 
 def test_a_gradient_is_for_one_set_of_rows():

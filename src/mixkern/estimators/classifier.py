@@ -191,7 +191,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         ndarray of shape (n, c)
             Columns in the order of ``classes_``.
         """
-        (shares,) = self._converted(X, self._probabilities)
+        (shares,) = self._converted(X, self.decision_probabilities)
         return _like(shares, X)
 
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
@@ -250,7 +250,8 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _scores(self, decisions: Floats) -> Floats:  # (n,) or (n, c)
         return self._scheme.class_scores(decisions, len(self.classes_))
 
-    def _probabilities(self, decisions: Floats) -> Floats:  # (n, c)
+    def decision_probabilities(self, decisions: Floats) -> Floats:  # (n, c)
+        """Return the probability of each class from decision values, as :meth:`decide` returns them."""
         if self.slope_ is None:
             raise AttributeError("predict_proba needs the slope that fit learns with probability=True. Fit again.")
         slopes = np.atleast_1d(self.slope_)
@@ -345,7 +346,8 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             )
         rows = self.rows_of(X)
         component = rows.responsibilities.argmax(axis=1)
-        scores, proba = self._converted(rows, self._scores, self._probabilities if self.probability else self._unknown)
+        probabilities = self.decision_probabilities if self.probability else self._unknown
+        scores, proba = self._converted(rows, self._scores, probabilities)
         labels = self._labels.decode(chosen(scores))
         if abstain is not None:
             labels = _without(labels, proba.max(axis=1) < abstain)

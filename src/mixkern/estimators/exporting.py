@@ -1,5 +1,6 @@
 """Export of fitted estimators to ONNX: what their predictions follow from."""
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -56,10 +57,18 @@ class ExportMixin:
         onnx_path(path)  # raises an error before any work is done
         return self.onnx_model(dtype=dtype).write(path)
 
-    def onnx_model(self, *, dtype: str = "float64") -> OnnxModel:
-        """Return the ONNX model, with a description of its inputs and outputs; see :meth:`to_onnx`."""
+    def onnx_model(self, *, dtype: str = "float64", metadata: Mapping[str, str] | None = None) -> OnnxModel:
+        """Return the ONNX model, with a description of its inputs and outputs; see :meth:`to_onnx`.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"}, default="float64"
+            Type of the inputs and outputs that are numbers.
+        metadata : dict of str, default=None
+            Further facts for the metadata, such as the hash of the model file; names get the prefix ``mixkern.``.
+        """
         check_is_fitted(self, "_decision")
-        return onnx_model(Predictor(**self._exported_parts()), dtype)
+        return onnx_model(Predictor(**self._exported_parts()), dtype, metadata)
 
     def _exported_parts(self) -> dict[str, Any]:
         """Return what predictions follow from, by the names of :class:`~mixkern.export.Predictor`."""

@@ -1,5 +1,6 @@
 """Resolve the ``kernel`` parameter: names, the mixture, the graph and the scale of gamma."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from mixkern.density import Mixture, Rows
-from mixkern.errors import KernelError
+from mixkern.errors import KernelError, PresetGammaWarning, hint, warn
 from mixkern.kernels import (
     BlendKernel,
     DistanceKernel,
@@ -26,6 +27,8 @@ from mixkern.typing import Floats, Ints, RandomState
 from mixkern.validation import POSITIVE, Rule, one_of
 from mixkern.wording import counted, shown
 
+PRESET_GAMMA = 1.0  # of kernel objects
+LEAST_SIMILARITY = 0.01  # of the median pair of rows
 SCALE_ROWS = 1_000  # rows whose distances give the scale: enough for the median
 
 
@@ -81,7 +84,9 @@ class KernelFactory:
         assert rows.mixture is not None  # that of the estimator
         if not isinstance(self.kernel, str):
             self._check_own_parameters()
-            return bound_kernel(self.kernel, rows.mixture)
+            kernel = bound_kernel(self.kernel, rows.mixture)
+            _warn_of_preset_gamma(kernel, rows)
+            return kernel
         kernel = named_kernel(one_of(KernelName, self.kernel, "kernel"), rows.mixture, self.alpha, self.beta)
         is_scale = isinstance(self.gamma, str)
         return replaced(kernel, gamma=gamma_of(Scale(self.gamma), kernel, rows, random) if is_scale else self.gamma)
@@ -95,6 +100,20 @@ class KernelFactory:
                 f"{wrong[0]} is set beside a kernel that has its own. Set it there: kernel={type(self.kernel).__name__}"
                 f"({wrong[0]}={getattr(self, wrong[0])!r})."
             )
+
+
+def _warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
+    """Warn where a kernel object has the preset gamma, and this makes most rows of the table dissimilar."""
+    if not isinstance(kernel, DistanceKernel) or kernel.gamma != PRESET_GAMMA:
+        return
+    scale = gamma_of(Scale.SCALE, kernel, rows, RandomState(0))  # without a draw of the estimator's own
+    if math.exp(-PRESET_GAMMA / scale) < LEAST_SIMILARITY:
+        name = type(kernel).__name__
+        warn(
+            f"{name} has gamma 1, its preset, and is nearly zero between most rows of this table.",
+            PresetGammaWarning,
+            hint=hint(python=f"Set it: kernel={name}(gamma={scale:.2g}). For names, such as 'rwm', fit sets it."),
+        )
 
 
 def named_kernel(name: KernelName, mixture: Mixture, alpha: float = 1.0, beta: float = 1.0) -> DistanceKernel:
@@ -111,10 +130,10 @@ def named_kernel(name: KernelName, mixture: Mixture, alpha: float = 1.0, beta: f
 def bound_kernel(kernel: Any, mixture: Mixture) -> Any:
     """Return a copy of a kernel, and of those in it, with the mixture and the categories where it has none."""
     if not isinstance(kernel, Kernel):
-        hint = " Pass an instance: kernel=RWMKernel()." if isinstance(kernel, type) else ""
+        step = " Pass an instance: kernel=RWMKernel()." if isinstance(kernel, type) else ""
         raise KernelError(
             f"kernel must be one of {', '.join(repr(str(name)) for name in KernelName)} or a kernel of mixkern or "
-            f"scikit-learn, but it is {shown(kernel)}.{hint}"
+            f"scikit-learn, but it is {shown(kernel)}.{step}"
         )
     if isinstance(kernel, MixtureKernel):
         return kernel.bind(mixture if kernel.mixture is None else kernel.mixture)

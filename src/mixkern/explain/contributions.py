@@ -50,8 +50,8 @@ class Source(StrEnum):
 class PairDecision:
     """Predicted class and runner-up of each row, and the decision between the two.
 
-    The runner-up is the class with the next highest score. The decision is the function of the pair; where there is one
-    function for each class, it is half the difference of two.
+    The runner-up is the class with the next highest probability, or score where there are none. The decision is the
+    function of the pair; where there is one function for each class, it is half the difference of two.
     """
 
     label: Ints  # (n,)
@@ -60,8 +60,8 @@ class PairDecision:
     sign: Floats  # (n,): 1 where it is positive for the label, -1 where it is positive for the other
 
     @classmethod
-    def of(cls, decisions: Floats, n_classes: int) -> "PairDecision":
-        """Take the two classes with the highest scores.
+    def of(cls, decisions: Floats, n_classes: int, probabilities: Floats | None = None) -> "PairDecision":
+        """Take the class with the highest score, and the most probable other one.
 
         >>> decided = PairDecision.of(np.array([[-0.5, 0.2, 1.5]]), 3)  # 1 beats 0, 0 beats 2, 1 beats 2
         >>> int(decided.label[0]), int(decided.against[0]), float(decided.sign[0])
@@ -73,8 +73,9 @@ class PairDecision:
         if n_classes == 2:
             against = 1 - label
         else:
-            scores[np.arange(len(scores)), label] = -np.inf
-            against = scores.argmax(axis=1)
+            ranks = scores if probabilities is None else probabilities.copy()
+            ranks[np.arange(len(ranks)), label] = -np.inf
+            against = ranks.argmax(axis=1)
         if scheme is not one_vs_one:
             return cls(label, against, None, np.ones(len(label)))
         pair = pair_positions(n_classes)[label, against]
@@ -107,7 +108,9 @@ class ExplainedRows:
     @cached_property
     def decided(self) -> PairDecision:
         """Predicted class and runner-up of each row."""
-        return PairDecision.of(self.decisions, len(self.model.classes_))
+        model = self.model
+        probabilities = model.decision_probabilities(self.decisions) if model.probability else None
+        return PairDecision.of(self.decisions, len(model.classes_), probabilities)
 
     @cached_property
     def support_codes(self) -> Ints:  # (s,)

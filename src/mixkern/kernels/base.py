@@ -8,6 +8,7 @@ mixkern give it :class:`~mixkern.density.Rows` instead of arrays, so that nothin
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from mixkern.typing import Bounds, Floats
 from mixkern.validation import NOT_NEGATIVE, POSITIVE, as_floats
 
 GAMMA_BOUNDS = (1e-5, 1e5)
+NOT_SHOWN = ("gamma", "mixture", "gamma_bounds")  # in the repr, besides gamma itself
 GPU_WORK = 2**26  # pairs of rows times components from which on a GPU computes those of the host
 
 
@@ -325,7 +327,14 @@ class DistanceKernel(Kernel):
         return Hyperparameter("gamma", "numeric", self.gamma_bounds)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(gamma={self.gamma:.3g})"
+        presets = {name: each.default for name, each in signature(type(self)).parameters.items()}
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_SHOWN}
+        changed = {name: value for name, value in own.items() if value != presets[name]}
+        shown = {"gamma": self.gamma, **changed}
+        texts = [
+            f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in shown.items()
+        ]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def _placed(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None) -> tuple[Rows, Rows | None]:
         """Read rows; both sides are put on a GPU if one of them is there, or if there is enough work for it."""
@@ -340,7 +349,7 @@ class DistanceKernel(Kernel):
 
 
 class MixtureKernel(DistanceKernel):
-    """A kernel whose metrics are those of a mixture's components."""
+    """A kernel whose metrics are those of a mixture's components; subclasses define their weights for a row."""
 
     def __init__(
         self,
@@ -369,8 +378,15 @@ class MixtureKernel(DistanceKernel):
         kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical columns"
         return Rows(checked(X, mixture.n_features, f"the mixture has {kinds}"), mixture)
 
-    def _component_weights(self, rows: Rows) -> Floats:
-        return rows.responsibilities
+    def _side(self, rows: Rows) -> tuple[Floats, Floats]:
+        numbers, weights = super()._side(rows)
+        n, k = len(rows), len(self._mixture().weights)
+        if np.shape(weights) not in ((n, k), (k,)):  # of a subclass that is not one of mixkern
+            raise KernelError(
+                f"{type(self).__name__}._component_weights must return an array of the shape {(n, k)} or {(k,)}, a "
+                f"weight of each component for each row, but it returned {np.shape(weights)}."
+            )
+        return numbers, weights
 
     def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._mixture().whiteners

@@ -151,6 +151,9 @@ class BlendKernel(MixtureKernel):
         self.membership = membership
         self.pooling = pooling
 
+    def _component_weights(self, rows: Rows) -> Floats:
+        return rows.responsibilities
+
     def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._metrics()[0]
 

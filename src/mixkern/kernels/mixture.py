@@ -49,6 +49,9 @@ class RWMKernel(MixtureKernel):
     True
     """
 
+    def _component_weights(self, rows: Rows) -> Floats:
+        return rows.responsibilities
+
 
 @model_part("GMMKernel")
 class GMMKernel(MixtureKernel):
