@@ -75,7 +75,7 @@ def numbers(n_labelled, n_values):
     "labels",
     [
         numbers(60, 5),
-        numbers(60, 30),
+        numbers(300, 30),
         list("abcdefgh"),
         numbers(5, 5),
         ["1.0", "2.0"],
@@ -96,6 +96,8 @@ def test_classes(labels):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
+        (numbers(60, 7), LabelError, "7 different values in 60 labelled rows .*numbers, not classes"),
+        (numbers(600, 51), LabelError, "51 different"),
         (numbers(60, 31), LabelError, "31 different values in 60 labelled rows .*numbers, not classes"),
         (
             numbers(6, 6),
@@ -119,6 +121,17 @@ def test_no_classes(labels, error, message):
     column = pd.Series([*labels, *[None] * 20], dtype=object, name="churn")
     with pytest.raises(error, match=message):
         label_column(column)
+
+
+@pytest.mark.parametrize(
+    ("n_values", "n_labels", "is_noted"), [(20, 40, False), (21, 42, True), (45, 450, False), (45, 449, True)]
+)
+def test_many_whole_numbers_are_noted(n_values, n_labels, is_noted):
+    labels = pd.Series([str(i % n_values) for i in range(n_labels)])
+    found = [note for note in label_notes(labels, "power") if "different numbers" in str(note)]
+    text = f"Column 'power' holds {n_values} different numbers in {n_labels} labelled rows, and each is a class. If they"
+    rest = " are measurements, sort them into groups, such as low and high; from Python, MixtureSVR predicts numbers."
+    assert [note.on("cli") for note in found] == is_noted * [text + rest]
 
 
 @pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0", "0"], ["NaT", "a"]])

@@ -1,7 +1,7 @@
 """Check the column of labels in a table, and note labels that may be slips.
 
-A column holds classes if its values are few. Numbers that are not whole are measurements if most of them differ. The
-user has the last word: a target that is named as categorical holds classes.
+A column holds classes if its values are few. Numbers that are not whole are measurements unless they are few. The user
+has the last word: a target that is named as categorical holds classes.
 """
 
 import shlex
@@ -19,7 +19,9 @@ from mixkern.errors import ColumnChoiceWarning, LabelError, LabelTypeError, Mixk
 from mixkern.wording import counted, listing, names_argument, shortened
 
 MOST_CLASSES = 50  # more different values are taken for names or measurements
-FEW_NUMBERS = 5  # more different numbers with decimals, few of them twice, are taken for measurements
+FEW_NUMBERS = 5  # more different numbers with decimals, with few labels each, are taken for measurements
+LABELS_OF_NUMBER = 10  # on average, for numbers with decimals to be taken for classes
+MANY_NUMBERS = 20  # more different whole numbers, with few labels each, are noted
 MANY_LABELS = 5  # where half of the classes have as many, one with a single label may be a slip
 
 # Besides gap words in other letters; they may be classes, so they are only noted.
@@ -139,8 +141,11 @@ def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
     n_classes = len(classes)
     are_numbers = not not_numbers(classes)
     is_whole = are_numbers and all(float(parsed(each) or 0).is_integer() for each in classes)
-    limit = FEW_NUMBERS if are_numbers and not is_whole else MOST_CLASSES
-    if n_classes <= max(limit, n_labelled // 2):
+    if are_numbers and not is_whole:
+        limit = max(FEW_NUMBERS, min(MOST_CLASSES, n_labelled // LABELS_OF_NUMBER))
+    else:
+        limit = max(MOST_CLASSES, n_labelled // 2)
+    if n_classes <= limit:
         return
     examples = ", ".join(repr(shortened(each, 20) if isinstance(each, str) else each) for each in classes[:3])
     override = hint(python=f"categorical=[{name!r}]", cli=f"--categorical {names_argument([name])}")
@@ -189,6 +194,7 @@ def label_notes(y: Any, name: str) -> list[MixkernWarning]:
         *_spelling_notes(alike, texts, name, "differ in capital letters or spaces only", _SAME_WORDS),
         *_spelling_notes(same, texts, name, "are the same number", "pd.to_numeric(y)"),
         *_gap_like_notes(like_gaps, texts, name),
+        *_number_notes(counts, name),
         *_rare_notes(counts, noted, name),
     ]
 
@@ -262,6 +268,22 @@ def _gap_like_notes(found: list[str], counts: Mapping[str, int], name: str) -> l
         ColumnChoiceWarning(
             f"Labels of column {name!r} that read like gaps are classes: {shown}.",
             hint=hint(python=f"{step}: unlabelled={found}.", cli=f"{step}: {_options('--unlabelled', found)}"),
+        )
+    ]
+
+
+def _number_notes(counts: Mapping[Any, int], name: str) -> list[MixkernWarning]:
+    """Return a note about many different whole numbers, which may be measurements."""
+    n = sum(counts.values())
+    if len(counts) <= max(MANY_NUMBERS, n // LABELS_OF_NUMBER) or not_numbers(list(counts)):
+        return []
+    step = "If they are measurements"
+    python = f"{step}, predict them with MixtureSVR."
+    cli = f"{step}, sort them into groups, such as low and high; from Python, MixtureSVR predicts numbers."
+    return [
+        ColumnChoiceWarning(
+            f"Column {name!r} holds {len(counts)} different numbers in {n} labelled rows, and each is a class.",
+            hint=hint(python=python, cli=cli),
         )
     ]
 
