@@ -123,16 +123,17 @@ def setup(app: Sphinx) -> None:
 def write_help(_app: Sphinx, page: str, source: list[str]) -> None:
     """Write the help texts of all commands behind the text of commands.md."""
     if page == "commands":
-        source[0] += "".join(f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in help_texts(cli, "mixkern"))
+        context = click.Context(cli, info_name="mixkern", terminal_width=80, **cli.context_settings)
+        source[0] += "".join(f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in help_texts(context))
 
 
-def help_texts(group: click.Group, prefix: str) -> list[tuple[str, str]]:
-    """Return the full name and the help text of each command, also of those in groups."""
+def help_texts(context: click.Context) -> list[tuple[str, str]]:
+    """Return the full name and the help text of each command of a group, also of those in groups within it."""
     found = []
-    for name in group.list_commands(context := click.Context(group, info_name=prefix, terminal_width=80)):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            found += help_texts(command, f"{prefix} {name}")
+    for name in context.command.list_commands(context):
+        inner = click.Context(context.command.get_command(context, name), context, name)
+        if isinstance(inner.command, click.Group):
+            found += help_texts(inner)
         else:
-            found.append((f"{prefix} {name}", command.get_help(click.Context(command, context, name))))
+            found.append((inner.command_path, inner.command.get_help(inner)))
     return found

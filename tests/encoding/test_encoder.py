@@ -354,6 +354,18 @@ def test_choices_are_announced_in_one_warning():
     assert encoder.continuous_ == ["rooms", "row", "size"]
 
 
+def test_a_table_that_was_encoded_before_is_noted():
+    """A pipeline of TableEncoder and an estimator would read codes of categories as numbers."""
+    frame = pd.DataFrame({"c": list("abcdef") * 10, "v": np.arange(60.0)})
+    step = "If the columns were encoded before, such as by TableEncoder in a pipeline, leave that step out"
+    with pytest.warns(ColumnChoiceWarning, match=step):
+        TableEncoder().fit(TableEncoder().fit_transform(frame))
+    named = pd.DataFrame(TableEncoder().fit_transform(frame), columns=["v", "c"])
+    with pytest.warns(ColumnChoiceWarning) as caught:
+        TableEncoder().fit(named)
+    assert step not in str(caught[0].message)
+
+
 def test_many_columns_of_a_kind_share_a_line():
     with pytest.warns(ColumnChoiceWarning, match=r"'x0', 'x1', 'x2', 'x3', 'x4' and 3 more: whole numbers with 2 dist"):
         TableEncoder().fit(np.array([[0] * 8, [1] * 8]))

@@ -129,9 +129,9 @@ def test_no_classes(labels, error, message):
 def test_many_whole_numbers_are_noted(n_values, n_labels, is_noted):
     labels = pd.Series([str(i % n_values) for i in range(n_labels)])
     found = [note for note in label_notes(labels, "power") if "different numbers" in str(note)]
-    text = f"Column 'power' holds {n_values} different numbers in {n_labels} labelled rows, and each is a class. If they"
-    rest = " are measurements, sort them into groups, such as low and high; from Python, MixtureSVR predicts numbers."
-    assert [note.on("cli") for note in found] == is_noted * [text + rest]
+    text = f"Column 'power' holds {n_values} different numbers in {n_labels} labelled rows, and each is a class."
+    step = "If they are measurements, sort them into groups, such as low and high; from Python, MixtureSVR predicts"
+    assert [note.on("cli") for note in found] == is_noted * [f"{text} {step} numbers."]
 
 
 @pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0", "0"], ["NaT", "a"]])

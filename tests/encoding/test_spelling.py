@@ -14,6 +14,7 @@ from mixkern.encoding.spelling import (
     spelling_notes,
     spelling_of,
 )
+from mixkern.errors import Hint
 
 
 @pytest.mark.parametrize(
@@ -115,11 +116,19 @@ def test_one_note_for_each_kind_of_spelling():
 
 
 def test_near_misses_and_leading_zeros():
-    assert near_miss("a", ["1", "2", "3", "x", "y"], ".", lambda _: 5).startswith(
+    assert near_miss("a", ["1", "2", "3", "x", "y"], ".", lambda _: 5)[0].startswith(
         "'a' holds numbers, but also 'x', 'y' (first in line 5)"
     )
-    assert near_miss("a", ["2024-05-01", "2024-05-02", "soon"], ".", lambda _: 4).startswith("'a' holds dates, but")
-    assert "in a form such as '12 cm'" in near_miss("a", ["12 cm", "13 cm", "14 cm"], ".", lambda _: None)
-    assert near_miss("a", ["red", "blue", "1"], ".", lambda _: None) == ""
+    assert near_miss("a", ["2024-05-01", "2024-05-02", "soon"], ".", lambda _: 4)[0].startswith("'a' holds dates, but")
+    assert "in a form such as '12 cm'" in near_miss("a", ["12 cm", "13 cm", "14 cm"], ".", lambda _: None)[0]
+    assert near_miss("a", ["red", "blue", "1"], ".", lambda _: None) == ("", Hint())
+
+
+def test_cells_among_numbers_can_be_read_as_gaps():
+    _, few = near_miss("a", ["1", "2", "ca. 12", "3"], ".", lambda _: 5)
+    assert few.cli == "Correct these cells, or read them as gaps: --gap 'ca. 12'"
+    assert few.python.endswith("read_table(..., gaps=['ca. 12']).")
+    _, many = near_miss("a", [*map(str, range(9)), *"abcd"], ".", lambda _: 5)
+    assert many.cli.endswith("--gap TEXT, once for each of them")
     assert padded_number(["1", "007"], ".") == "007"
     assert padded_number(["007", "x"], ".") == padded_number(["1"], ".") == ""

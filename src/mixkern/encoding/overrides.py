@@ -24,6 +24,10 @@ CHOOSE = hint(
     "given to an estimator as encoder=.",
     cli="\nTo choose, name a column: --continuous COLUMN or --categorical COLUMN.",
 )
+ENCODED = (
+    "\nIf the columns were encoded before, such as by TableEncoder in a pipeline, leave that step out: estimators of "
+    "mixkern encode tables themselves."
+)
 COUNT = hint(python="\nencoder.unseen(X) counts them.")
 
 
@@ -136,8 +140,13 @@ class Unseen:
     n_cells: int  # number of all cells of the column that are not gaps
 
 
-def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tuple[str, Hint]:
-    """Return text and hint of a warning about columns that could be read in two ways; both empty if there are none."""
+def ambiguity_text(
+    names: Sequence[str], inferences: Sequence[Inference], *, is_array: bool = False
+) -> tuple[str, Hint]:
+    """Return text and hint of a warning about columns that could be read in two ways; both empty if there are none.
+
+    The hint for an array says what to do if it has been encoded before.
+    """
     found: dict[str, list[str]] = {}
     conversions: dict[str, list[str]] = {}  # for the first column of each reason
     for name, inference in zip(names, inferences, strict=True):
@@ -153,7 +162,8 @@ def ambiguity_text(names: Sequence[str], inferences: Sequence[Inference]) -> tup
     texts = [n for n, each in zip(names, inferences, strict=True) if each.column_type is TextColumn]
     are_texts = len(texts) == sum(map(len, found.values()))
     choose, drop = _categories_hint(texts) if are_texts else CHOOSE, _drop_hint(texts)
-    return text, hint(python="".join([*steps, choose.python, drop.python]), cli=choose.cli + drop.cli)
+    encoded = ENCODED if is_array else ""
+    return text, hint(python="".join([*steps, choose.python, drop.python, encoded]), cli=choose.cli + drop.cli)
 
 
 def _categories_hint(names: Sequence[str]) -> Hint:

@@ -1,6 +1,7 @@
 """How the cells of a column are written: the decimal sign, the unit and the order of dates, found from all of them."""
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from mixkern.parts import model_part
 from mixkern.wording import listing, shortened
 
 _CLEAR = re.compile(r"-?\d+([.,])(?:\d{1,2}|\d{4,})", re.ASCII)  # no group of three digits: a decimal sign
+_FEW_GAPS = 3  # texts that are named one by one
 _LOOKED_AT = 10_000  # distinct texts that are compared with numbers and dates for a note
 _DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")  # 31/12/24
 _MEASURE = re.compile(r"\W{0,2}\d[\d.,]*\s?(?:\W|[^\W\d]{1,3})?\W?")  # 3 cm
@@ -188,11 +190,16 @@ def order_note(examples: Mapping[str, str]) -> tuple[str, Hint]:
     )
 
 
-def near_miss(name: str, distinct: Sequence[str], decimal: str, line_of: Callable[[str], int | None]) -> str:
-    """Return a note on the cells that keep a column of texts from being numbers or dates; empty where there are none.
+def near_miss(
+    name: str, distinct: Sequence[str], decimal: str, line_of: Callable[[str], int | None]
+) -> tuple[str, Hint]:
+    """Return text and hint of a note on the cells that keep a column of texts from being numbers or dates.
 
-    >>> near_miss("a", ["1", "2", "x"], ".", lambda cell: 4)
-    "'a' holds numbers, but also 'x' (line 4): all were read as text. Correct these cells, or leave them empty."
+    Both are empty where there are none.
+
+    >>> text, step = near_miss("a", ["1", "2", "x"], ".", lambda cell: 4)
+    >>> print(text, step.cli)
+    'a' holds numbers, but also 'x' (line 4): all were read as text. Correct these cells, or read them as gaps: --gap x
     """
     looked_at = distinct[:_LOOKED_AT]
     numbers = {cell for cell in looked_at if _is_some_number(cell, decimal)}
@@ -201,18 +208,25 @@ def near_miss(name: str, distinct: Sequence[str], decimal: str, line_of: Callabl
     for what, odd in others.items():
         if odd and 2 * len(odd) < len(looked_at):
             place = f"{'first in ' if len(odd) > 1 else ''}line {line_of(odd[0])}"
-            return (
-                f"{name!r} holds {what}, but also {listing(map(shortened, odd), limit=3)} ({place}): "
-                "all were read as text. Correct these cells, or leave them empty."
-            )
+            found = f"{name!r} holds {what}, but also {listing(map(shortened, odd), limit=3)} ({place}): "
+            return f"{found}all were read as text.", _gaps_hint(odd)
     dates = [cell for cell in looked_at if _DATE.fullmatch(cell.strip())]
     measures = [cell for cell in looked_at if any(map(str.isdigit, cell)) and _MEASURE.fullmatch(cell.strip())]
     forms = (("dates", dates, "Write them in the form 2024-12-31."), ("numbers", measures, "Write plain numbers."))
     for what, alike, step in forms:
         example = next((cell for cell in alike if what == "dates" or cell not in numbers), None)
         if len(looked_at) > 2 and 2 * len(alike) > len(looked_at) and example is not None:
-            return f"{name!r} holds {what} in a form such as {example!r}: they were read as text. {step}"
-    return ""
+            found = f"{name!r} holds {what} in a form such as {example!r}: they were read as text."
+            return found, hint(python=step, cli=step)
+    return "", Hint()
+
+
+def _gaps_hint(texts: Sequence[str]) -> Hint:
+    """Return how to read texts as gaps: all of them where they are few, else how to name them."""
+    step, are_few = "Correct these cells, or read them as gaps:", len(texts) <= _FEW_GAPS
+    given = [repr(list(texts)), " ".join(f"--gap {shlex.quote(each)}" for each in texts)]
+    python, cli = given if are_few else ["[...]", "--gap TEXT, once for each of them"]
+    return hint(python=f"{step} read_table(..., gaps={python}).", cli=f"{step} {cli}")
 
 
 def padded_number(distinct: Sequence[str], decimal: str) -> str:

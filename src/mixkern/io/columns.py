@@ -62,8 +62,8 @@ def inferred(name: str, cells: Any, sign: str, line_of: LineOf) -> Typed:
     values = pc.if_else(pa.array(coded.codes >= 0), cells, None) if coded.n_gaps() else cells
     if padded := padded_number(coded.distinct, sign):
         return Typed(values, padded=padded)
-    note = near_miss(name, coded.distinct, sign, lambda cell: line_of(pc.index(cells, cell).as_py()))
-    return Typed(values, note=FileFormatWarning(note) if note else None)
+    note, step = near_miss(name, coded.distinct, sign, lambda cell: line_of(pc.index(cells, cell).as_py()))
+    return Typed(values, note=FileFormatWarning(note, hint=step) if note else None)
 
 
 def converted(
