@@ -228,7 +228,8 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         self.columns_: tuple[TableColumn, ...] = _with_unique_names(without_irrelevant_seasons(columns, n, some))
         self._fitted_kind = frame_kind(X)
         self._order = _order(self.encoded_columns_)
-        message, step = ambiguity_text([raw.name for raw in raws], found, is_array=not hasattr(self, "feature_names_in_"))
+        is_array = not hasattr(self, "feature_names_in_")
+        message, step = ambiguity_text([raw.name for raw in raws], found, is_array=is_array)
         if message:
             warn(message, ColumnChoiceWarning, hint=step)
 
