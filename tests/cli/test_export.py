@@ -1,5 +1,6 @@
 """``mixkern export``: an ONNX file that predicts as the model does."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from mixkern import VBMixture, load, save
 from mixkern.cli import export
+from mixkern.io import read_model
 
 
 def test_the_file_predicts_as_the_model_does(run, model, table, tmp_path):
@@ -36,6 +38,28 @@ def test_json_has_inputs_and_outputs(run, model, tmp_path):
     assert [(each["name"], each["dtype"]) for each in found["inputs"]] == [("age", "float32"), ("town", "string")]
     assert [each["name"] for each in found["outputs"]] == ["label", "probabilities", "component", "novelty"]
     assert found["notes"] == []
+
+
+def test_the_file_can_be_traced_to_its_model(run, model, tmp_path):
+    found = json.loads(run("export", model, "-o", tmp_path / "a.onnx", "--json").stdout)
+    run("export", model, "-o", tmp_path / "b.onnx")
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+    session = onnxruntime.InferenceSession(tmp_path / "a.onnx", providers=["CPUExecutionProvider"])
+    facts = session.get_modelmeta().custom_metadata_map
+    expected = {
+        "model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
+        "model_created": read_model(model).created,
+        "target": "churn",
+    }
+    assert {name: facts[f"mixkern.{name}"] for name in expected} == expected
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_a_model_without_a_target(run, model, tmp_path):
+    save(load(model), tmp_path / "plain.mixkern")
+    found = json.loads(run("export", tmp_path / "plain.mixkern", "--json").stdout)
+    assert "target" not in found
+    assert "model_sha256" in found
 
 
 def test_the_default_output_is_beside_the_model(run, model, tmp_path):

@@ -56,7 +56,8 @@ def test_answers_are_those_of_predict(script, run, model, table, people, tmp_pat
     expected = pd.read_csv(tmp_path / "out.csv")
     rows = json.loads(people.drop(columns="churn").to_json(orient="records"))
     own = {"errors": tmp_path / "errors", "end": signal.SIGTERM}  # as systemd and containers do
-    with serving(script, model, "--workers", 2, "--max-rows", 90, **own) as send:
+    log = tmp_path / "log"
+    with serving(script, model, "--workers", 2, "--max-rows", 90, "--log", log, **own) as send:
         status, found = send("POST", "/predict?all_classes=true", rows)
         assert send("POST", "/predict", rows * 2)[0] == 413
         assert send("GET", "/")[0] == 200
@@ -64,6 +65,7 @@ def test_answers_are_those_of_predict(script, run, model, table, people, tmp_pat
     found = pd.DataFrame(json.loads(found)["predictions"])
     for name in ("label", "probability", "component", "novelty", "probability_no", "probability_yes"):
         assert found[name].tolist() == expected[name].tolist(), name
+    assert [json.loads(line)["rows"] for line in log.read_text().splitlines()] == [len(rows), 0, 0]
     assert (tmp_path / "errors").read_text() == "Serving people.mixkern: 2 columns, 2 classes. Stop by Ctrl-C.\n"
 
 
@@ -73,11 +75,13 @@ def test_a_token_from_a_file(script, model, tmp_path):
     token.touch(0o600)
     token.write_text("0123456789abcdef\n")
     options = ("--host", "0.0.0.0", "--token-file", token, "--name", "models.example")
-    with serving(script, model, *options, errors=tmp_path / "errors") as send:
+    with serving(script, model, *options, "--log", "-", errors=tmp_path / "errors") as send:
         assert send("GET", "/model")[0] == 401
         assert send("GET", "/model", Authorization="Bearer 0123456789abcdef")[0] == 200
         assert send("GET", "/model", Authorization="Bearer 0123456789abcdef", Host="models.example")[0] == 200
         assert send("GET", "/model", Host="other.example")[0] == 421
+    errors = (tmp_path / "errors").read_text().splitlines()
+    assert [json.loads(line)["status"] for line in errors if line.startswith("{")] == [401, 200, 200, 421]
 
 
 def test_other_machines_need_a_token(run, model, tmp_path):
@@ -90,6 +94,11 @@ def test_other_machines_need_a_token(run, model, tmp_path):
     token.write_text("short")
     done = run("serve", model, "--token-file", token, code=1)
     assert "has 5 characters, and 16 or more are needed" in done.stderr
+
+
+def test_a_log_that_cannot_be_written(run, model, tmp_path):
+    done = run("serve", model, "--log", tmp_path, code=1)
+    assert f"The log of requests, {tmp_path}, cannot be written: Is a directory. Choose another file." in done.stderr
 
 
 def test_files_that_are_no_models(run, table, tmp_path):

@@ -282,6 +282,13 @@ def test_what_the_file_says(mixed, tmp_path, session):
     assert domains == {"", "ai.onnx.ml"}
 
 
+def test_further_facts_are_in_the_metadata_and_the_file_is_the_same_again(mixed):
+    model, _ = mixed
+    first, again = (model.onnx_model(metadata={"target": "income"}).proto for _ in range(2))
+    assert {each.key: each.value for each in first.metadata_props}["mixkern.target"] == "income"
+    assert first.SerializeToString() == again.SerializeToString()
+
+
 def test_a_file_with_another_suffix_is_refused(mixed, tmp_path):
     with pytest.raises(ExportError, match=r"must end with .onnx, .* but it is 'model.pb'. Name it 'model.onnx'"):
         mixed[0].to_onnx(tmp_path / "model.pb")

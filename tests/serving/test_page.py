@@ -19,16 +19,23 @@ SCRIPT = "<script>document.title='run'</script>"
 IMAGE = '"><img src=x onerror="document.title=\'run\'">'
 
 
+TOKEN = "0123456789abcdef"
+
+
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """The address of a model whose names look like code."""
+def path(tmp_path_factory):
+    """A model whose names look like code."""
     random = np.random.RandomState(0)
     group = np.arange(60) % 2
     X = pd.DataFrame({SCRIPT: random.normal(size=60) + 5 * group, "long" * 40: np.where(group, IMAGE, "גיל ' $(ls)")})
     y = pd.Series(np.where(group, IMAGE, SCRIPT), dtype=object)
     y[20:] = None
     folder = tmp_path_factory.mktemp("page")
-    path = save(MixtureSVC(random_state=0).fit(X, y), folder / "a&b.mixkern", notes={"target": SCRIPT})
+    return save(MixtureSVC(random_state=0).fit(X, y), folder / "a&b.mixkern", notes={"target": SCRIPT})
+
+
+@pytest.fixture(scope="module")
+def address(path):
     with ModelServer(path) as server:
         yield server.url
 
@@ -62,3 +69,16 @@ def test_names_are_text_and_all_fits_the_screen(browser, address, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert [each["id"] for each in Axe().run(page).response["violations"]] == []
     context.close()
+
+
+def test_a_browser_asks_for_a_name_and_the_token(browser, path):
+    """Chromium answers a challenge with a name and a password; the page and its style are then shown."""
+    with ModelServer(path, token=TOKEN) as server:
+        for password, status in ((TOKEN, 200), ("wrong", 401)):
+            context = browser.new_context(http_credentials={"username": "anyone", "password": password})
+            page, statuses = context.new_page(), []
+            page.on("response", lambda response, into=statuses: into.append(response.status))
+            assert page.goto(server.url).status == status
+            assert (page.title() == f"Predicting {SCRIPT}") == (status == 200)
+            assert set(statuses) == {status}
+            context.close()

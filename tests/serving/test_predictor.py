@@ -229,7 +229,7 @@ def test_columns_that_are_missing(predictor, row):
     lacking = {name: cell for name, cell in row.items() if name != "age"}
     error = asked(predictor, [lacking], 400)["error"]
     assert error == (
-        "The request lacks 1 column that the model was fitted on: 'age'. Add it; cells of unknown values can be empty."
+        "The request lacks 1 column that the model was fitted on: 'age'. Add it; cells of unknown values are null."
     )
     error = asked(predictor, [{**lacking, "Age": 3}], 400)["error"]
     assert error.endswith("'age'. Did you mean 'Age'?")
@@ -305,6 +305,16 @@ def test_types_of_arrow_that_hold_the_same_are_the_same(predictor, table):
 )
 def test_bodies_that_are_no_stream(predictor, table, change, text):
     assert text in asked(predictor, change(stream(table)), 400, given=ARROW)["error"]
+
+
+def test_a_file_of_arrow_in_place_of_a_stream(predictor, table):
+    arrow, sink = pa.Table.from_pandas(table[:3], preserve_index=False), io.BytesIO()
+    with pa.ipc.new_file(sink, arrow.schema) as writer:
+        writer.write_table(arrow)
+    assert asked(predictor, sink.getvalue(), 400, given=ARROW)["error"] == (
+        "The body is an Arrow file, but an Arrow IPC stream is expected. With pyarrow, write it by "
+        "pyarrow.ipc.new_stream in place of new_file."
+    )
 
 
 def test_columns_of_a_stream(predictor, table):

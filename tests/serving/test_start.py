@@ -116,6 +116,14 @@ def test_facts_of_the_model(web, model, path):
     assert facts["sha256"] == done.stdout.split()[0]
 
 
+def test_the_description_for_generated_clients(web, closed):
+    found = web.send("GET", "/openapi.json").json
+    assert found["components"]["schemas"]["Row"]["required"] == ["age", "town", "smoker", "since", "wait", "note"]
+    assert "security" not in found
+    own = closed.send("GET", "/openapi.json", Authorization=f"Bearer {TOKEN}".encode()).json
+    assert own["security"] == [{"token": []}]
+
+
 def test_health(web):
     assert web.send("GET", "/health/live").json == {"status": "live"}
     wait_for(lambda: web.send("GET", "/health").json == {"status": "ready", "workers": 2})
@@ -162,19 +170,23 @@ def test_requests_are_counted_by_status_with_times_and_rows(web, rows):
 # ---------------------------------------------------------------- what is refused
 
 
+ADDRESSES = "Addresses are /, /predict, /model, /openapi.json, /health, /health/live and /metrics."
+
+
 @pytest.mark.parametrize(
     ("method", "place", "status", "text"),
     [
-        ("GET", "/predict", 405, "Method Not Allowed"),
-        ("DELETE", "/model", 405, "Method Not Allowed"),
-        ("GET", "/predict/", 404, "Not Found"),
-        ("GET", "/../../etc/passwd", 404, "Not Found"),
-        ("GET", "/style.css/../app.py", 404, "Not Found"),
+        ("GET", "/predict", 405, "/predict takes POST, but the method is GET."),
+        ("DELETE", "/model", 405, "/model takes GET and HEAD, but the method is DELETE."),
+        ("GET", "/predict/", 404, f"There is no address '/predict/'. Did you mean '/predict'? {ADDRESSES}"),
+        ("GET", "/../../etc/passwd", 404, f"There is no address '/../../etc/passwd'. {ADDRESSES}"),
+        ("GET", "/style.css/../app.py", 404, f"There is no address '/style.css/../app.py'. {ADDRESSES}"),
     ],
 )
 def test_other_addresses_and_methods(web, method, place, status, text):
     found = web.send(method, place)
     assert (found.status, found.json) == (status, {"error": text})
+    assert found.headers["allow"] == {"/predict": "POST", "/model": "GET, HEAD"}.get(place if status == 405 else "")
     assert all(found.headers[name] == value for name, value in HEADERS.items())
 
 
@@ -186,9 +198,14 @@ def test_other_addresses_and_methods(web, method, place, status, text):
         ("", {"Accept": "text/html"}, 406, "Accept must allow"),
         ("?abstain=2", {}, 400, "abstain must be"),
         ("?colour=red", {}, 400, "There is no option 'colour'"),
-        ("", {"Host": "evil.example"}, 421, "not known by that name"),
-        ("", {"Origin": "http://evil.example"}, 403, "another page"),
-        ("", {"Sec_Fetch_Site": "cross-site"}, 403, "another page"),
+        ("", {"Host": "evil.example"}, 421, "not known by that name: the Host header is 'evil.example'."),
+        (
+            "",
+            {"Origin": "http://evil.example"},
+            403,
+            "another page: its Origin is 'http://evil.example', and a page of",
+        ),
+        ("", {"Sec_Fetch_Site": "cross-site"}, 403, "another page: Sec-Fetch-Site is 'cross-site', and 'same-origin'"),
     ],
 )
 def test_requests_that_are_refused(web, rows, query, headers, status, text):
@@ -237,12 +254,12 @@ def closed(path, client):
         yield web
 
 
-@pytest.mark.parametrize("place", ["/", "/model", "/metrics", "/style.css", "/nowhere"])
+@pytest.mark.parametrize("place", ["/", "/model", "/openapi.json", "/metrics", "/style.css", "/nowhere"])
 def test_everything_but_health_needs_the_token(closed, place):
     for header in ("", "Bearer", "Bearer wrong", "Basic a long token", "Digest x", "Basic !!", "Basic " + "A" * 5000):
         found = closed.send("GET", place, **({"Authorization": header} if header else {}))
         assert (found.status, found.json["error"][:17]) == (401, "A token is needed")
-        assert found.headers["www-authenticate"].startswith("Bearer")
+        assert found.headers.get_all("www-authenticate") == ['Bearer realm="mixkern"', 'Basic realm="mixkern"']
     right = f"Bearer {TOKEN}".encode()
     assert closed.send("GET", place, Authorization=right).status == (404 if place == "/nowhere" else 200)
     assert closed.send("GET", "/health/live").status == 200
@@ -273,6 +290,39 @@ def test_other_machines_need_a_token(path, host):
 def test_a_weak_token_is_refused(path, token):
     with pytest.raises(OptionError, match="token must have 16 printable characters or more"):
         ModelServer(path, token=token)
+
+
+# ---------------------------------------------------------------- the log
+
+
+def test_requests_are_logged_without_queries_cells_and_tokens(path, client, rows, tmp_path):
+    token = "0123456789abcdef"
+    with ModelServer(path, token=token, log=tmp_path / "log") as server:
+        web, right = client(server.url), {"Authorization": f"Bearer {token}"}
+        assert web.send("POST", "/predict?all_classes=true", rows, **right).status == 200
+        web.send("POST", "/predict", [{"town": "Pässau"}], **right)
+        web.send("GET", "/predict", **right)
+        web.send("GET", f"/model?token={token}")
+        web.send("GET", "/health/live", Host="evil.example")
+        web.send("GET", "/health/live", X_Forwarded_For="10.0.0.7")  # a proxy on this machine
+    text = (tmp_path / "log").read_text()
+    found = [json.loads(line) for line in text.splitlines()]
+    assert [(each["method"], each["path"], each["status"], each["rows"]) for each in found] == [
+        ("POST", "/predict", 200, 20),
+        ("POST", "/predict", 400, 0),
+        ("GET", "/predict", 405, 0),
+        ("GET", "/model", 401, 0),
+        ("GET", "/health/live", 421, 0),
+        ("GET", "/health/live", 200, 0),
+    ]
+    assert [each["client"] for each in found] == ["127.0.0.1"] * 5 + ["10.0.0.7"]
+    assert all(each["milliseconds"] > 0 for each in found)
+    assert not any(word in text for word in (token, "Pässau", "P\\u00e4ssau", "all_classes", "evil"))
+
+
+def test_a_log_that_cannot_be_written(path, tmp_path):
+    with pytest.raises(OptionError, match="cannot be written"):
+        ModelServer(path, log=tmp_path / "no" / "log")
 
 
 # ---------------------------------------------------------------- workers
@@ -413,6 +463,37 @@ def test_workers_end_with_a_server_that_is_killed(path):
         worker = int(process.stdout.readline())
         process.kill()
     wait_for(lambda: not is_running(worker))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("is_computing", [False, True])
+def test_no_copy_of_the_model_stays_after_a_server_that_is_killed(path, tmp_path, is_computing):
+    code = (
+        "import time; from mixkern.serving import ModelServer\n"
+        f"server = ModelServer({str(path)!r}, workers=2).start()\n"
+        "while len(server.processes) < 2: time.sleep(0.05)\n"
+        "print(server.url, *server.processes, flush=True); time.sleep(60)"
+    )
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=own) as process:
+        _, *workers = process.stdout.readline().split()
+        assert list(tmp_path.glob("mixkern-serve-*/model.mixkern"))
+        if is_computing:  # one of them does not see the end of the server at once
+            os.kill(int(workers[0]), signal.SIGSTOP)
+        process.kill()
+    wait_for(lambda: not list(tmp_path.glob("mixkern-serve-*")))
+    if is_computing:
+        os.kill(int(workers[0]), signal.SIGCONT)
+    wait_for(lambda: not any(map(is_running, workers)))
+
+
+def test_a_worker_that_ends_alone_leaves_the_copy(served, client, rows):
+    server = served(workers=2)
+    os.kill(server.processes[0], signal.SIGTERM)
+    wait_for(lambda: len(server.processes) < 2)
+    assert (Path(server._folder.name) / "model.mixkern").exists()
+    wait_for(lambda: len(server.processes) == 2)
+    assert client(server.url).send("POST", "/predict", rows).status == 200
 
 
 def test_the_model_stays_the_same_when_its_file_is_replaced(path, tmp_path, client, rows):

@@ -64,3 +64,17 @@ def test_an_error_that_was_not_expected_is_an_answer_and_one_line(path):
     assert "mixkern: a request failed: KeyError (<string>, line " in errors
     assert "Traceback" not in errors
     assert "secret" not in errors
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_server_that_has_ended_is_removed(path, tmp_path):
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    (folder / "model.mixkern").write_bytes(path.read_bytes())
+    command = [sys.executable, "-m", "mixkern.serving.worker", str(folder / "model.mixkern"), "10", str(folder)]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    worker.stdout.close()  # its first answer is not read
+    _, errors = worker.communicate(timeout=120)
+    assert (worker.returncode, errors) == (0, b"")
+    assert not folder.exists()
+    assert path.exists()

@@ -72,6 +72,38 @@ def test_requests_of_other_pages_and_large_ones_are_refused(headers, status):
         assert body.startswith(b'{"error": "')
 
 
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    [
+        (
+            {"host": "evil.example:80"},
+            (
+                "This server is not known by that name: the Host header is 'evil.example:80'. Use a name of its own, "
+                "or give it this name when it is started."
+            ),
+        ),
+        (
+            {"origin": "https://models.example"},
+            (
+                "The request comes from another page: its Origin is 'https://models.example', and a page of the Host "
+                "'127.0.0.1:8000' is expected. A proxy must pass both headers on as they are."
+            ),
+        ),
+        (
+            {"sec_fetch_site": "cross-site"},
+            "The request comes from another page: Sec-Fetch-Site is 'cross-site', and 'same-origin' is expected.",
+        ),
+    ],
+)
+def test_what_came_and_what_was_expected(headers, text):
+    assert json.loads(answer(**headers)[2]) == {"error": text}
+
+
+def test_long_headers_are_shortened():
+    assert len(answer(host="a" * 5000)[2]) < 300
+    assert len(answer(origin="http://" + "a" * 5000)[2]) < 400
+
+
 def test_reading_is_allowed_from_other_sites_because_cookies_are_not_sent_then():
     assert answer("GET", sec_fetch_site="cross-site")[0] == 200
     assert answer("HEAD", origin="http://evil.example")[0] == 200

@@ -1,5 +1,6 @@
 """``mixkern export``: write a model as an ONNX file, which other programs run."""
 
+import hashlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from mixkern.cli.option import check_output, json_option
 from mixkern.cli.output import print_result, print_wide, printable, text_table
 from mixkern.errors import ExportError, MixkernError, hint
 from mixkern.export import DType, OnnxModel, onnx_path
-from mixkern.io import read_model
+from mixkern.io import ModelFile, read_model
 from mixkern.wording import counted
 
 SHOWN = 40  # inputs that are printed; --json has all
@@ -31,7 +32,8 @@ def export_command(model: str, output: str | None, dtype: str, as_json: bool) ->
     """Write MODEL as an ONNX file, which predicts without Python: label, probabilities, component and novelty.
 
     Each column of the table is an input of shape (N, 1). A gap is NaN among numbers and an empty text among texts; a
-    date is the number of days since 1970. Models with columns of free text cannot be exported.
+    date is the number of days since 1970. Models with columns of free text cannot be exported. The metadata of the file
+    have the SHA-256 of MODEL.
 
     \b
     Examples:
@@ -40,7 +42,9 @@ def export_command(model: str, output: str | None, dtype: str, as_json: bool) ->
     """  # noqa: D301
     path = onnx_path(Path(model).with_suffix(".onnx") if output is None else output)
     check_output(path, model)
-    exported = _exported(read_model(model).model, model, dtype)
+    file = read_model(model)
+    origin = _origin(file, Path(model))
+    exported = _exported(file.model, model, dtype, origin)
     try:
         exported.write(path)
     except OSError as error:
@@ -50,19 +54,27 @@ def export_command(model: str, output: str | None, dtype: str, as_json: bool) ->
         "export": str(path),
         "bytes": path.stat().st_size,
         "dtype": dtype,
+        **origin,
         "inputs": [asdict(each) for each in exported.inputs],
         "outputs": [asdict(each) for each in exported.outputs],
     }
     print_result(result, [], lambda: _show(result), as_json=as_json)
 
 
-def _exported(estimator: Any, name: str, dtype: str) -> OnnxModel:
+def _origin(file: ModelFile, path: Path) -> dict[str, str]:
+    """Return by which facts an export can be traced to its model file."""
+    target = file.notes.get("target")
+    found = {"model_sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "model_created": file.created}
+    return found | ({"target": target} if isinstance(target, str) else {})
+
+
+def _exported(estimator: Any, name: str, dtype: str, origin: dict[str, str]) -> OnnxModel:
     if not hasattr(estimator, "onnx_model"):
         raise ExportError(
             f"{Path(name).name} has no decision function: only models that predict labels or numbers can be exported.",
             hint=hint(cli="Fit one: mixkern fit TABLE --target COLUMN."),
         )
-    exported: OnnxModel = estimator.onnx_model(dtype=dtype)
+    exported: OnnxModel = estimator.onnx_model(dtype=dtype, metadata=origin)
     return exported
 
 

@@ -40,6 +40,7 @@ POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="Seconds for a request.",
 )
+@click.option("--log", metavar="FILE", help="Append a line of JSON for each request; - is standard error.")
 def serve_command(
     model: str,
     port: int,
@@ -51,6 +52,7 @@ def serve_command(
     max_mib: int,
     max_requests: int,
     timeout: float,
+    log: str | None,
 ) -> None:
     """Answer requests for predictions of MODEL over HTTP, as JSON and Arrow.
 
@@ -60,11 +62,11 @@ def serve_command(
     \b
     Examples:
       mixkern serve churn.mixkern --port 8000
-      mixkern serve churn.mixkern --host 0.0.0.0 --token-file token.txt --workers 4
+      mixkern serve churn.mixkern --host 0.0.0.0 --token-file token.txt --workers 4 --log requests.jsonl
     """  # noqa: D301
     token = "" if token_file is None else read_secret(token_file, "token", SHORTEST_TOKEN)
     limits = Limits(body_mib=max_mib, rows=max_rows, requests=max_requests, seconds=timeout)
-    server = ModelServer(model, host=host, port=port, token=token, workers=workers, limits=limits, names=names)
+    server = ModelServer(model, host=host, port=port, token=token, workers=workers, limits=limits, names=names, log=log)
     click.echo(server.url)
     sys.stdout.flush()
     facts = server.description.facts

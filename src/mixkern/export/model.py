@@ -1,7 +1,7 @@
 """Write a fitted estimator as an ONNX model."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import version
@@ -133,7 +133,9 @@ def onnx_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-def onnx_model(predictor: Predictor, dtype: str = DType.FLOAT64) -> OnnxModel:
+def onnx_model(
+    predictor: Predictor, dtype: str = DType.FLOAT64, metadata: Mapping[str, str] | None = None
+) -> OnnxModel:
     """Return the ONNX model of a predictor.
 
     Parameters
@@ -142,6 +144,8 @@ def onnx_model(predictor: Predictor, dtype: str = DType.FLOAT64) -> OnnxModel:
         What predictions follow from.
     dtype : {"float64", "float32"}, default="float64"
         Type of the inputs and outputs that are numbers. Everything in between is computed in float64.
+    metadata : dict of str, default=None
+        Further facts for the metadata, such as the hash of the model file; names get the prefix ``mixkern.``.
     """
     kind = str(one_of(DType, dtype, "dtype"))
     for decision in predictor.decisions:
@@ -154,7 +158,7 @@ def onnx_model(predictor: Predictor, dtype: str = DType.FLOAT64) -> OnnxModel:
     graph.reserve([each.name for each in outputs.listed])
     outputs.add_to(graph, _in_blocks(graph, predictor, table, kind))
     package = version("mixkern")
-    metadata = {
+    facts = {
         "mixkern.version": package,
         "mixkern.estimator": predictor.name,
         "mixkern.dtype": kind,
@@ -162,9 +166,10 @@ def onnx_model(predictor: Predictor, dtype: str = DType.FLOAT64) -> OnnxModel:
         "mixkern.outputs": json.dumps([asdict(each) for each in outputs.listed]),
     }
     if predictor.classes is not None:
-        metadata["mixkern.classes"] = json.dumps(jsonable(predictor.classes))
+        facts["mixkern.classes"] = json.dumps(jsonable(predictor.classes))
+    facts |= {f"mixkern.{name}": value for name, value in (metadata or {}).items()}
     doc = f"{predictor.name} of mixkern {package}"
-    made = graph.model(doc=doc, version=package, metadata=metadata)
+    made = graph.model(doc=doc, version=package, metadata=facts)
     return OnnxModel(check_model(made), table.inputs, tuple(outputs.listed))
 
 

@@ -402,6 +402,13 @@ class MixtureKernel(DistanceKernel):
         raise KernelError(f"mixture must be a Mixture, but it is a {type(given).__name__}.{hint}")
 
 
+class ResponsibilityKernel(MixtureKernel):
+    """A kernel in which a component counts as much as it is responsible for either row."""
+
+    def _component_weights(self, rows: Rows) -> Floats:
+        return rows.responsibilities
+
+
 def is_of_host(X: Any) -> bool:
     """Whether rows are given in the memory of the host, and results are returned there."""
     return not (X.is_on_gpu if isinstance(X, Rows) else device.is_gpu_array(X))

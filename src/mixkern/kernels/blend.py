@@ -16,7 +16,7 @@ from mixkern import engine
 from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError
-from mixkern.kernels.base import GAMMA_BOUNDS, MixtureKernel, PairTerms, Parts, category_parts, of_host, returned
+from mixkern.kernels.base import GAMMA_BOUNDS, PairTerms, Parts, ResponsibilityKernel, category_parts, of_host, returned
 from mixkern.parts import model_part
 from mixkern.typing import Bounds, Floats
 from mixkern.validation import FRACTION
@@ -85,7 +85,7 @@ class BlendParts(Parts):
 
 
 @model_part("BlendKernel")
-class BlendKernel(MixtureKernel):
+class BlendKernel(ResponsibilityKernel):
     r"""A mean of the RBF kernel and of two kernels of a mixture.
 
     .. math::
@@ -150,9 +150,6 @@ class BlendKernel(MixtureKernel):
         self.share = share
         self.membership = membership
         self.pooling = pooling
-
-    def _component_weights(self, rows: Rows) -> Floats:
-        return rows.responsibilities
 
     def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._metrics()[0]

@@ -1,13 +1,13 @@
 """The kernels of the paper: responsibility weighted Mahalanobis (RWM) and its comparison (GMM)."""
 
 from mixkern.density.rows import Rows
-from mixkern.kernels.base import MixtureKernel
+from mixkern.kernels.base import MixtureKernel, ResponsibilityKernel
 from mixkern.parts import model_part
 from mixkern.typing import Floats
 
 
 @model_part("RWMKernel")
-class RWMKernel(MixtureKernel):
+class RWMKernel(ResponsibilityKernel):
     r"""Similarity in the units of the components that are responsible for both rows.
 
     Every component measures a Mahalanobis distance. RWM averages these distances, weighting component k by how much it
@@ -48,9 +48,6 @@ class RWMKernel(MixtureKernel):
     >>> bool(svc.score(X[40:], y[40:]) > 0.85)
     True
     """
-
-    def _component_weights(self, rows: Rows) -> Floats:
-        return rows.responsibilities
 
 
 @model_part("GMMKernel")

@@ -18,22 +18,33 @@ from starlette.routing import Route
 
 from mixkern.serving.description import ModelDescription, in_words
 from mixkern.serving.limits import Limits
+from mixkern.serving.log import ROWS, RequestLog
 from mixkern.serving.metrics import MEDIA_TYPE, Metrics
+from mixkern.serving.openapi import openapi
 from mixkern.serving.pool import Pool, WorkerLostError
 from mixkern.serving.request import ARROW, Question, RequestError
 from mixkern.web.address import Address
 from mixkern.web.guard import Guard, Receive, Scope, Send, error_handlers
 from mixkern.web.secret import are_equal
+from mixkern.wording import joined, nearest, shortened
 
 PAGE = Path(__file__).parent / "page"
 PREDICT, HEALTH, LIVE = "/predict", "/health", "/health/live"
+PATHS = ("/", PREDICT, "/model", "/openapi.json", HEALTH, LIVE, "/metrics")
 RETRY = {"Retry-After": "1"}
-ASK = {"WWW-Authenticate": 'Bearer realm="mixkern", Basic realm="mixkern"'}
+CHALLENGES = ('Bearer realm="mixkern"', 'Basic realm="mixkern"')  # a line for each: Chromium does not split one line
 
 _templates = Environment(loader=FileSystemLoader(PAGE), autoescape=True)
 
 
-def model_app(model: ModelDescription, pool: Pool, limits: Limits, address: Address, token: str = "") -> Any:
+def model_app(
+    model: ModelDescription,
+    pool: Pool,
+    limits: Limits,
+    address: Address,
+    token: str = "",
+    log: RequestLog | None = None,
+) -> Any:
     """Return the ASGI application of a model.
 
     Parameters
@@ -48,12 +59,15 @@ def model_app(model: ModelDescription, pool: Pool, limits: Limits, address: Addr
         Where the server listens.
     token : str, default=""
         What requests must have, except those for its health.
+    log : RequestLog, default=None
+        Where requests are logged.
     """
     pages = _Pages(model, pool, limits, address, has_token=bool(token))
     routes = [
         Route("/", pages.index),
         Route(PREDICT, pages.predict, methods=["POST"]),
         Route("/model", pages.model),
+        Route("/openapi.json", pages.openapi),
         Route(HEALTH, pages.health),
         Route(LIVE, pages.live),
         Route("/metrics", pages.metrics),
@@ -66,11 +80,12 @@ def model_app(model: ModelDescription, pool: Pool, limits: Limits, address: Addr
         yield
         await pool.stop()
 
-    handlers = {**error_handlers(limits.n_bytes), RequestError: _refuse}
+    own = {404: _refuse_address, 405: _refuse_method, RequestError: _refuse}
+    handlers = {**error_handlers(limits.n_bytes), **own}
     app: Any = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     app.router.redirect_slashes = False
     gate = TokenGate(app, token) if token else app
-    return Meter(Guard(gate, address, limits.n_bytes), pages.counts)
+    return Meter(Guard(gate, address, limits.n_bytes), pages.counts, log)
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
@@ -78,14 +93,27 @@ def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse({"error": error.text}, status_code=error.status)
 
 
-class Meter:
-    """ASGI middleware that counts requests by their status, refused ones included."""
+def _refuse_address(request: Request, _error: Exception) -> Response:
+    path, known = request.scope["path"], joined(PATHS, len(PATHS))
+    text = f"There is no address {shortened(path, 80)!r}.{nearest(path, PATHS)} Addresses are {known}."
+    return JSONResponse({"error": text}, status_code=404)
 
-    def __init__(self, app: Any, counts: Metrics) -> None:
-        self._app, self._counts = app, counts
+
+def _refuse_method(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # Starlette passes no other
+    methods = sorted((error.headers or {}).get("Allow", "").split(", "))
+    text = f"{request.scope['path']} takes {joined(methods)}, but the method is {shortened(request.method)}."
+    return JSONResponse({"error": text}, status_code=405, headers={"Allow": ", ".join(methods)})
+
+
+class Meter:
+    """ASGI middleware that counts requests by their status, refused ones included, and logs them."""
+
+    def __init__(self, app: Any, counts: Metrics, log: RequestLog | None = None) -> None:
+        self._app, self._counts, self._log = app, counts, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and count it."""
+        """Pass a request on, count it, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -102,6 +130,8 @@ class Meter:
         finally:
             seconds, path = time.perf_counter() - start, scope["path"]
             self._counts.count(path, scope["method"], status, seconds, is_timed=path == PREDICT)
+            if self._log is not None:
+                self._log.write(scope, status, seconds)
 
 
 class TokenGate:
@@ -117,7 +147,10 @@ class TokenGate:
             await self._app(scope, receive, send)
             return
         text = "A token is needed. Send it in the header: Authorization: Bearer TOKEN."
-        await JSONResponse({"error": text}, status_code=401, headers=ASK)(scope, receive, send)
+        answer = JSONResponse({"error": text}, status_code=401)
+        for challenge in CHALLENGES:
+            answer.headers.append("WWW-Authenticate", challenge)
+        await answer(scope, receive, send)
 
 
 def _given_token(scope: Scope) -> str:
@@ -143,7 +176,7 @@ class _Pages:
     ) -> None:
         self._model, self._pool, self._limits = model, pool, limits
         self._address, self._has_token = address, has_token
-        self.counts = Metrics(("/", PREDICT, "/model", HEALTH, LIVE, "/metrics"))
+        self.counts = Metrics(PATHS)
 
     async def predict(self, request: Request) -> Response:
         """Answer with predictions of the rows of a request."""
@@ -174,6 +207,7 @@ class _Pages:
         except WorkerLostError:
             raise HTTPException(500, "Several workers ended while they computed this answer.") from None
         self.counts.n_rows += facts["rows"]
+        request.scope[ROWS] = facts["rows"]
         headers = {"X-Model-SHA256": self._model.sha256}
         return Response(content, facts["status"], headers, facts["media_type"])
 
@@ -189,6 +223,10 @@ class _Pages:
     async def model(self, _request: Request) -> Response:
         """Answer with facts about the model."""
         return JSONResponse({**self._model.facts, "limits": self._limits.facts()})
+
+    async def openapi(self, _request: Request) -> Response:
+        """Answer with a description from which clients are generated."""
+        return JSONResponse(openapi(self._model, self._limits, has_token=self._has_token))
 
     async def health(self, _request: Request) -> Response:
         """Answer whether predictions can be asked for."""

@@ -5,14 +5,14 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mixkern.encoding.matching import check_names_given
 from mixkern.imports import optional, pa
-from mixkern.serving.json_table import REQUEST, check_size
+from mixkern.serving.json_table import check_columns_sent, check_size
 from mixkern.serving.request import RequestError
 from mixkern.wording import counted, shortened
 
 NOTES = b"mixkern_notes"  # in the metadata of the schema
 MOST_COLUMNS = 20_000
+FILE_START = b"ARROW1"  # of a file, which has the same messages between a start and an end of its own
 # Slots of the tables of Arrow's metadata, see Message.fbs in the format's specification.
 HEADER_TYPE, HEADER, DICTIONARY_DATA, COMPRESSION = 1, 2, 1, 3
 DICTIONARY, RECORDS = 2, 3  # values of HEADER_TYPE
@@ -34,13 +34,18 @@ def read_arrow(body: bytes, known: Sequence[str], most_rows: int) -> Any:
         Rows that are allowed.
     """
     ipc = optional("pyarrow.ipc", purpose="Arrow over HTTP")
+    if body.startswith(FILE_START):
+        raise RequestError(
+            "The body is an Arrow file, but an Arrow IPC stream is expected. With pyarrow, write it by "
+            "pyarrow.ipc.new_stream in place of new_file."
+        )
     try:
         if any(map(_is_compressed, _metadata(ipc, body))):
             raise RequestError("The buffers of the Arrow stream are compressed. Write them without compression.", 415)
         with ipc.open_stream(body) as reader:
             names = reader.schema.names
             _check_names(names)
-            check_names_given(REQUEST, names, known)
+            check_columns_sent(names, known)
             batches = list(_counted(reader, most_rows))
             table = pa.Table.from_batches(batches, reader.schema).select(list(known))
         table.validate(full=True)

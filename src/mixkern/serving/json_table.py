@@ -6,19 +6,17 @@ column of durations seconds, and a column of categories texts, numbers and boole
 
 import datetime as dt
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from mixkern.encoding import CategoricalColumn, Kind, TextColumn
 from mixkern.encoding.cell import number, text
 from mixkern.encoding.column import ContinuousColumn
 from mixkern.encoding.inference import TableColumn
-from mixkern.encoding.matching import check_names_given
 from mixkern.imports import pa
 from mixkern.serving.request import RequestError
-from mixkern.wording import counted, shortened, shown
+from mixkern.wording import counted, listing, nearest, shortened, shown
 
-REQUEST = "The request"
 SHAPE = "a list of rows, or an object with 'rows' or 'columns'"
 NAMES = {dict: "an object", list: "a list", str: "a text", bool: "a boolean", int: "a number", float: "a number"}
 
@@ -80,13 +78,26 @@ def check_size(n_rows: int, most_rows: int) -> None:
         raise RequestError(f"The request has {counted(n_rows, 'row')}, and {most_rows:,} are allowed. Send parts.", 413)
 
 
+def check_columns_sent(given: Collection[str], known: Sequence[str]) -> None:
+    """Raise an error for a request that lacks columns of the model; it may have others, in any order."""
+    missing = [name for name in known if name not in given]
+    if not missing:
+        return
+    step = f" Add {'it' if len(missing) == 1 else 'them'}; cells of unknown values are null."
+    others = [name for name in given if name not in known]
+    raise RequestError(
+        f"The request lacks {counted(len(missing), 'column')} that the model was fitted on: {listing(missing)}."
+        f"{nearest(missing[0], others) or step}"
+    )
+
+
 def _records(rows: list[Any], known: list[str], most_rows: int) -> dict[str, list[Any]]:
     """Return the cells of rows by column; each row must have all columns."""
     check_size(len(rows), most_rows)
     for i, row in enumerate(rows):
         if not isinstance(row, dict):
             raise RequestError(f"A row must be an object with column names, but {{row}} is {_name(row)}.", row=i)
-    check_names_given(REQUEST, rows[0], known)
+    check_columns_sent(rows[0], known)
     cells: dict[str, list[Any]] = {}
     for name in known:
         try:
@@ -99,7 +110,7 @@ def _records(rows: list[Any], known: list[str], most_rows: int) -> dict[str, lis
 
 def _columns(columns: dict[str, Any], known: list[str], most_rows: int) -> dict[str, list[Any]]:
     """Return the cells of columns, which must be lists of the same length."""
-    check_names_given(REQUEST, columns, known)
+    check_columns_sent(columns, known)
     for name in known:
         if not isinstance(columns[name], list):
             raise RequestError(f"Column {name!r} must be a list of cells, but it is {_name(columns[name])}.")

@@ -99,6 +99,8 @@ class Pool:
         Rows of a request.
     n_workers : int
         Number of processes.
+    folder : str, default=""
+        Folder with the copy of the model, which the processes remove when the server has ended; empty for none.
 
     Attributes
     ----------
@@ -108,8 +110,8 @@ class Pool:
         Processes that have ended, and were replaced.
     """
 
-    def __init__(self, path: str, most_rows: int, n_workers: int) -> None:
-        self._command = [sys.executable, "-m", "mixkern.serving.worker", path, str(most_rows)]
+    def __init__(self, path: str, most_rows: int, n_workers: int, folder: str = "") -> None:
+        self._command = [sys.executable, "-m", "mixkern.serving.worker", path, str(most_rows), folder]
         self._n_workers = n_workers
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._workers: set[Worker] = set()

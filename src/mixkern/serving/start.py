@@ -39,6 +39,8 @@ class ModelServer:
         What is accepted; ``None`` are the defaults.
     names : sequence of str, default=()
         Further names under which the server is reached, such as that of a proxy.
+    log : str or Path, default=None
+        File to which a line of JSON is appended for each request; ``"-"`` is standard error, and ``None`` is no log.
 
     Attributes
     ----------
@@ -73,6 +75,7 @@ class ModelServer:
         workers: int = 1,
         limits: Limits | None = None,
         names: Sequence[str] = (),
+        log: str | PathLike[str] | None = None,
     ) -> None:
         check_host(host, token, "token")
         if token and (len(token) < SHORTEST_TOKEN or not token.isprintable()):
@@ -82,9 +85,11 @@ class ModelServer:
             optional(library, purpose=PURPOSE)
         from mixkern.serving.app import model_app
         from mixkern.serving.description import ModelDescription
+        from mixkern.serving.log import RequestLog
         from mixkern.serving.pool import Pool
 
         source, limits = as_path(path, ModelFileError), limits or Limits()
+        self._log = None if log is None else RequestLog(log)
         self._folder = tempfile.TemporaryDirectory(prefix="mixkern-serve-")
         try:
             copy = Path(self._folder.name) / "model.mixkern"
@@ -92,11 +97,11 @@ class ModelServer:
             self.description = ModelDescription.of(_read(source, copy), source.name, sha256)
             listening = open_socket(host, port)
         except BaseException:
-            self._folder.cleanup()
+            self._clean()
             raise
         address = Address(host, listening.getsockname()[1], names)
-        self.url, self._pool = address.url, Pool(str(copy), limits.rows, workers)
-        app = model_app(self.description, self._pool, limits, address, token)
+        self.url, self._pool = address.url, Pool(str(copy), limits.rows, workers, self._folder.name)
+        app = model_app(self.description, self._pool, limits, address, token, self._log)
         options = {"lifespan": "on", "limit_concurrency": limits.connections}
         self._server = WebServer(app, listening, "mixkern model server", **options)
 
@@ -124,7 +129,13 @@ class ModelServer:
 
     def _close(self) -> None:
         self._server.close()
+        self._clean()
+
+    def _clean(self) -> None:
+        """Remove the copy of the model, and close the log."""
         self._folder.cleanup()
+        if self._log is not None:
+            self._log.close()
 
     def __enter__(self) -> Self:
         return self.start()

@@ -1,15 +1,18 @@
 """A process that predicts: it reads requests from standard input, and writes answers to standard output.
 
 A message has two lengths (4 bytes each), a header as JSON, and a body. The process ends when its input does, so that it
-does not outlive the server. Nothing is shared with other requests: a process that is killed costs no more than the
+does not outlive the server, and then removes the server's copy of the model: a server that was killed has not done so.
+Nothing is shared with other requests: a process that is killed costs no more than the
 request that it computes, which the server passes to another one.
 """
 
 import json
 import os
+import shutil
 import signal
 import struct
 import sys
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 LENGTHS = struct.Struct("!II")
@@ -35,12 +38,22 @@ def _read(source: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     return (json.loads(header), body) if len(header) == n_header and len(body) == n_body else None
 
 
-def main(path: str, most_rows: int) -> None:
-    """Answer requests to the model in a file until the input ends."""
+def main(path: str, most_rows: int, folder: str = "") -> None:
+    """Answer requests to the model in a file until the input ends, then remove a folder, if one is given."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its workers
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not be taken for an answer
+    try:
+        _answer_all(path, most_rows, answers)
+    except BrokenPipeError:  # the server has ended before the answer
+        with suppress(BrokenPipeError):
+            answers.close()
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
 
+
+def _answer_all(path: str, most_rows: int, answers: BinaryIO) -> None:
+    """Write an answer to each request until the input ends."""
     from mixkern.io import load
     from mixkern.serving.description import example_body
     from mixkern.serving.predictor import Answer, Predictor
@@ -71,4 +84,4 @@ def _failed(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -14,11 +14,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from mixkern.web.address import Address
+from mixkern.wording import shortened
 
 MOST_BYTES = 1 << 20  # of a request, where no other limit is given
 TOO_LARGE = "The request is too large."
 STOPPED = "The server is being stopped."
-OTHER_PAGE = "The request comes from another page."
+OTHER_PAGE = "The request comes from another page"
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -119,16 +120,23 @@ class Guard:
         """Return why a request is refused."""
         host, length = headers.get("host", ""), headers.get("content-length", "0")
         if not self._address.is_known_host(host):
-            return 421, "This server is not known by that name."
+            return 421, (
+                f"This server is not known by that name: the Host header is {shortened(host, 80)!r}. Use a name of its "
+                "own, or give it this name when it is started."
+            )
         if length.isdecimal() and (len(length) > 18 or int(length) > self._most_bytes):
             return 413, self._too_large
         if method in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
         if origin is not None and _netloc(origin) != host:
-            return 403, OTHER_PAGE
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return 403, OTHER_PAGE
+            return 403, (
+                f"{OTHER_PAGE}: its Origin is {shortened(origin, 80)!r}, and a page of the Host "
+                f"{shortened(host, 80)!r} is expected. A proxy must pass both headers on as they are."
+            )
+        site = headers.get("sec-fetch-site", "same-origin")
+        if site not in ("same-origin", "none"):
+            return 403, f"{OTHER_PAGE}: Sec-Fetch-Site is {shortened(site)!r}, and 'same-origin' is expected."
         return None
 
 
