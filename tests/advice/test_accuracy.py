@@ -1,6 +1,8 @@
 """The estimated accuracy and its interval."""
 
+import json
 from copy import copy
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from mixkern.advice import accuracy
 from mixkern.advice.accuracy import AccuracyEstimate, estimated_accuracy
 from mixkern.advice.reliability import Reliability
 from mixkern.density import VBMixture
+from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError, OneClassError, OptionError
 from mixkern.estimators.left_out import left_out
 from mixkern.sampling import class_subsample
@@ -158,6 +161,48 @@ def test_too_few_labels_are_no_error(model):
         "about 8 rows drawn at random."
     )
     assert estimate.n_helpful == 8
+
+
+@pytest.mark.parametrize(("n_left", "n_sentences"), [(9, 2), (10, 3)])
+def test_fewer_than_ten_rows_without_a_label_have_no_gain_of_ten_labels(model, n_left, n_sentences):
+    some = np.asarray(HEART.y, dtype=object)
+    some[:n_left] = None
+    estimate = estimated_accuracy(model, HEART.X, some)
+    assert not estimate.is_complete
+    assert (estimate.gain is None, estimate.gain_interval is None) == (n_left < 10, n_left < 10)
+    assert len(estimate.sentences) == n_sentences
+
+
+def test_an_estimate_is_restored_from_a_file(model, y):
+    estimate = estimated_accuracy(model, HEART.X, y)
+    kept = json.loads(json.dumps(jsonable(asdict(estimate))))
+    restored = AccuracyEstimate.restored({**kept, "in_words": list(estimate.sentences)})
+    assert restored.sentences == estimate.sentences
+    assert restored.interval == estimate.interval
+    assert list(restored.per_class.values()) == list(estimate.per_class.values())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"value": 7.0},
+        {"value": "0.8"},
+        {"interval": [0.1]},
+        {"interval": 3},
+        {"n_labels": -1},
+        {"n_labels": None},
+        {"confidence": None},
+        {"per_class": {"a": [1]}},
+        {"per_class": 5},
+        {"gain": float("nan")},
+    ],
+)
+def test_a_record_that_is_no_estimate(wrong):
+    record = {"value": 0.8, "interval": [0.7, 0.9], "confidence": 0.95, "n_labels": 25}
+    assert AccuracyEstimate.restored(record) is not None
+    assert AccuracyEstimate.restored({**record, **wrong}) is None
+    assert AccuracyEstimate.restored({"value": 0.8}) is None
+    assert AccuracyEstimate.restored([0.8]) is None
 
 
 def test_the_text():

@@ -299,3 +299,19 @@ def _is_writable(folder):
     except OSError:
         return False
     return True
+
+
+def test_a_folder_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in ("fit", "look", "label"):
+        assert "is a folder. Name a file inside it." in run(command, ".", "--target", "x", code=1).stderr
+
+
+def test_a_model_of_another_target_that_is_replaced_is_noted(run, people, written):
+    path = written(people.assign(is_new=np.where(np.arange(90) % 2, "new", "old")))
+    options = ("--no-estimate", "--drop", "town")
+    text = "had a model of 'churn', which is replaced. To keep both, name another file: -o FILE"
+    for _ in range(2):
+        assert text not in run("fit", path, "--target", "churn", *options).stderr
+    assert text in " ".join(run("fit", path, "--target", "is_new", *options).stderr.split())
+    assert text not in run("fit", path, "--target", "is_new", *options, "-o", path.with_suffix(".mixkern")).stderr

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pytest
 
+from mixkern.io import read_model
 from mixkern.labelling import Journal
 from mixkern.labelling.journal import Event
 
@@ -95,6 +96,39 @@ def test_a_renamed_class_has_the_new_name_in_export_and_fit(run, table, tmp_path
     assert {row["kauf"] for row in rows_of(tmp_path / "out.csv")} == {"ja", "nein", ""}
     found = json.loads(run("fit", table, "--labels", table.with_name("kunden.labels"), "--json").stdout)
     assert found["classes"] == {"ja": 5, "nein": 5}
+
+
+def test_with_labels_of_one_class_the_next_step_is_to_label_again(run, table, tmp_path):
+    labelled(table, {0: "ja", 1: "ja"})
+    options = ["--target", "kauf", "--classes", "ja,nein", "--user", "a b"]
+    done = run("label", table, *options, "--export", tmp_path / "a.csv")
+    assert f"\nNext: mixkern label {table} --target kauf --classes ja --classes nein --user 'a b'\n" in done.stdout
+    labelled(table, {2: "nein"})
+    done = run("label", table, *options, "--export", tmp_path / "a.csv")
+    assert f"\nNext: mixkern fit {table} --labels {table.with_name('kunden.labels')}\n" in done.stdout
+
+
+def test_a_class_with_one_label_is_noted(run, table):
+    labels = {i: "ja" if i < 20 else "nein" for i in range(0, 40, 2)}
+    labelled(table, {**labels, 1: "neim"})
+    journal = table.with_name("kunden.labels")
+    text = (
+        "Note: This class has one label, of 21 in column 'kauf': 'neim'. To correct labels: "
+        f"mixkern label {table} --journal {journal}\n"
+    )
+    for command in (["look"], ["fit", "--no-estimate"]):
+        assert text in run(*command, table, "--labels", journal).stderr
+    labelled(table, {1: "nein"}, user="ben")
+    assert "one label" not in run("look", table, "--labels", journal).stderr
+
+
+def test_a_slip_of_the_table_that_the_journal_corrects_is_not_noted(run, table):
+    cells = pd.read_csv(table, sep=";", dtype=str, encoding="cp1252")
+    cells["kauf"] = ["ja", "nein"] * 6 + ["neim"] + [None] * 27
+    cells.to_csv(table, sep=";", index=False)
+    assert "This class has one label, of 13" in run("look", table, "--target", "kauf").stderr
+    labelled(table, {12: "nein", 14: "ja"})
+    assert "one label" not in run("look", table, "--labels", table.with_name("kunden.labels")).stderr
 
 
 def test_fit_needs_a_target_or_a_journal(run, table):
@@ -324,7 +358,7 @@ def browsing(address):
         yield ask
 
 
-def test_the_first_line_is_the_address(served):
+def test_the_first_line_is_the_address(served, table):
     process, address = served()
     assert address.startswith("http://127.0.0.1:")
     assert len(address.partition("?token=")[2]) > 20
@@ -332,8 +366,8 @@ def test_the_first_line_is_the_address(served):
         assert "kunden.csv" in ask("GET", "/").decode()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=SERVED_S)
-    assert "0 labels in" in errors
-    assert "Next: mixkern fit" in errors
+    assert f"0 labels in {table.with_name('kunden.labels')}. Next: mixkern label {table} --target kauf" in errors
+    assert "mixkern fit" not in errors
     assert "Traceback" not in errors
 
 
@@ -423,6 +457,47 @@ def test_the_estimate_of_a_report_with_a_journal_is_that_of_fit(run, table, jour
     page = (tmp_path / "a.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
     for sentence in fitted["accuracy"]["in_words"]:
         assert sentence in page
+
+
+def test_a_card_names_the_entry_of_the_journal(run, table, journal, tmp_path):
+    run("fit", table, "--labels", journal, "--no-estimate")
+    model, card = tmp_path / "kunden.mixkern", tmp_path / "a.md"
+    assert read_model(model).notes["journal"] == {"name": "kunden.labels", "entry": 10}
+    run("report", model, table, "--labels", journal, "-o", card)
+    text = card.read_text("utf-8")
+    assert "| Labels | kunden.labels up to entry 10 |" in text
+    same = (
+        "with the same table, the labels of kunden.labels up to entry 10, and the same versions, gives the same model:"
+    )
+    assert f"This command, {same}" in text
+    labelled(table, {0: "ja", 24: "nein"}, user="ben")  # as before
+    run("report", model, table, "--labels", journal, "-o", card)
+    text = card.read_text("utf-8")
+    assert "Warning" not in text
+    assert "The journal is at entry 12 by now, so that it may fit another one:" in text
+
+
+def test_files_about_a_model_with_labels_since(run, table, journal, tmp_path):
+    fitted = json.loads(run("fit", table, "--labels", journal, "--json").stdout)
+    labelled(table, {1: "ja", 2: "ja", 31: "vielleicht", 33: "vielleicht"}, user="ben")
+    model, card, page = (tmp_path / name for name in ("kunden.mixkern", "a.md", "a.html"))
+    done = run("report", model, table, "--labels", journal, "-o", card)
+    assert "The model was fitted on other labels (5 of 'ja', 5 of 'nein') than the table has now" in done.stderr
+    run("report", model, table, "--labels", journal, "-o", page, "--no-figures")
+    text, source = card.read_text("utf-8"), page.read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert (
+        "> **Warning: This model was fitted on other labels.** It was fitted on 10 labels (5 “ja” and 5 “nein”)" in text
+    )
+    assert '<p class="alert" role="note"><b>This model was fitted on other labels.</b>' in source
+    for written in (text, source):
+        assert "It does not know the class" in written
+        assert all(sentence in written for sentence in fitted["accuracy"]["in_words"])
+        assert "never: unknown to the model" in written
+        assert "gives the same model" not in written
+        assert "With the labels that the table has now, it fits another one:" in written
+    assert "Other classes than “ja” and “nein”: it predicts no others, and so not “vielleicht”." in text
+    assert "| vielleicht | none | 2 | never: unknown to the model |" in text
+    assert "| ja | 5 | 7 |" in text
 
 
 def test_report_without_the_journal_names_it(run, table, journal, tmp_path):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from mixkern import load
+from mixkern.io import save
 from mixkern.report import write_model_report
 
 
@@ -68,6 +70,33 @@ def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_pat
     assert "The model was fitted on other labels" in done.stderr
     assert "Labels at fit" in (tmp_path / "a.html").read_text("utf-8")
     assert f"{model.name}" in (tmp_path / "a.html").read_text("utf-8")
+
+
+def test_rows_have_the_key_that_is_not_learned_from(run, people, tmp_path):
+    keyed = people.assign(key=[f"P-{i:03}" for i in range(90)], same="x")
+    keyed.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "--target", "churn", "--no-estimate")
+    run("report", tmp_path / "a.mixkern", tmp_path / "a.csv", "--no-figures")
+    text = (tmp_path / "a.html").read_text("utf-8")
+    assert text.count("<bdi>key</bdi></th>") == 2  # suggested and unusual rows
+    row = re.search(r">(\d+)</bdi></th><td[^>]*><bdi>P-(\d+)</bdi>", text)
+    assert int(row[1]) - 1 == int(row[2])
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {},
+        {"classes": 3, "journal": "a", "accuracy": [], "ignored": {}},
+        {"journal": {"name": 4, "entry": "x"}, "classes": {"no": "x"}, "accuracy": {"value": "x"}, "ignored": [3]},
+    ],
+)
+def test_model_files_with_other_notes(run, model, table, tmp_path, notes):
+    save(load(model), tmp_path / "a.mixkern", notes={"target": "churn", **notes})
+    run("report", tmp_path / "a.mixkern", table, "-o", tmp_path / "a.md")
+    text = (tmp_path / "a.md").read_text("utf-8")
+    assert "Warning" not in text
+    assert "with the same table, the same labels, and the same versions, gives the same model:" in text
 
 
 def test_a_page_ends_like_one(run, table, model, tmp_path):

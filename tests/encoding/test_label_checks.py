@@ -134,6 +134,20 @@ def test_many_whole_numbers_are_noted(n_values, n_labels, is_noted):
     assert [note.on("cli") for note in found] == is_noted * [f"{text} {step} numbers."]
 
 
+def test_a_class_with_one_label_may_be_a_typo():
+    def rare(labels):
+        return [str(note) for note in label_notes(pd.Series(labels), "country") if "one label" in str(note)]
+
+    labels = ["Europe"] * 2 + ["Japan"] * 6 + ["USA"] * 21
+    (note,) = rare([*labels, "Jpan"])
+    assert note.startswith("This class has one label, of 30 in column 'country': 'Jpan'.")
+    (note,) = rare(["Japan"] * 3 + ["USA"] * 3 + ["Jpan"])  # also where other classes have few
+    assert "'Jpan'" in note
+    assert rare(["male"] * 3 + ["female"]) == []  # not alike enough
+    assert rare(["grade 1"] * 3 + ["grade 2"]) == []
+    assert len(rare(["yes"] * 6 + ["no"])) == 1
+
+
 @pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0", "0"], ["NaT", "a"]])
 def test_errors_on_the_command_line_name_the_options(labels):
     with pytest.raises(LabelError) as caught:

@@ -12,7 +12,7 @@ from mixkern.density import VBMixture
 from mixkern.report import write_model_card
 from mixkern.report.blocks import Tiles
 from mixkern.report.card import _markdown, card_blocks, file_facts, limits_of_use
-from mixkern.report.facts import ModelFacts
+from mixkern.report.facts import FitRecord, ModelFacts
 
 CHAPTERS = [
     "Data",
@@ -65,6 +65,29 @@ def test_files_and_the_command_are_there(card):
 def test_without_a_command_there_is_code(plain, tmp_path):
     text = write_model_card(*plain, tmp_path / "a.md").read_text("utf-8")
     assert "```text\nMixtureSVC(random_state=0).fit(X, y)\n```" in text
+
+
+def test_a_model_with_other_labels(plain, facts, tmp_path):
+    model, X, y = plain
+    more = y.copy()
+    more.iloc[[110, 111]], more.iloc[[20]] = "huge", "low"
+    text = write_model_card(model, X, more, tmp_path / "a.md", target="level").read_text("utf-8")
+    assert (
+        "> **Warning: This model was fitted on other labels.** It was fitted on 9 labels (4 “high” and 5 “low”); the"
+        in text
+    )
+    assert "the table has 12 labels now (4 “high”, 6 “low” and 2 “huge”). It does not know the class “huge”" in text
+    assert "The accuracy of this model is not recorded in its file" in text
+    assert "This line has fitted the model, with the labels of that time. With the labels that the table" in text
+    assert "gives the same model" not in text
+    record = FitRecord(estimate=facts.estimate, journal="a.labels", entry=1234)
+    text = write_model_card(model, X, more, tmp_path / "a.md", target="level", at_fit=record).read_text("utf-8")
+    assert "This was estimated when the model was fitted, with the labels of that time:" in text
+    assert facts.estimate.sentences[0] in text
+    assert "| huge |" in text
+    assert re.search(r"\| high \| \d+ % ", text)
+    assert not re.search(r"\| huge \| \d+ % ", text)
+    assert "with the labels of a.labels up to entry 1,234. With the labels" in text
 
 
 def test_limits_follow_from_the_table(facts):

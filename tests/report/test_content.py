@@ -30,10 +30,10 @@ def column_table(facts):
 
 def test_suggestions_have_row_numbers_and_values(chapters, facts, plain):
     (table,) = chapters["next"]
-    assert table.columns == ("Row", "size", "town", "Why")
+    assert table.columns == ("Row", "Why", "size", "town")
     assert len(table.rows) == 4
     _, X, y = plain
-    for row, size, town, _ in table.rows:
+    for row, _, size, town in table.rows:
         i = int(row) - 1
         assert y[i] is None
         assert (float(size), town) == (pytest.approx(X["size"][i], rel=1e-8), X["town"][i])
@@ -45,11 +45,11 @@ def test_the_most_unusual_row_is_first(plain):
     strange.loc[100, "size"] = 500.0
     found = sections(ModelFacts.of(model, strange, y, "level"), n_suggestions=0, figures=False, more={})
     (table,) = next(chapter.blocks for chapter in found if chapter.name == "unusual")
-    assert table.columns == ("Row", "Unusual cells", "size", "town", "Predicted", "Component", "Novelty")
+    assert table.columns == ("Row", "Novelty", "Component", "Predicted", "Unusual cells", "size", "town")
     assert table.rows[0][0] == "101"
-    assert re.fullmatch(r"size 500 \(-?[\d.]+ to -?[\d.]+\)", table.rows[0][1])
-    assert table.rows[0][2] == "500"
-    assert table.rows[0][-1] == "100 %"
+    assert re.fullmatch(r"size 500 \(-?[\d.]+ to -?[\d.]+\)", table.rows[0][4])
+    assert table.rows[0][5] == "500"
+    assert table.rows[0][1] == "100 %"
     assert len(table.rows) == 10
 
 

@@ -1,11 +1,14 @@
 """Facts are counted by all rows, and agree with the model."""
 
+from copy import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from mixkern import MixtureSVC
 from mixkern.errors import LabelError, OptionError
-from mixkern.report.facts import ModelFacts
+from mixkern.report.facts import FitRecord, ModelFacts
 
 
 def test_they_agree_with_the_model(facts, plain):
@@ -32,7 +35,44 @@ def test_labels_that_the_model_does_not_know(plain):
     found = ModelFacts.of(model, X, more, "level")
     assert found.classes == ("high", "low", "huge")
     assert found.label_counts.tolist() == [4, 5, 2]
-    assert set(found.estimate.per_class) == {"high", "low", "huge"}
+    assert (found.known_classes, found.unknown_classes) == (("high", "low"), ("huge",))
+    assert found.fitted_counts.tolist() == [4, 5, 0]
+    assert found.has_other_labels
+    assert found.estimate is None  # it would be that of another model
+
+
+def test_the_estimate_of_a_model_with_other_labels_is_the_recorded_one(plain, facts):
+    model, X, y = plain
+    more = y.copy()
+    more.iloc[[110]] = "low"
+    found = ModelFacts.of(model, X, more, "level", at_fit=FitRecord(estimate=facts.estimate))
+    assert found.has_other_labels
+    assert not found.unknown_classes
+    assert found.estimate is facts.estimate
+    assert not facts.has_other_labels
+
+
+def test_models_of_earlier_versions_have_the_labels_of_their_file(plain):
+    model, X, y = plain
+    old = copy(model)
+    del old.n_labels_
+    assert ModelFacts.of(old, X, y, "level").fitted_counts is None
+    assert not ModelFacts.of(old, X, y, "level").has_other_labels
+    same, other = FitRecord({"high": 4, "low": 5}), FitRecord({"high": 4, "low": 6})
+    assert not ModelFacts.of(old, X, y, "level", at_fit=same).has_other_labels
+    assert ModelFacts.of(old, X, y, "level", at_fit=other).has_other_labels
+    assert ModelFacts.of(old, X, y.where(y.notna(), "huge"), "level").has_other_labels
+
+
+def test_rows_have_names(plain):
+    model, X, y = plain
+    names = pd.Series([f"no. {i}" for i in range(119)] + [None], name="key")
+    found = ModelFacts.of(model, X, y, "level", row_names=names)
+    assert (found.row_headings, found.row_cells(7)) == (("Row", "key"), ("8", "no. 7"))
+    assert found.row_cells(119) == ("120", "\N{EN DASH}")
+    assert ModelFacts.of(model, X, y, "level", row_names=["x"] * 120).row_headings == ("Row", "Name")
+    with pytest.raises(OptionError, match=r"row_names must have a name for each of the 120 rows, but it has 3\."):
+        ModelFacts.of(model, X, y, "level", row_names=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf", "lap"])
@@ -50,8 +90,7 @@ def test_labelled_rows_with_gaps(plain, kernel):
 def test_one_class_only_is_no_error(plain):
     model, X, _ = plain
     found = ModelFacts.of(model, X, ["low"] * 3 + [None] * 117, "level")
-    assert found.estimate.value is None
-    assert found.estimate.n_labels == 3
+    assert found.estimate is None  # the model was fitted on other labels
     assert found.gain is None
 
 

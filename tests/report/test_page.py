@@ -1,12 +1,15 @@
 """Blocks as HTML, and a page of them."""
 
+import re
+
 import pytest
 from matplotlib import pyplot as plt
 
 from mixkern.plot.style import DARK, LIGHT, N_STYLES
-from mixkern.report.blocks import OTHERS, Card, Cards, Gauge, Paragraph, Section, Share, Tile, Tiles
+from mixkern.report.blocks import OTHERS, Alert, Card, Cards, Gauge, Paragraph, Section, Share, Tile, Tiles
 from mixkern.report.page import page, render
 from mixkern.report.pictures import Mark, Picture
+from mixkern.report.table import TextTable
 
 
 def mark(code):
@@ -53,10 +56,29 @@ def test_cards_show_shares_and_warnings():
     assert '<i class="c0" style="width:75.00%"></i><i class="others" style="width:25.00%"></i>' in written
     assert "<bdi>&lt;a&gt;</bdi> (3)" in written
     assert '<p class="warning">No label</p>' in written
-    assert '<th scope="row"><bdi>age</bdi></th><td><bdi>5</bdi></td>' in written
+    row = '<th scope="row" title="age"><bdi><span class="word">age</span></bdi></th><td title="5">'
+    assert f'{row}<bdi><span class="word">5</span></bdi></td>' in written
     plain = render(Cards((Card("Component 1", "4 rows", "", (), ("Column", "Here"), ()),)))
     assert "alarmed" not in plain
     assert "No column sets it apart." in plain
+
+
+def test_lines_of_a_card_are_broken_at_spaces_only_and_the_whole_text_is_a_title():
+    text = f"1972-01-01 to {'x' * 50}"
+    written = render(Cards((Card("", "", "", (), ("Column", "Here"), (("age", text),)),)))
+    assert f'<td title="{text}"><bdi><span class="word">1972-01-01</span> <span class="word">to</span> ' in written
+    assert f'<span class="word">{"x" * 25}…</span></bdi></td>' in written
+
+
+def test_an_alert_is_escaped():
+    assert render(Alert("Old.", "Fit <it> by `fit`.")) == (
+        '<p class="alert" role="note"><b>Old.</b> Fit &lt;it&gt; by <code>fit</code>.</p>\n'
+    )
+
+
+def test_the_mark_of_a_class_stands_beside_its_name():
+    table = TextTable("a", "A", "", ("Class", "Labels"), (("yes", "3"),), classes=(0,), is_stacked=True)
+    assert re.search(r'data-label="Class"><span><svg .*</svg>&nbsp;<bdi>yes</bdi></span></th>', render(table))
 
 
 def test_a_gauge_has_the_text_that_it_draws():

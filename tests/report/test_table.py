@@ -26,8 +26,8 @@ NOTED = TextTable(
 def test_html_has_headings_for_rows_and_columns_and_can_be_scrolled_by_keys():
     written = TABLE.to_html()
     assert '<th scope="col" class="number"><bdi>n</bdi></th>' in written
-    assert '<th scope="row"><svg class="mark c3"' in written
-    assert "<bdi>&lt;x&gt;</bdi></th>" in written
+    assert '<th scope="row"><span><svg class="mark c3"' in written
+    assert "<bdi>&lt;x&gt;</bdi></span></th>" in written
     assert '<td class="number"><bdi>1</bdi></td>' in written
     assert 'role="region" aria-label="A &amp; B" tabindex="0"' in written
     assert "Of &lt;c&gt;." in written

@@ -1,7 +1,7 @@
 """Estimate the accuracy of a classifier from few labels, with a confidence interval."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +36,7 @@ GAIN_OF_CHANGED = 0.17
 GAIN_SPREAD, LEAST_CHANGED = 2.5, 0.01
 WIDE = 0.1  # half the width of an interval above which more labels at random are recommended
 FEWEST = 8  # labels at random that an estimate should start from
+NEXT = 10  # further labels whose gain is expected
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class AccuracyEstimate:
     balanced, balanced_interval : float and tuple of float, or None
         Mean of these shares over all classes, and its interval.
     gain, gain_interval : float and tuple of float, or None
-        Expected change of the accuracy by ten more labels, and its interval.
+        Expected change of the accuracy by ten more labels, and its interval; ``None`` where fewer than ten rows have
+        no label.
     """
 
     value: float | None
@@ -94,6 +96,23 @@ class AccuracyEstimate:
         return cls(
             None, None, confidence, n_labels, labels=dict(labels), per_class=nothing, class_intervals=dict(nothing)
         )
+
+    @classmethod
+    def restored(cls, record: Any) -> "AccuracyEstimate | None":
+        """Return an estimate that was kept as a dictionary in a file; ``None`` where it is no such dictionary.
+
+        >>> from dataclasses import asdict
+        >>> estimate = AccuracyEstimate(0.8, (0.7, 0.9), 0.95, 25)
+        >>> AccuracyEstimate.restored(asdict(estimate)) == estimate, AccuracyEstimate.restored({"value": "high"})
+        (True, None)
+        """
+        if not isinstance(record, dict):
+            return None
+        try:
+            found = {name: _RESTORED[name](record[name]) for name in _RESTORED if name in record}
+            return cls(**found)
+        except (TypeError, ValueError):  # the file may come from anywhere
+            return None
 
     @property
     def is_known(self) -> bool:
@@ -153,6 +172,54 @@ class AccuracyEstimate:
         points = "point" if round(100 * self.gain) == 1 else "points"
         change = f"{100 * self.gain:+z.0f} {points} ({100 * self.confidence:g} % interval {low} to {high})"
         return [f"Ten more labels are expected to change this by {change}."]
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"A finite number is needed, but it is {shown(value)}.")
+    return float(value)
+
+
+def _share(value: Any) -> float:
+    if not 0 <= _number(value) <= 1:
+        raise ValueError(f"A share is between 0 and 1, but it is {shown(value)}.")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise TypeError(f"A count is needed, but it is {shown(value)}.")
+    return int(value)
+
+
+def _interval(value: Any) -> tuple[float, float]:
+    low, high = map(_number, value)
+    return low, high
+
+
+def _or_none(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else check(value)
+
+
+def _by_class(check: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {str(label): check(each) for label, each in dict(value).items()}
+
+
+# How each attribute is read from a file.
+_RESTORED: dict[str, Callable[[Any], Any]] = {
+    "value": _or_none(_share),
+    "interval": _or_none(_interval),
+    "confidence": _share,
+    **dict.fromkeys(("n_labels", "n_tested", "n_suggested", "n_folds", "n_repeats"), _count),
+    "is_complete": bool,
+    "labels": _by_class(_count),
+    "per_class": _by_class(_or_none(_share)),
+    "class_intervals": _by_class(_or_none(_interval)),
+    "balanced": _or_none(_share),
+    "balanced_interval": _or_none(_interval),
+    "gain": _or_none(_number),
+    "gain_interval": _or_none(_interval),
+}
 
 
 def _span(interval: tuple[float, float]) -> str:
@@ -284,7 +351,8 @@ def accuracy_of(
                 share, rights[of_class], chosen_ones[of_class], confidence
             )
     predicted = chosen(class_scores(values, len(labels)))
-    gain = _expected_gain(found, predicted, n_labels, confidence) if len(others) else (None, None)
+    has_next = len(unlabelled) >= NEXT
+    gain = _expected_gain(found, predicted, n_labels, confidence) if has_next else (None, None)
     return AccuracyEstimate(
         value=reliability.mean(shares.overall),
         interval=reliability.interval(shares.overall, confidence),

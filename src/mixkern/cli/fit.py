@@ -26,12 +26,12 @@ from mixkern.cli.option import (
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import TrainingTable
 from mixkern.encoding.cell import jsonable
-from mixkern.errors import LabelError
+from mixkern.errors import LabelError, MixkernError
 from mixkern.estimators import MixtureSVC
 from mixkern.estimators.kernel_factory import KernelName
-from mixkern.io import TableFile, save
+from mixkern.io import TableFile, read_model, save
 from mixkern.svm.scheme import MOST_LANDMARK_PAIRED, MOST_PAIRED, SchemeName
-from mixkern.wording import counted, joined
+from mixkern.wording import counted, joined, shown
 
 SUFFIX = ".mixkern"
 
@@ -123,16 +123,29 @@ def fit_command(
             result["accuracy"] = {**asdict(accuracy), "in_words": list(accuracy.sentences)}
             result["doubtful"] = _doubtful(model, data)
     kept = {key: value for key, value in result.items() if key != "model"}
-    save(model, path, notes=jsonable({**kept, "command": given_command()}))
+    notes += [] if output is not None else _replaced(path, data.target)
+    journal = {} if data.journal is None else {"journal": asdict(data.journal)}
+    save(model, path, notes=jsonable({**kept, **journal, "command": given_command()}))
     print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
 
 def _default_path(table: str) -> str:
     """Return a path beside the table, or in the current folder where the table is standard input."""
-    if table == "-":
-        return f"model{SUFFIX}"
     path = Path(table)
+    if table == "-" or not path.name:  # a folder is refused when it is read
+        return f"model{SUFFIX}"
     return str(path.with_name(path.name.partition(".")[0] + SUFFIX))
+
+
+def _replaced(path: Path, target: str | None) -> Notes:
+    """Return a note where a file that was not named has a model of another target."""
+    try:
+        before = read_model(path).notes.get("target") if path.exists() else None
+    except MixkernError:
+        before = None
+    if before in (None, target):
+        return []
+    return [f"{path.name} had a model of {shown(before)}, which is replaced. To keep both, name another file: -o FILE"]
 
 
 def _result(data: TrainingTable, model: MixtureSVC) -> dict[str, Any]:

@@ -1,16 +1,27 @@
 """Labels in a journal, as the commands read and write them: with the table that they belong to."""
 
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mixkern.cli.formula import FormulaGuard
+from mixkern.cli.option import repeat_options
 from mixkern.cli.output import Notes, free_name
-from mixkern.cli.table import SOURCE, ModelTable, TrainingTable, cells_for, dialect_for, open_table, training_table
+from mixkern.cli.table import (
+    SOURCE,
+    JournalState,
+    ModelTable,
+    TrainingTable,
+    cells_for,
+    dialect_for,
+    open_table,
+    training_table,
+)
 from mixkern.encoding.cell import is_gap
+from mixkern.encoding.label_checks import label_notes
 from mixkern.errors import OptionError, UnknownColumnError, hint
 from mixkern.imports import pa
 from mixkern.io import Block, table_writer
@@ -34,7 +45,7 @@ def journal_path(table: str, journal: str | None) -> Path:
         return Path(journal)
     if table == "-":
         raise OptionError("A table from standard input has no journal beside it.", hint=hint(cli="Name one: --journal"))
-    path = Path(table)
+    path = Path(table) if Path(table).name else Path(table) / "table"  # a folder, which is refused when it is read
     plain = path.with_suffix("") if path.suffix.lower() in PACKED else path
     return plain.with_suffix(SUFFIX)
 
@@ -81,7 +92,8 @@ def labelled_table(
 ) -> TrainingTable:
     """Read a table to learn from, with the labels of a journal if one is given."""
     if labels is not None:
-        return with_labels(table_to_label(path, notes, target=target_of(target, labels), **reading), labels, notes)
+        data = table_to_label(path, notes, target=target_of(target, labels), **reading)
+        return with_labels(data, labels, notes, path)
     if target is not None:
         notes += unused_journal(path)
     return training_table(path, notes, target=target, **reading)
@@ -120,22 +132,53 @@ def _label_table(
     )
 
 
-def with_labels(data: TrainingTable, path: Path, notes: Notes) -> TrainingTable:
-    """Return a table with the labels of a journal, and how each row was chosen."""
-    y, source = _journal_labels(label_table(data), path, notes)
-    return replace(data, y=pa.chunked_array([pa.array(y.tolist(), pa.string())]), source=source)
+def with_labels(data: TrainingTable, path: Path, notes: Notes, table: str) -> TrainingTable:
+    """Return a table with the labels of a journal, and how each row was chosen; note labels that may be slips.
+
+    Notes about the labels of the table alone are taken back: those of the journal may have corrected them.
+    """
+    y, source, state = _journal_labels(label_table(data), path, notes)
+    labels = pa.chunked_array([pa.array(y.tolist(), pa.string())])
+    found, name = replace(data, y=labels, source=source, journal=state), str(data.target)
+    before = [] if data.y is None else [note.on("cli") for note in label_notes(data.y, name)]
+    notes[:] = [note for note in notes if note not in before]
+    options = repeat_options((*FILE_OPTIONS, "target"))
+    command = " ".join(filter(None, [f"mixkern label {shlex.join([table, '--journal', str(path)])}", options]))
+    notes += [f"{note.text} To correct labels: {command}" for note in label_notes(labels, name)]
+    return found
 
 
-def _journal_labels(table: LabelTable, path: Path, notes: Notes) -> tuple[Objects, Objects]:  # (n,), (n,)
-    """Return the labels of a table and of its journal, and how each row was chosen."""
+def _journal_labels(table: LabelTable, path: Path, notes: Notes) -> tuple[Objects, Objects, JournalState]:  # (n,), (n,)
+    """Return the labels of a table and of its journal, how each row was chosen, and the journal's last entry."""
     with Journal(path, read_only=True) as journal:
         session = LabelSession(table, journal)
         notes += session.notes
-        return session.y, session.sources()
+        return session.y, session.sources(), JournalState(path.name, session.answers.last_id)
 
 
-def model_rows(data: ModelTable, path: str, labels: Path | None, notes: Notes) -> tuple[Any, Any, Any]:
-    """Return all rows of a model's table, their labels and how each was chosen, with those of a journal if given.
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """All rows of a model's table.
+
+    Attributes
+    ----------
+    X, y, source : frame, array or None, array or None
+        The columns of the model, the labels, and how each row was chosen.
+    block : Block
+        The rows as they are in the file.
+    journal : JournalState or None
+        The journal that labels come from; ``None`` where they are those of the file alone.
+    """
+
+    X: Any
+    y: Any
+    source: Any
+    block: Block
+    journal: JournalState | None = None
+
+
+def model_rows(data: ModelTable, path: str, labels: Path | None, notes: Notes) -> ModelRows:
+    """Return all rows of a model's table with their labels, and those of a journal if one is given.
 
     Parameters
     ----------
@@ -153,9 +196,10 @@ def model_rows(data: ModelTable, path: str, labels: Path | None, notes: Notes) -
         data.check_has_labels()
     block = data.whole()
     X, y, source = data.labelled(block)
+    journal = None
     if labels is not None:
-        y, source = _journal_labels(_label_table(data, block, X, y, source, encoder=None), labels, notes)
-    return X, y, source
+        y, source, journal = _journal_labels(_label_table(data, block, X, y, source, encoder=None), labels, notes)
+    return ModelRows(X, y, source, block, journal)
 
 
 def write_labelled(

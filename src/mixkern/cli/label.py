@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mixkern.advice.source import AUDIT
 from mixkern.cli.journal import FILE_OPTIONS, journal_path, label_table, table_to_label, target_of, write_labelled
@@ -35,6 +36,13 @@ from mixkern.labelling.typed import typed_events
 from mixkern.web.address import LOCAL
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
+
+COLUMN_OPTIONS = ("drop", "keep", "continuous", "categorical")
+# Parameters that labelling again needs.
+LABEL_OPTIONS = (
+    *("target", "classes", "journal", "users", "audit", "overlap", "seed", "source", "unlabelled"),
+    *("host", "port", "password_file", "names", *FILE_OPTIONS, *COLUMN_OPTIONS),
+)
 
 
 @click.command("label")
@@ -122,7 +130,7 @@ def label_command(
         result = {**_result(session, data), "export": export}
     if typed is None and export is None:
         n = sum(result["classes"].values())
-        click.echo(f"{counted(n, 'label')} in {path}. Next: {_next_step(table, path)}", err=True)
+        click.echo(f"{counted(n, 'label')} in {path}. Next: {_next_step(result, table)}", err=True)
     else:
         print_result(result, notes, lambda: _show(result, table), as_json=as_json)
 
@@ -228,10 +236,18 @@ def _show(result: dict[str, Any], table: str) -> None:
     )
     if result.get("export"):
         click.echo(f"Table with all labels: {result['export']}")
-    click.echo(f"Next: {_next_step(table, Path(result['journal']))}")
+    click.echo(f"Next: {_next_step(result, table)}")
 
 
-def _next_step(table: str, path: Path) -> str:
-    options = repeat_options((*FILE_OPTIONS, "drop", "keep", "continuous", "categorical"))
-    words = [f"mixkern fit {shlex.quote(table)} --labels {shlex.quote(str(path))}", options]
+def _next_step(result: dict[str, Any], table: str) -> str:
+    """Return the next command: fit with labels of two classes, else label with the options that were given."""
+    if sum(n > 0 for n in result["classes"].values()) > 1:
+        options = repeat_options((*FILE_OPTIONS, *COLUMN_OPTIONS))
+        words = [f"mixkern fit {shlex.quote(table)} --labels {shlex.quote(result['journal'])}", options]
+    else:
+        context = click.get_current_context()
+        is_given = {
+            name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        }
+        words = [f"mixkern label {shlex.quote(table)}", repeat_options(is_given.intersection(LABEL_OPTIONS))]
     return " ".join(filter(None, words))

@@ -1,11 +1,14 @@
 """``mixkern report``: an HTML page about a model and its table, or a model card."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import pandas as pd
 
-from mixkern.cli.journal import model_rows
+from mixkern.advice import AccuracyEstimate
+from mixkern.cli.journal import ModelRows, model_rows
 from mixkern.cli.option import (
     check_output,
     device_option,
@@ -15,13 +18,17 @@ from mixkern.cli.option import (
     reading_options,
 )
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
-from mixkern.cli.table import add_file_notes, label_counts, model_table
+from mixkern.cli.table import ModelTable, add_file_notes, label_counts, model_table
+from mixkern.encoding.intake import prediction_names
 from mixkern.errors import MixkernError
 from mixkern.io import ModelFile, read_model
+from mixkern.labelling.table import text_cells
 from mixkern.report import write_model_card, write_model_report
 from mixkern.report.card import file_facts
+from mixkern.report.facts import FitRecord
 
 PAGES, CARD = (".html", ".htm"), ".md"
+KEY_SHARE = 0.95  # of the rows: a column that is not learned from, with as many values, identifies rows
 
 
 @click.command("report")
@@ -72,17 +79,20 @@ def report_command(
     file = read_model(model)
     with warnings_as_notes(notes):
         data = model_table(table, file, notes, **reading)
-        X, y, source = model_rows(data, table, labels, notes)
+        rows = model_rows(data, table, labels, notes)
         add_file_notes(data.file, notes)
         facts = {**file_facts(table=table, model_file=model), "Table": data.file.name, "Fitted": file.created}
-        facts |= _changed_labels(label_counts(y), file.notes.get("classes"), notes)
-        about = {"source": source, "target": data.target, "title": title, "facts": facts, "command": _command(file)}
+        at_fit = _fit_record(file, rows)
+        facts |= _changed_labels(label_counts(rows.y), at_fit.labels, notes)
+        about: dict[str, Any] = {"source": rows.source, "target": data.target, "title": title, "facts": facts}
+        about |= {"command": _command(file), "at_fit": at_fit}
         with spinner("Writing the card" if is_card else "Writing the report"):
             try:
                 if is_card:
-                    write_model_card(file.model, X, y, path, **about)
+                    write_model_card(file.model, rows.X, rows.y, path, **about)
                 else:
-                    write_model_report(file.model, X, y, path, figures=figures, name=data.file.name, **about)
+                    about |= {"name": data.file.name, "row_names": _row_names(data, rows, file.notes.get("ignored"))}
+                    write_model_report(file.model, rows.X, rows.y, path, figures=figures, **about)
             except OSError as error:
                 raise MixkernError(f"{path.name} cannot be written: {error.strerror or error}.") from error
     result = {"table": data.file.name, "report": str(path), "bytes": path.stat().st_size}
@@ -95,13 +105,44 @@ def _command(file: ModelFile) -> str:
     return command if isinstance(command, str) else ""
 
 
-def _changed_labels(now: dict[str, int], at_fit: Any, notes: Notes) -> dict[str, str]:
+def _fit_record(file: ModelFile, rows: ModelRows) -> FitRecord:
+    """Return what the file of a model has recorded about its labels; the file may come from anywhere."""
+    classes, journal = file.notes.get("classes"), file.notes.get("journal")
+    counts = classes if isinstance(classes, dict) else {}
+    known = {name: n for name, n in counts.items() if isinstance(n, int)}
+    state = journal if isinstance(journal, dict) else {}
+    name, entry = state.get("name"), state.get("entry")
+    is_recorded = isinstance(name, str) and isinstance(entry, int)
+    return FitRecord(
+        labels=known if len(known) == len(counts) else {},
+        estimate=AccuracyEstimate.restored(file.notes.get("accuracy")),
+        journal=str(name) if is_recorded else "",
+        entry=entry if is_recorded else None,
+        entry_now=rows.journal.entry if is_recorded and rows.journal is not None else None,
+    )
+
+
+def _row_names(data: ModelTable, rows: ModelRows, ignored: Any) -> Any:
+    """Return the first column by which rows are recognised: not learned from, with another value in nearly each row."""
+    names: Sequence[str] = data.file.names
+    ignored = set(ignored) if isinstance(ignored, list) else set()
+    ignored -= {data.target, data.source_column, *prediction_names(names)}
+    for at, name in enumerate(names):
+        if name in ignored:
+            (column,) = text_cells(rows.block.cells.select([at])).columns
+            cells = pd.Series(column.to_pylist(), name=name, dtype=object)
+            if cells.nunique() >= KEY_SHARE * len(cells):
+                return cells
+    return None
+
+
+def _changed_labels(now: dict[str, int], at_fit: Mapping[str, int], notes: Notes) -> dict[str, str]:
     """Return the labels at fit time as a fact for the page, and note them, where the table has others by now."""
-    if not isinstance(at_fit, dict) or at_fit == now:
+    if not at_fit or at_fit == now:
         return {}
     before = ", ".join(f"{n} of {label!r}" for label, n in at_fit.items())
     notes.append(
-        f"The model was fitted on other labels ({before}) than the table has now. To make the report consistent, fit "
-        "the model again."
+        f"The model was fitted on other labels ({before}) than the table has now, and the file that was written says "
+        "so. For a consistent one, fit the model again."
     )
     return {"Labels at fit": before}

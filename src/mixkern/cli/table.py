@@ -50,6 +50,14 @@ def add_file_notes(file: TableFile, notes: Notes) -> None:
     notes += [note for note in (each.on("cli") for each in file.notes) if note not in notes]
 
 
+@dataclass(frozen=True)
+class JournalState:
+    """A journal of labels at one moment: its name and the number of its last entry, 0 for none."""
+
+    name: str
+    entry: int
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
     """A table to learn from. Made by :func:`training_table`.
@@ -76,6 +84,8 @@ class TrainingTable:
         Texts that mark a gap and an unlabelled row, besides an empty cell.
     encoder : TableEncoder
         Encoder with the kinds of columns that were given by options.
+    journal : JournalState or None
+        The journal that labels come from; ``None`` where they are those of the file alone.
     """
 
     file: TableFile
@@ -89,6 +99,7 @@ class TrainingTable:
     gaps: tuple[str, ...]
     unlabelled: tuple[str, ...]
     encoder: TableEncoder
+    journal: JournalState | None = None
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ has the last word: a target that is named as categorical holds classes.
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 import narwhals as nw
@@ -22,6 +23,7 @@ MOST_CLASSES = 50  # more different values are taken for names or measurements
 FEW_NUMBERS = 5  # more different numbers with decimals, with few labels each, are taken for measurements
 LABELS_OF_NUMBER = 10  # on average, for numbers with decimals to be taken for classes
 MANY_NUMBERS = 20  # more different whole numbers, with few labels each, are noted
+LIKE_A_TYPO = 0.85  # similarity of two names: Jpan and Japan have 0.89, male and female 0.8
 MANY_LABELS = 5  # where half of the classes have as many, one with a single label may be a slip
 
 # Besides gap words in other letters; they may be classes, so they are only noted.
@@ -290,8 +292,11 @@ def _number_notes(counts: Mapping[Any, int], name: str) -> list[MixkernWarning]:
 
 def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) -> list[MixkernWarning]:
     """Return a note about classes with one label, where other classes have many."""
+    n_frequent = sum(n >= MANY_LABELS for n in counts.values())
     rare = [label for label, n in counts.items() if n == 1 and label not in noted]
-    if not rare or np.median(list(counts.values())) < MANY_LABELS:
+    if 2 * n_frequent < len(counts):  # one label each is nothing unusual: only a name that may be a typo is
+        rare = [label for label in rare if _resembles(label, counts)]
+    if not rare:
         return []
     what = "This class has" if len(rare) == 1 else "These classes have"
     step = "If it is a slip, correct it; if it marks unlabelled rows"
@@ -301,6 +306,14 @@ def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) ->
             hint=hint(python=f"{step}: unlabelled={rare[:1]}.", cli=f"{step}: {_options('--unlabelled', rare[:1])}"),
         )
     ]
+
+
+def _resembles(label: Any, counts: Mapping[Any, int]) -> bool:
+    """Return whether a label is nearly the name of a class with more labels."""
+    if not isinstance(label, str) or any(sign.isdigit() for sign in label):  # "grade 1" and "grade 2" are no typos
+        return False
+    others = [other.casefold() for other, n in counts.items() if isinstance(other, str) and n > 1]
+    return bool(get_close_matches(label.casefold(), others, n=1, cutoff=LIKE_A_TYPO))
 
 
 def _options(option: str, labels: Sequence[Any]) -> str:

@@ -41,6 +41,15 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Alert:
+    """A warning that must not be missed: its first words, and the rest; `code` stands between backticks."""
+
+    template: ClassVar[str] = "alert"
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Bullets:
     """A list of short texts; `code` stands between backticks."""
 

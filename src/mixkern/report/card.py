@@ -1,17 +1,19 @@
 """The model card: data, labels, accuracy, what a model must not be used for, files and versions; a Markdown file."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from mixkern.report.blocks import Block, Bullets, Code, Heading, Paragraph, Section
+from mixkern.report.blocks import Alert, Block, Bullets, Code, Heading, Paragraph, Section
 from mixkern.report.columns import GAP
 from mixkern.report.components import without_label
 from mixkern.report.facts import ModelFacts
 from mixkern.report.page import UNPRINTABLE
+from mixkern.report.summary import no_estimate
 from mixkern.report.table import TextTable, markdown_escaped
 from mixkern.whole_file import write_whole
 from mixkern.wording import counted, joined, percent, shortened
@@ -24,6 +26,10 @@ UNUSUAL = 0.99  # novelty
 SMALL = 0.01  # share of rows that is not worth a sentence
 MOST_RANGES = 6  # columns whose range is named
 
+# Columns beside the class, by whether the labels are others than the model was fitted on.
+LABEL_COLUMNS = (("Labels", "Rows predicted"), ("Labels when fitted", "Labels now", "Rows predicted"))
+AT_FIT = "This was estimated when the model was fitted, with the labels of that time:"
+ISOLATES = re.compile("[\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}]")  # around names, for browsers
 GENERAL = (
     "The predictions are estimates from few labels. Do not let them alone decide about persons, for example about "
     "credit, work, health, insurance or law: a person who knows the case should check them, and the rules that apply "
@@ -57,7 +63,8 @@ def card_sections(facts: ModelFacts, settings: TextTable, columns: TextTable, co
     command : str, default=""
         Command that has fitted the model; by default, the code.
     """
-    labels = TextTable("labels", "Labels by class", "", ("Class", "Labels", "Rows predicted"), _label_rows(facts))
+    headings = ("Class", *LABEL_COLUMNS[facts.has_other_labels])
+    labels = TextTable("labels", "Labels by class", "", headings, label_rows(facts))
     limits = Bullets(tuple(limits_of_use(facts)))
     return [
         Section("data", "Data", (Paragraph(_size(facts)), columns)),
@@ -69,10 +76,10 @@ def card_sections(facts: ModelFacts, settings: TextTable, columns: TextTable, co
     ]
 
 
-def write_card(sections: Sequence[Section], title: str, path: Path) -> Path:
-    """Write chapters as a Markdown file."""
+def write_card(sections: Sequence[Section], title: str, path: Path, alerts: Sequence[Alert] = ()) -> Path:
+    """Write chapters as a Markdown file, with warnings above them."""
     day = datetime.now(UTC).date().isoformat()
-    parts = [f"# {markdown_escaped(title)}", f"Model card, written {day}."]
+    parts = [f"# {markdown_escaped(title)}", f"Model card, written {day}.", *map(_markdown, alerts)]
     for section in sections:
         parts += [f"## {section.title}", *(_markdown(block).strip() for block in section.blocks)]
     return write_whole(path, UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(parts)) + "\n")
@@ -120,8 +127,11 @@ def limits_of_use(facts: ModelFacts) -> list[str]:
 
 def _classes(facts: ModelFacts) -> list[str]:
     """Return a sentence each about other classes, those with few labels, and those that are mostly missed."""
-    found = ["Other classes than " + joined([_quoted(name) for name in facts.classes]) + ": it predicts no others."]
-    counts = zip(facts.classes, facts.label_counts.tolist(), strict=True)
+    known, unknown = ([_quoted(name) for name in names] for names in (facts.known_classes, facts.unknown_classes))
+    others = f", and so not {joined(unknown)}" if unknown else ""
+    found = [f"Other classes than {joined(known)}: it predicts no others{others}."]
+    at_fit = facts.fitted_counts if facts.has_other_labels else facts.label_counts
+    counts = [] if at_fit is None else list(zip(facts.known_classes, at_fit.tolist(), strict=False))
     few = [f"{_quoted(name)} ({n})" for name, n in counts if n < FEW_LABELS]
     if few:
         found.append(f"Decisions that rest on classes with fewer than {FEW_LABELS} labels: {joined(few)}.")
@@ -184,9 +194,17 @@ def _size(facts: ModelFacts) -> str:
     )
 
 
-def _label_rows(facts: ModelFacts) -> tuple[tuple[str, ...], ...]:
-    counts = zip(facts.classes, facts.label_counts.tolist(), facts.predicted_counts.tolist(), strict=True)
-    return tuple((name, f"{n_labels:,}", f"{n_rows:,}") for name, n_labels, n_rows in counts)
+def label_rows(facts: ModelFacts) -> tuple[tuple[str, ...], ...]:
+    """Return each class with its numbers of labels and of predicted rows, as ``LABEL_COLUMNS`` has them."""
+    now = [f"{n:,}" for n in facts.label_counts.tolist()]
+    predicted = [f"{n:,}" for n in facts.predicted_counts.tolist()]
+    if not facts.has_other_labels:
+        return tuple(zip(facts.classes, now, predicted, strict=True))
+    n_known = len(facts.known_classes)
+    predicted[n_known:] = ["never: unknown to the model"] * len(facts.unknown_classes)
+    before = [GAP] * n_known if facts.fitted_counts is None else [f"{n:,}" for n in facts.fitted_counts[:n_known]]
+    before += ["none"] * len(facts.unknown_classes)
+    return tuple(zip(facts.classes, before, now, predicted, strict=True))
 
 
 def _choice_of_labels(facts: ModelFacts) -> str:
@@ -202,21 +220,28 @@ def _choice_of_labels(facts: ModelFacts) -> str:
     }
     parts = [f"{n:,} {name}" for kind, name in names.items() if (n := sources.count(kind))]
     have = "row has" if facts.n_labels == 1 else "rows have"
-    return f"{facts.n_labels:,} of {facts.n_rows:,} {have} a label: {joined(parts)}."
+    now = " now" if facts.has_other_labels else ""
+    text = f"{facts.n_labels:,} of {facts.n_rows:,} {have} a label{now}: {joined(parts)}."
+    if not facts.has_other_labels:
+        return f"{text} They come from {facts.at_fit.origin}." if facts.at_fit.origin else text
+    counts = facts.fitted_counts
+    before = "other labels" if counts is None else f"{counted(int(counts.sum()), 'label')}, and not on these"
+    return f"The model was fitted on {before}. {text}"
 
 
 def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
     estimate = facts.estimate
     if estimate is None:
-        return (Paragraph("The density was fitted with the labels, so that they cannot be left out to test it."),)
-    blocks: list[Block] = [*map(Paragraph, estimate.sentences)]
+        return (Paragraph(no_estimate(facts)),)
+    blocks: list[Block] = [Paragraph(AT_FIT)] if facts.has_other_labels else []
+    blocks += map(Paragraph, estimate.sentences)
     if estimate.value is not None:
         shares = {
             str(label): f"{100 * share:.0f} % ({100 * ends[0]:.0f} to {100 * ends[1]:.0f} %)"
             for label, share in estimate.per_class.items()
             if share is not None and (ends := estimate.class_intervals[label]) is not None
         }
-        rows = tuple((name, shares.get(name, GAP)) for name in facts.classes)
+        rows = tuple((name, shares.get(name, GAP)) for name in facts.known_classes)
         columns = ("Class", "Its rows that are predicted correctly")
         blocks.append(
             TextTable("recall", "Class by class", f"{100 * estimate.confidence:g} % intervals.", columns, rows)
@@ -225,11 +250,20 @@ def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
 
 
 def _reproduction(facts: ModelFacts, command: str) -> tuple[Block, ...]:
-    if command:
-        text = "This command, with the same table and the same versions, gives the same model:"
-        return (Paragraph(text), Code(command))
-    code = f"{' '.join(repr(facts.settings).split())}.fit(X, y)"
-    return (Paragraph("With the same table, labels and versions, this gives the same model:"), Code(code))
+    code = command or f"{' '.join(repr(facts.settings).split())}.fit(X, y)"
+    what, record = "command" if command else "line", facts.at_fit
+    labels = f"the labels of {record.origin}" if record.origin else "the same labels"
+    if facts.has_other_labels:
+        then = f"with {labels}" if record.origin else "with the labels of that time"
+        text = f"This {what} has fitted the model, {then}. With the labels that the table has now, it fits another one:"
+    elif record.has_grown:
+        text = (
+            f"This {what} has fitted the model, with {labels}. The journal is at entry {record.entry_now:,} by now, "
+            "so that it may fit another one:"
+        )
+    else:
+        text = f"This {what}, with the same table, {labels}, and the same versions, gives the same model:"
+    return (Paragraph(text), Code(code))
 
 
 def _quoted(text: str) -> str:
@@ -244,6 +278,8 @@ def _markdown(block: Block) -> str:
     match block:
         case TextTable():
             return block.to_markdown()
+        case Alert():
+            return f"> **Warning: {markdown_escaped(block.title)}** {markdown_escaped(ISOLATES.sub('', block.text))}"
         case Bullets():
             return "\n".join(f"- {markdown_escaped(text)}" for text in block.texts)
         case Code():

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from mixkern.report.blocks import Bar, Bars, Beside, Block, Bullets, Gauge, Heading, Paragraph, Section
-from mixkern.report.card import card_blocks, card_sections, write_card
+from mixkern.report.card import AT_FIT, LABEL_COLUMNS, card_blocks, card_sections, label_rows, write_card
 from mixkern.report.columns import GAP, Feature
 from mixkern.report.components import component_blocks
-from mixkern.report.facts import ModelFacts
+from mixkern.report.facts import FitRecord, ModelFacts
 from mixkern.report.page import page
 from mixkern.report.pictures import confidence_picture, map_picture
-from mixkern.report.summary import help_of_unlabelled, sentences, steps, tiles
+from mixkern.report.summary import alerts, help_of_unlabelled, no_estimate, sentences, steps, tiles
 from mixkern.report.table import TextTable
 from mixkern.report.unusual import unusual_blocks
 from mixkern.validation import at_least
@@ -46,6 +46,8 @@ def write_model_report(
     command: str = "",
     name: str | None = None,
     written: date | None = None,
+    at_fit: FitRecord | None = None,
+    row_names: Any = None,
 ) -> Path:
     """Write what a model has learned from a table as one self-contained HTML page.
 
@@ -78,6 +80,12 @@ def write_model_report(
         Name of the table, such as that of its file; it stands below the title.
     written : datetime.date, default=None
         Date below the title; by default today.
+    at_fit : mixkern.report.facts.FitRecord, default=None
+        What was recorded when the model was fitted, such as the file of a model has it. Where ``y`` has other labels
+        than the model was fitted on, the page has a warning, and the accuracy is the recorded one.
+    row_names : series or array-like of shape (n,), default=None
+        A text by which each row is recognised, such as a key that the model does not learn from; it stands beside the
+        number of the row, below the name of the series.
 
     Returns
     -------
@@ -103,7 +111,7 @@ def write_model_report(
     'iris.html'
     """
     at_least(0).check(n_suggestions, "n_suggestions")
-    found = ModelFacts.of(model, X, y, target, source)
+    found = ModelFacts.of(model, X, y, target, source, at_fit=at_fit, row_names=row_names)
     chapters = sections(found, n_suggestions=n_suggestions, figures=figures, more=facts or {}, command=command)
     about = [f"written on {written or date.today()}", f"mixkern {_version('mixkern')}"]
     about = about if name is None else [name, *about]
@@ -121,12 +129,13 @@ def write_model_card(
     title: str | None = None,
     facts: Mapping[str, Any] | None = None,
     command: str = "",
+    at_fit: FitRecord | None = None,
 ) -> Path:
     """Write a model card, a Markdown file: data, labels, accuracy, what the model must not be used for, versions.
 
     Parameters
     ----------
-    model, X, y, path, source, target, title, facts
+    model, X, y, path, source, target, title, facts, at_fit
         As in :func:`write_model_report`.
     command : str, default=""
         Command that has fitted the model; by default, the card has the line of Python.
@@ -149,10 +158,10 @@ def write_model_card(
     >>> "## What it must not be used for" in card
     True
     """
-    found = ModelFacts.of(model, X, y, target, source)
+    found = ModelFacts.of(model, X, y, target, source, at_fit=at_fit)
     settings = replace(_settings(found, facts or {}), title="Settings")
     chapters = card_sections(found, settings, _column_table(found), command)
-    return write_card(chapters, title or f"Predicting {target}", Path(path))
+    return write_card(chapters, title or f"Predicting {target}", Path(path), alerts(found))
 
 
 def sections(
@@ -176,25 +185,26 @@ def sections(
 
 def _summary(facts: ModelFacts, n_suggestions: int) -> tuple[Block, ...]:
     todo, texts = steps(facts, n_suggestions), tuple(map(Paragraph, sentences(facts)))
+    first: tuple[Block, ...] = (*alerts(facts), tiles(facts))
     if not todo:
-        return (tiles(facts), *texts)
-    return (tiles(facts), Beside(texts, (Heading("What to do next"), Bullets(tuple(todo)))))
+        return (*first, *texts)
+    return (*first, Beside(texts, (Heading("What to do next"), Bullets(tuple(todo)))))
 
 
 def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
     first, *others = help_of_unlabelled(facts)
-    blocks = [*_estimate(facts), Heading("Do unlabelled rows help?"), Paragraph(first)]
+    now = " This is computed with the labels that the table has now." if facts.has_other_labels else ""
+    blocks = [*_estimate(facts), Heading("Do unlabelled rows help?"), Paragraph(f"{first}{now}")]
     return (*blocks, Bullets(tuple(others))) if others else tuple(blocks)
 
 
 def _estimate(facts: ModelFacts) -> list[Block]:
     estimate = facts.estimate
     if estimate is None:
-        return [
-            Paragraph("The density of this model was fitted with the labels, so they cannot be left out to test it.")
-        ]
+        return [Paragraph(no_estimate(facts))]
+    before: list[Block] = [Paragraph(AT_FIT)] if facts.has_other_labels else []
     if estimate.value is None or estimate.interval is None:
-        return [Paragraph(str(estimate))]
+        return [*before, Paragraph(str(estimate))]
     how = (
         f"Labels were left out and predicted from the others, in {estimate.n_folds} parts, "
         f"{counted(estimate.n_repeats, 'time')} over. They show how far the probabilities of predictions are off; the "
@@ -202,22 +212,20 @@ def _estimate(facts: ModelFacts) -> list[Block]:
     )
     gauge = Gauge(estimate.value, *estimate.interval, text=str(estimate))
     first, *others = estimate.sentences
-    return [Paragraph(first), gauge, *map(Paragraph, (*others, how)), _class_table(facts)]
+    return [*before, Paragraph(first), gauge, *map(Paragraph, (*others, how)), _class_table(facts)]
 
 
 def _class_table(facts: ModelFacts) -> TextTable:
     assert facts.estimate is not None  # checked by the caller
     estimate = facts.estimate
     ranges = {str(label): _range(share, estimate.class_intervals[label]) for label, share in estimate.per_class.items()}
-    rows = tuple(
-        (name, f"{n_labels:,}", f"{n_rows:,}", ranges.get(name, GAP))
-        for name, n_labels, n_rows in zip(facts.classes, facts.label_counts, facts.predicted_counts, strict=True)
-    )
-    columns = (facts.target, "Labels", "Rows predicted", "Its rows that are predicted correctly")
+    rows = tuple((*counts, ranges.get(counts[0], GAP)) for counts in label_rows(facts))
+    columns = (facts.target, *LABEL_COLUMNS[facts.has_other_labels], "Its rows that are predicted correctly")
     balanced = _range(estimate.balanced, estimate.balanced_interval)
     caption = (
         f"The mean over the classes, the balanced accuracy, is {balanced}. "
-        "A dash stands for a class whose only label cannot be left out."
+        "A dash stands for a class whose only label cannot be left out"
+        f"{', or that the model does not know' if facts.unknown_classes else ''}."
     )
     codes = tuple(range(len(rows)))
     return TextTable("classes", "Class by class", caption, columns, rows, classes=codes, is_stacked=True)
@@ -238,12 +246,13 @@ def _mistaken(facts: ModelFacts) -> tuple[Block, ...]:
     if not found.n_standing_out:
         return (Paragraph(first),)
     rows = tuple(
-        (f"{line['position'] + 1:,}", str(line["label"]), str(line["likely"]), percent(line["probability"]))
+        (*facts.row_cells(line["position"]), str(line["label"]), str(line["likely"]), percent(line["probability"]))
         for line in found.table.to_dict("records")[: found.n_standing_out]
     )
-    columns = ("Row", "Label", "Predicted by the others", "Probability of a mistake")
+    columns = (*facts.row_headings, "Label", "Predicted by the others", "Probability of a mistake")
     caption = f"The most doubtful first. {NUMBERED}"
-    table = TextTable("mistaken", "Labels to check", caption, columns, rows, numbers=frozenset({0, 3}), is_stacked=True)
+    numbers = frozenset({0, len(columns) - 1})
+    table = TextTable("mistaken", "Labels to check", caption, columns, rows, numbers=numbers, is_stacked=True)
     return (Paragraph(first), table)
 
 
@@ -267,14 +276,13 @@ def _suggestions(facts: ModelFacts, n: int) -> tuple[Block, ...]:
         return (Paragraph("Every row has a label." if complete else "No suggestions were requested."),)
     shown = facts.distinct_features(MOST_VALUES)
     rows = tuple(
-        (f"{line['position'] + 1:,}", *facts.cells(shown, line["position"]), line["reason"])
+        (*facts.row_cells(line["position"]), line["reason"], *facts.cells(shown, line["position"]))
         for line in table.to_dict("records")
     )
-    columns = ("Row", *(each.name for each in shown), "Why")
+    columns = (*facts.row_headings, "Why", *(each.name for each in shown))
+    numbers = _numeric(shown, len(facts.row_headings) + 1)
     caption = f"The most important row first. {NUMBERED}{_choice(facts, len(shown))}"
-    return (
-        TextTable("suggestions", "Suggested rows", caption, columns, rows, numbers=_numeric(shown), is_stacked=True),
-    )
+    return (TextTable("suggestions", "Suggested rows", caption, columns, rows, numbers=numbers, is_stacked=True),)
 
 
 def _choice(facts: ModelFacts, n_shown: int) -> str:
@@ -284,8 +292,9 @@ def _choice(facts: ModelFacts, n_shown: int) -> str:
     return f" The {n_shown} columns that differ most between components are shown."
 
 
-def _numeric(shown: list[Feature]) -> frozenset[int]:
-    return frozenset({0, *(j for j, each in enumerate(shown, start=1) if each.is_number)})
+def _numeric(shown: list[Feature], start: int) -> frozenset[int]:
+    """Return the positions of numbers: of the row, and among the shown columns, which begin at ``start``."""
+    return frozenset({0, *(j for j, each in enumerate(shown, start) if each.is_number)})
 
 
 def _importance(facts: ModelFacts) -> Bars:
@@ -336,6 +345,7 @@ def _settings(facts: ModelFacts, more: Mapping[str, Any]) -> TextTable:
     gamma = getattr(model.kernel_, "gamma", None)
     lines = {
         **{str(name): str(value) for name, value in more.items()},
+        **({"Labels": facts.at_fit.origin} if facts.at_fit.origin else {}),
         "Target": facts.target,
         "Model": " ".join(repr(model).split()),
         "Kernel": type(model.kernel_).__name__,

@@ -1,8 +1,8 @@
 """The facts of a model's report: counts, predictions, components and advice, each computed once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from mixkern.advice.source import label_sources
 from mixkern.advice.suggest import labels_so_far
 from mixkern.density import Rows, one_hot_rows
 from mixkern.encoding import UNLABELLED
+from mixkern.encoding.cell import is_gap
 from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import OptionError
 from mixkern.estimators import MixtureSVC
@@ -31,8 +32,46 @@ from mixkern.wording import shortened, shown
 
 CONFIDENCE = 0.95
 LONGEST_TEXT = 120  # characters
+LONGEST_NAME = 30  # characters of the name of a row
 MANY_COLUMNS = 200  # beyond which their importances are computed more roughly
 N_MISTAKEN = 10  # labels that are listed at most
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """What was recorded when a model was fitted, for a report that is written later.
+
+    Attributes
+    ----------
+    labels : dict
+        Number of labels of each class, for models of earlier versions that have not counted them; empty if unknown.
+    estimate : AccuracyEstimate or None
+        The estimated accuracy.
+    journal : str
+        Name of the journal that the labels come from, empty where there was none.
+    entry, entry_now : int or None
+        The journal's last entry when the model was fitted, and by now.
+    """
+
+    labels: Mapping[str, int] = field(default_factory=dict)
+    estimate: AccuracyEstimate | None = None
+    journal: str = ""
+    entry: int | None = None
+    entry_now: int | None = None
+
+    @property
+    def origin(self) -> str:
+        """The journal and its last entry, empty where there was none.
+
+        >>> FitRecord(journal="customers.labels", entry=1230).origin
+        'customers.labels up to entry 1,230'
+        """
+        return f"{self.journal} up to entry {self.entry:,}" if self.journal and self.entry is not None else ""
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether the journal has other entries by now."""
+        return bool(self.origin) and self.entry_now is not None and self.entry_now != self.entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +100,10 @@ class ModelFacts:
         Name of the column that is predicted.
     source : ndarray of shape (n,)
         How each row was chosen, ``None`` where it is not recorded; see :class:`mixkern.advice.LabelSource`.
+    at_fit : FitRecord
+        What was recorded when the model was fitted.
+    row_heading, row_names : str and tuple of str
+        Heading and cells of a column by which rows are recognised; empty for none.
     """
 
     model: MixtureSVC
@@ -73,9 +116,22 @@ class ModelFacts:
     texts: dict[str, list[str | None]]
     target: str
     source: Objects
+    at_fit: FitRecord = FitRecord()
+    row_heading: str = ""
+    row_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any, target: str, source: Any = None) -> Self:
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        target: str,
+        source: Any = None,
+        *,
+        at_fit: FitRecord | None = None,
+        row_names: Any = None,
+    ) -> Self:
         """Encode a table and its labels."""
         if not isinstance(model, MixtureSVC):
             raise OptionError(f"model must be a fitted MixtureSVC or LaplacianSVC, but it is {shown(model)}.")
@@ -85,6 +141,7 @@ class ModelFacts:
         classes = [*own, *(label for label in labels.classes.tolist() if label not in own)]
         positions = np.array([*(classes.index(label) for label in labels.classes.tolist()), -1], dtype=np.intp)
         cells = [*labels.classes.tolist(), None]  # a code of -1 finds the last
+        heading, names = _row_names(row_names, len(labels.codes))
         return cls(
             model=_without_encoder(model),
             settings=model,
@@ -96,6 +153,9 @@ class ModelFacts:
             texts=_texts(features(model), X),
             target=target,
             source=label_sources(source, len(labels.codes)),
+            at_fit=at_fit or FitRecord(),
+            row_heading=heading,
+            row_names=names,
         )
 
     @property
@@ -123,6 +183,42 @@ class ModelFacts:
     def label_counts(self) -> Ints:  # (c,)
         """Number of labels of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
+
+    @property
+    def known_classes(self) -> tuple[str, ...]:
+        """Classes of the model, which it predicts."""
+        return self.classes[: len(self.settings.classes_)]
+
+    @property
+    def unknown_classes(self) -> tuple[str, ...]:
+        """Classes among the labels that the model does not know, and never predicts."""
+        return self.classes[len(self.settings.classes_) :]
+
+    @cached_property
+    def fitted_counts(self) -> Ints | None:  # (c,)
+        """Number of labels of each class when the model was fitted; None where it is not recorded."""
+        own = getattr(self.settings, "n_labels_", None)  # not in files of earlier versions
+        if own is not None:
+            return np.append(own, np.zeros(len(self.unknown_classes), dtype=np.intp)).astype(np.intp)
+        counts = self.at_fit.labels
+        return np.array([counts.get(name, 0) for name in self.classes], dtype=np.intp) if counts else None
+
+    @property
+    def has_other_labels(self) -> bool:
+        """Whether the labels are not those that the model was fitted on."""
+        if self.unknown_classes:
+            return True
+        return self.fitted_counts is not None and not np.array_equal(self.fitted_counts, self.label_counts)
+
+    @property
+    def row_headings(self) -> tuple[str, ...]:
+        """Headings of the columns that identify a row: its number, and its name where there is one."""
+        return ("Row", self.row_heading) if self.row_names else ("Row",)
+
+    def row_cells(self, i: int) -> tuple[str, ...]:
+        """Return the cells that identify a row, which is counted from 1."""
+        number = f"{i + 1:,}"
+        return (number, shortened(self.row_names[i] or GAP, LONGEST_NAME)) if self.row_names else (number,)
 
     def distinct_features(self, most: int) -> list[Feature]:
         """Return the columns that differ most between components, in the order of the table."""
@@ -193,7 +289,13 @@ class ModelFacts:
 
     @cached_property
     def estimate(self) -> AccuracyEstimate | None:
-        """Estimated accuracy of the model; None where its density was fitted with labels."""
+        """Estimated accuracy of the model.
+
+        None where its density was fitted with labels, and where it was fitted on other labels than those of the table
+        and the estimate of then is not recorded.
+        """
+        if self.has_other_labels:
+            return self.at_fit.estimate
         labels = dict(zip(self.classes, self.label_counts.tolist(), strict=True))
         if not self._is_unsupervised:
             return None
@@ -245,6 +347,17 @@ def _texts(columns: Sequence[Feature], X: Any) -> dict[str, list[str | None]]:
     """Return the cells of the columns of texts."""
     names = {each.name for each in columns if each.texts is not None}
     return {raw.name: raw.texts() for raw in raw_columns(X) if raw.name in names} if names else {}
+
+
+def _row_names(names: Any, n: int) -> tuple[str, tuple[str, ...]]:
+    """Return the heading and the cells of a column of names; empty for none."""
+    if names is None:
+        return "", ()
+    cells = ["" if is_gap(cell) else str(cell) for cell in names]
+    if len(cells) != n:
+        raise OptionError(f"row_names must have a name for each of the {n:,} rows, but it has {len(cells):,}.")
+    heading = getattr(names, "name", None)
+    return "Name" if heading is None else str(heading), tuple(cells)
 
 
 def _without_encoder(model: MixtureSVC) -> MixtureSVC:

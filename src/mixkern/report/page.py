@@ -93,6 +93,7 @@ def _environment() -> Any:
         "percentage": lambda share: f"{100 * share:.2f}%",
         "shortened": shortened,
         "together": _together,
+        "words": lambda text: re.split(r"[ \t\r\n]+", text),
     }
     return found
 

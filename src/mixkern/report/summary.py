@@ -3,9 +3,10 @@
 import numpy as np
 
 from mixkern.advice.advice import ANSWERS, Verdict, next_steps, reasons
-from mixkern.report.blocks import Tile, Tiles
+from mixkern.report.blocks import Alert, Tile, Tiles
 from mixkern.report.components import without_label
 from mixkern.report.facts import ModelFacts
+from mixkern.typing import Ints
 from mixkern.wording import counted, joined, percent, shortened
 
 SURE = 0.9  # probability from which a prediction counts as sure
@@ -28,11 +29,55 @@ def tiles(facts: ModelFacts) -> Tiles:
         (
             Tile(f"{facts.n_rows:,}", "rows"),
             Tile(f"{facts.n_columns:,}", "column" if facts.n_columns == 1 else "columns"),
-            Tile(f"{facts.n_labels:,}", "label" if facts.n_labels == 1 else "labels"),
+            _label_tile(facts),
             Tile(f"{k:,}", "component" if k == 1 else "components"),
             Tile(accuracy, about),
         )
     )
+
+
+def _label_tile(facts: ModelFacts) -> Tile:
+    if facts.has_other_labels and facts.fitted_counts is not None:
+        return Tile(f"{facts.fitted_counts.sum():,}", "labels when the model was fitted")
+    return Tile(f"{facts.n_labels:,}", "label" if facts.n_labels == 1 else "labels")
+
+
+def alerts(facts: ModelFacts) -> tuple[Alert, ...]:
+    """Return a warning where the labels are not those that the model was fitted on, with what belongs to which."""
+    if not facts.has_other_labels:
+        return ()
+    now = f"the table has {counted(facts.n_labels, 'label')} now{_in_brackets(facts, facts.label_counts)}"
+    if facts.fitted_counts is None:
+        texts = [f"It was fitted on labels whose number is not recorded; {now}."]
+    else:
+        before = counted(int(facts.fitted_counts.sum()), "label")
+        from_journal = f" of {facts.at_fit.origin}" if facts.at_fit.origin else ""
+        texts = [f"It was fitted on {before}{_in_brackets(facts, facts.fitted_counts)}{from_journal}; {now}."]
+    if facts.unknown_classes:
+        names = joined([_quoted(name) for name in facts.unknown_classes])
+        which = "the class" if len(facts.unknown_classes) == 1 else "the classes"
+        texts.append(f"It does not know {which} {names}: it predicts only those that it was fitted on.")
+    texts.append(
+        "Predictions and the accuracy are those of this model. What is said of single labels, of suggested rows and of "
+        "components without a label holds with the labels of now. To have both agree, fit the model again."
+    )
+    return (Alert("This model was fitted on other labels.", " ".join(texts)),)
+
+
+def _in_brackets(facts: ModelFacts, counts: Ints) -> str:
+    """Return the numbers of labels by class, in brackets; empty without labels."""
+    some = [f"{n:,} {_quoted(name)}" for name, n in zip(facts.classes, counts.tolist(), strict=True) if n]
+    return f" ({joined(some)})" if some else ""
+
+
+def no_estimate(facts: ModelFacts) -> str:
+    """Return why there is no estimated accuracy."""
+    if facts.has_other_labels:
+        return (
+            "The accuracy of this model is not recorded in its file, and with other labels than those that it was "
+            "fitted on it cannot be estimated. Fit the model again."
+        )
+    return "The density of this model was fitted with the labels, so they cannot be left out to test it."
 
 
 def sentences(facts: ModelFacts) -> list[str]:
@@ -48,7 +93,8 @@ def _table(facts: ModelFacts) -> str:
     have = "has" if facts.n_labels == 1 else "have"
     order = np.argsort(-facts.label_counts, kind="stable")
     tally = [f"{facts.label_counts[i]:,} {_quoted(facts.classes[i])}" for i in order if facts.label_counts[i]]
-    return f"{size} {how_many} {have} a label in the column {_quoted(facts.target)}: {joined(tally)}."
+    now = " now" if facts.has_other_labels else ""
+    return f"{size} {how_many} {have} a label in the column {_quoted(facts.target)}{now}: {joined(tally)}."
 
 
 def _model(facts: ModelFacts) -> str:
@@ -57,9 +103,10 @@ def _model(facts: ModelFacts) -> str:
     predicted = [f"{_quoted(facts.classes[code])} for {percent(shares[code])}" for code in order if shares[code]]
     predicted[0] += " of all rows"
     k = int((facts.sizes > 0).sum())
+    labels = "the labels of that time" if facts.has_other_labels else "the labels"
     return (
         f"A density with {counted(k, 'component')} was learned from all rows, labelled or not, and a classifier from "
-        f"the labels. The classifier predicts {joined(predicted)}."
+        f"{labels}. The classifier predicts {joined(predicted)}."
     )
 
 
@@ -75,6 +122,8 @@ def _certainty(facts: ModelFacts) -> str:
 def steps(facts: ModelFacts, n_suggestions: int) -> list[str]:
     """Return what to do next."""
     found = []
+    if facts.has_other_labels:
+        found.append("Fit the model again: it was fitted on other labels than the table has now.")
     empty = without_label(facts)
     share = facts.sizes[empty].sum() / facts.n_rows if facts.n_labels else 0.0
     if share >= LARGE:

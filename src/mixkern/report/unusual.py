@@ -28,17 +28,19 @@ def unusual_blocks(facts: ModelFacts) -> tuple[Block, ...]:
     shown = _shown(facts, parts)
     lines = tuple(
         (
-            f"{i + 1:,}",
+            *facts.row_cells(i),
+            percent(novelty[i]),
+            f"{facts.components[i]}",
+            facts.classes[facts.predicted[i]],
             _reason(facts, cells, parts[line], i, line),
             *facts.cells(shown, i),
-            facts.classes[facts.predicted[i]],
-            f"{facts.components[i]}",
-            percent(novelty[i]),
         )
         for line, i in enumerate(rows)
     )
-    columns = ("Row", "Unusual cells", *(each.name for each in shown), "Predicted", "Component", "Novelty")
-    numbers = {0, len(columns) - 2, len(columns) - 1, *(j for j, each in enumerate(shown, start=2) if each.is_number)}
+    first = (*facts.row_headings, "Novelty", "Component", "Predicted", "Unusual cells")
+    columns = (*first, *(each.name for each in shown))
+    at = len(facts.row_headings)
+    numbers = {0, at, at + 1, *(j for j, each in enumerate(shown, start=len(first)) if each.is_number)}
     some = "" if len(shown) == len(facts.features) else f" The {len(shown)} columns with the most unusual cells follow."
     caption = (
         "Novelty is the share of rows in denser places, computed without components of very few rows. A row near "
