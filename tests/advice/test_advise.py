@@ -172,6 +172,28 @@ def test_another_estimator_is_named_and_left_as_it_was():
     assert not hasattr(estimator, "mixture_")
 
 
+@pytest.mark.usefixtures("quick")
+def test_verbose_prints_stages_and_folds(capsys):
+    y = few(SIDES, [3, 3])
+    plain = advise(MOONS, y)
+    assert capsys.readouterr().out == ""
+    assert str(advise(MOONS, y, verbose=1)) == str(plain)
+    lines = capsys.readouterr().out.splitlines()
+    assert "VBMixture: 300 rows" in lines[0]
+    assert lines[-2].endswith(f"MixtureSVC: accuracy estimated: {100 * plain.accuracy.value:.0f} %")
+    assert lines[-1].endswith(f"MixtureSVC: gain estimated: {100 * plain.estimate:+.0f} points")
+    assert len(lines) < 10
+    seconds = [float(line.split()[0]) for line in lines]
+    assert seconds == sorted(seconds)
+    advise(MOONS, y, verbose=2)
+    folds = [line for line in capsys.readouterr().out.splitlines() if ": fold " in line]
+    assert len(folds) == plain.gain.n_folds * plain.gain.n_repeats
+    advise(MOONS, y, estimator=MixtureSVC(verbose=True, unlabelled="ignore"))
+    assert "gain estimated" in capsys.readouterr().out
+    with pytest.raises(OptionError, match="verbose must be"):
+        advise(MOONS, y, verbose=-1)
+
+
 def test_wrong_parameters():
     y = few(SIDES, [3, 3])
     with pytest.raises(OptionError, match="confidence must be a number between 0 and 1, but it is 95"):

@@ -106,6 +106,39 @@ def test_numbers_are_written_as_those_of_python():
     assert f"\n  position {slip}, 3: others predict 1 with" in str(mistaken_labels(datasets.load("wine").X, y, n=1))
 
 
+def test_the_ranking_is_printed_where_no_label_stands_out():
+    y = IRIS.few_labels(per_class=4, random_state=0)
+    slip = int((y == "setosa").to_numpy().argmax())
+    y[slip] = "versicolor"
+    found = mistaken_labels(IRIS.X, y, n=3)
+    assert found.n_standing_out == 0
+    lines = str(found).splitlines()
+    assert lines[0] == "None of 12 labels stands out as mistaken."
+    assert re.fullmatch(rf"  position {slip}, 'versicolor': others predict 'setosa' with \d\d %", lines[2])
+    assert [int(re.search(r"position (\d+)", line)[1]) for line in lines[2:]] == found.table["position"].tolist()
+    assert not found.sentences
+
+
+def test_labels_below_those_that_stand_out_are_printed_in_short():
+    y = IRIS.few_labels(per_class=20, random_state=0)
+    y[int((y == "setosa").to_numpy().argmax())] = "virginica"
+    found = mistaken_labels(IRIS.X, y, n=4)
+    lines = str(found).splitlines()
+    assert lines[1:2] == list(found.sentences)
+    assert lines[2] == "The most likely ones of the others (mistakes, or unusual rows with the right label):"
+    assert lines[3:] == list(found.others)
+    assert len(found.others) == 3
+
+
+def test_a_label_that_the_others_do_not_contradict_is_predicted_by_them():
+    doubts = Doubts.of(K, CODES)
+    targets = left_out_targets(K, CODES, evidence_noise(K, CODES))
+    slope, _ = _most_probable(targets, CODES)
+    np.testing.assert_allclose(doubts.agreement, softmax(slope * targets, axis=1)[np.arange(24), CODES])
+    lines = str(mistaken_labels(X, CODES, n=24, model=MixtureSVC(RBFKernel(0.3), random_state=0))).splitlines()[2:]
+    assert any("others predict the same with" in line for line in lines)
+
+
 @pytest.mark.slow
 def test_most_of_the_top_are_slips_and_without_slips_none_stands_out():
     hits, calm = [], []
@@ -122,7 +155,10 @@ def test_labels_at_random_do_not_stand_out():
     random = np.random.RandomState(0)
     found = mistaken_labels(random.standard_normal((80, 3)), random.randint(2, size=80))
     assert found.n_standing_out == 0
-    assert str(found) == "None of 80 labels stands out as mistaken."
+    first, heading, *others = str(found).splitlines()
+    assert first == "None of 80 labels stands out as mistaken."
+    assert heading == "The most likely ones (mistakes, or unusual rows with the right label):"
+    assert len(others) == len(found.table) == 10
 
 
 def test_the_only_label_of_a_class_is_not_examined():

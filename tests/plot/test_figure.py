@@ -20,7 +20,7 @@ from mixkern.plot.figure import (
 
 
 @pytest.mark.parametrize(
-    ("high", "expected"), [(1.0, "equal"), (4.0, "equal"), (0.25, "equal"), (5, "auto"), (0.1, "auto")]
+    ("high", "expected"), [(1.0, "equal"), (3.0, "equal"), (0.375, "equal"), (4, "auto"), (0.1, "auto")]
 )
 def test_units_are_equal_unless_nothing_could_be_seen(high, expected):
     ax = new_figure().subplots()

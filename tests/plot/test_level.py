@@ -72,6 +72,19 @@ def test_the_point_the_components_and_the_rows_are_drawn():
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["row", "centre, unit ellipse", "point"]
 
 
+def test_few_labelled_rows_are_large_points_above_the_curves():
+    X = PLANE.sample(60, 0)[0]
+    few, many = (plot.level_curves(RWMKernel(PLANE), POINT, X=X, y=np.where(np.arange(60) < n, 0, -1)) for n in (5, 30))
+    (own,) = (each for each in few.collections if each.get_label() == "class 0")
+    (curve,) = (each for each in few.collections if isinstance(each, QuadContourSet))
+    assert own.get_sizes()[0] >= 40
+    assert own.get_alpha() is None
+    assert own.get_edgecolor()[0].tolist() == [0, 0, 0, 1]
+    assert own.get_zorder() > curve.get_zorder()
+    (faint,) = (each for each in many.collections if each.get_label() == "class 0")
+    assert faint.get_sizes()[0] < 10
+
+
 def test_the_mark_of_the_point_is_left_out_or_looks_otherwise():
     plain = plot.level_curves(RBFKernel(), POINT, mark=False)
     assert "point" not in plain.get_legend_handles_labels()[1]

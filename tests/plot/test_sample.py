@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from matplotlib import pyplot as plt
 
@@ -38,9 +40,36 @@ def test_scatter_draws_where_it_is_told():
     assert len(ax.collections) == 4
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda data: pl.DataFrame(data)])
+def test_columns_of_a_frame_name_the_axes_and_have_their_own_units(make):
+    X = make({"length": [38.0, 45.0, 50.0], "mass": [3700.0, 3800.0, 5000.0]})
+    ax = plot.scatter(X, ["a", None, "b"])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "mass")
+    assert ax.get_aspect() == "auto"
+    np.testing.assert_array_equal(
+        np.sort(np.vstack([c.get_offsets() for c in ax.collections]), axis=0), np.sort(X, axis=0)
+    )
+
+
+def test_a_date_is_a_date_on_the_axis():
+    X = pd.DataFrame({"day": pd.date_range("2024-03-01", periods=40), "wait": np.arange(40.0)})
+    ax = plot.scatter(X)
+    ax.figure.canvas.draw()
+    assert "Mar" in [text.get_text() for text in ax.get_xticklabels()]
+
+
+@pytest.mark.parametrize(("height", "aspect"), [(1.0, 1.0), (2.5, 1.0), (3.5, "auto"), (0.3, "auto")])
+def test_axes_of_an_array_have_the_same_units_if_both_columns_span_about_the_same(height, aspect):
+    ax = plot.scatter([[0.0, 0.0], [1.0, height]])
+    assert ax.get_aspect() == aspect
+    assert ax.get_xlabel() == ""
+
+
 def test_scatter_needs_two_columns():
     with pytest.raises(ValueError, match=r"two columns to be drawn in the plane, but its shape is \(3, 4\)"):
         plot.scatter(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"two columns to be drawn in the plane, but its shape is \(3, 1\)"):
+        plot.scatter(pd.DataFrame({"length": [1.0, 2.0, 3.0]}))
 
 
 def test_gallery_shows_every_generator():

@@ -58,6 +58,19 @@ def test_rows_may_have_other_colours_than_their_predictions():
     assert [each.get_label() for each in points if not each.get_label().startswith("_")] == ["unlabelled"]
 
 
+def test_rows_with_large_points_may_have_no_small_ones():
+    given = np.where(np.arange(300) < 20, CODES, -1)
+    found = MapRows.of(MIXTURE, ROWS, CODES, given)
+    is_small = given[found.at] < 0
+    for codes, expected in (
+        (np.full(300, -1), ["unlabelled", "class a", "class b"]),
+        (found.predicted, ["class a", "class b", "class a, labelled", "class b, labelled"]),
+    ):
+        ax = draw_map(found, codes=codes, is_small=is_small, names=["a", "b"])
+        assert sum(len(each.get_offsets()) for each in drawn(ax)[2]) == 280
+        assert ax.get_legend_handles_labels()[1] == expected
+
+
 def test_numbers_of_components_do_not_cover_each_other():
     twice = Mixture([0.5, 0.5], [[0.0, 0.0], [0.01, 0.0]], np.stack([np.eye(2)] * 2))
     ax = table_map(twice, twice.sample(60, 0)[0], np.zeros(60, int), np.full(60, -1), named_components=[1, 0])

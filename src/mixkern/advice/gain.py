@@ -13,6 +13,7 @@ from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
 from mixkern.errors import ignored_warnings
 from mixkern.estimators import MixtureSVC
+from mixkern.fitting import EVERY_STEP, Task
 from mixkern.sampling import class_subsample
 from mixkern.typing import Bools, Floats, Ints, Positions, RandomState
 
@@ -61,7 +62,13 @@ class _Fold:
 
 
 def cross_validated_gain(
-    estimator: MixtureSVC, rows: Rows, numbers: Floats, codes: Ints, random: RandomState, confidence: float
+    estimator: MixtureSVC,
+    rows: Rows,
+    numbers: Floats,
+    codes: Ints,
+    random: RandomState,
+    confidence: float,
+    stage: Task | None = None,
 ) -> Gain:
     """Compare an estimator with scikit-learn's SVC on labelled rows alone, by repeated cross-validation.
 
@@ -79,17 +86,22 @@ def cross_validated_gain(
         Stream that the folds are drawn from.
     confidence : float
         Level of the interval.
+    stage : Task, default=None
+        Prints a line for each fold with ``verbose=2``.
     """
     labelled = np.flatnonzero(codes != UNLABELLED)
     some = class_subsample(codes[labelled], MAX_LABELS, random)
     labelled, numbers = labelled[some], numbers[some]
     known = codes[labelled]
     n_repeats = n_repeats_of(known, N_REPEATS, MAX_PREDICTIONS)
-    folds = []
-    for kept, out in repeated_folds(known, n_repeats, random):
+    folds: list[_Fold] = []
+    parts = list(repeated_folds(known, n_repeats, random))
+    for kept, out in parts:
         with_all = left_out_predictions(estimator, rows, codes, labelled[kept], labelled[out])
         alone = baseline_predictions(numbers, known, kept, out)
         folds.append(_Fold((with_all == known[out], alone == known[out]), len(kept)))
+        if stage is not None:
+            stage.note(f"fold {len(folds)} of {len(parts)}", EVERY_STEP)
     accuracies = np.array([[right.mean() for right in fold.is_right] for fold in folds])  # (folds, 2)
     n_tested = sum(len(fold.is_right[0]) for fold in folds) // n_repeats
     return Gain(

@@ -13,13 +13,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED as NO_CLASS
-from mixkern.encoding import Kind
 from mixkern.errors import OptionError, hint
 from mixkern.imports import optional
 from mixkern.plot.decision_map import codes_among, decision_map, joined_classes
 from mixkern.plot.figure import MARGIN, axes_or_new, fit_figure, units
-from mixkern.plot.plane import Plane, grey_components, is_planar, row_labels
-from mixkern.plot.style import INK, LARGE, MEDIUM, SMALL, UNLABELLED, marker_style, outlined
+from mixkern.plot.plane import Plane, grey_components, is_planar, name_axes, row_labels
+from mixkern.plot.style import (
+    INK,
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UNLABELLED,
+    class_layers,
+    labelled_texts,
+    marker_style,
+    outlined,
+)
 from mixkern.typing import Floats, Ints
 
 TINT = 0.24  # share of a class's colour in the background; the rest is white
@@ -122,7 +131,7 @@ def decision(
         grey_components(plane.mixture(model.mixture_), ax)
     ax.set(title=title, xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     ax.set_aspect(units(ax), adjustable="box")  # there are no predictions outside these limits
-    _name_axes(plane, ax)
+    name_axes(plane.raws, ax)
     if has_own_figure:
         fit_figure(ax, areas=IN_LEGEND)
     return ax
@@ -252,25 +261,19 @@ def _rows(plane: Plane, given: Ints, true: Ints, classes: Sequence[Any], size: f
     """Draw labelled rows large and all others small, in the colours of their true classes where these are known."""
     is_hidden = _some(plane.is_there & (given == NO_CLASS))
     is_crowded = is_hidden.sum() > CROWDED
-    has_truth = (is_hidden & (true != NO_CLASS)).any()
+    has_truth = bool((is_hidden & (true != NO_CLASS)).any())
 
-    def draw(is_drawn: NDArray[np.bool_], **style: Any) -> None:
-        if is_drawn.any():
-            ax.scatter(*plane.places[is_drawn].T, **style)
+    def draw(rows: NDArray[Any], **style: Any) -> None:  # positions, or a mask
+        drawn = plane.places[rows]
+        if len(drawn):
+            ax.scatter(*drawn.T, **style)
 
     hidden: dict[str, Any] = {"s": TINY if is_crowded else SMALL, "linewidths": 0}
     draw(is_hidden & (true == NO_CLASS), color=UNLABELLED, label="unlabelled", zorder=1, **hidden)
     hidden |= {"zorder": 1.2} if is_crowded else {"edgecolors": INK, "linewidths": 0.25, "zorder": 1.2}
-    # In layers, so that no class covers the others.
-    layer = np.arange(len(given)) % (N_LAYERS if is_crowded else 1)
-    named: set[int] = set()  # a legend lists each class once
-    for i in range(layer.max() + 1):
-        for code, label in enumerate(classes):
-            own = is_hidden & (layer == i) & (true == code)
-            draw(own, label=None if code in named else f"class {label}", **hidden, **marker_style(code))
-            named |= {code} if own.any() else set()
-    for code, label in enumerate(classes):
-        text = f"class {label}, labelled" if has_truth else f"class {label}"
+    for i, code, at in class_layers(true, is_hidden & (true != NO_CLASS), N_LAYERS if is_crowded else 1):
+        draw(at, label=None if i else f"class {classes[code]}", **hidden, **marker_style(code))
+    for code, text in enumerate(labelled_texts(classes, has_others=has_truth)):
         draw(plane.is_there & (given == code), label=text, zorder=4, **outlined(size), **marker_style(code))
 
 
@@ -300,13 +303,3 @@ def _support(plane: Plane, model: Any, is_labelled: NDArray[np.bool_], size: flo
     if len(places) > MANY:
         del frame["path_effects"]  # rims of many frames would cover the points
     ax.scatter(*places.T, marker="s", label="support vector", zorder=3.9, **frame)
-
-
-def _name_axes(plane: Plane, ax: Any) -> None:
-    for raw, axis in zip(plane.raws, (ax.xaxis, ax.yaxis), strict=True):
-        axis.set_label_text(f"{raw.name} (days)" if raw.kind is Kind.DURATION else raw.name)
-        if raw.kind is Kind.DATE:
-            dates = optional("matplotlib.dates", purpose="mixkern.plot")  # days since 1970 there as well
-            locator = dates.AutoDateLocator(maxticks=6)
-            axis.set_major_locator(locator)
-            axis.set_major_formatter(dates.ConciseDateFormatter(locator))

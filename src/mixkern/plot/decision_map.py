@@ -42,10 +42,11 @@ def decision_map(model: Any, X: Any, y: Any, *, truth: Any, contours: bool, ax: 
     own, known = codes_among(given, classes), codes_among(true, classes)
     predicted = (np.asarray(model.predict(X))[:, None] == np.asarray(model.classes_)).argmax(axis=1)
     places = MapRows.of(mixture, rows, predicted, own)
-    shown = np.where(own == NO_CLASS, known, own)[places.at]
+    is_small = own[places.at] == NO_CLASS
     has_own_figure = ax is None
     ax = axes_or_new(ax, SIZE)
-    draw_map(places, contours=contours, codes=shown, names=[str(label) for label in classes], ax=ax)
+    names = [str(label) for label in classes]
+    draw_map(places, contours=contours, codes=known[places.at], is_small=is_small, names=names, ax=ax)
     ax.set_title(title)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_fontsize("small")  # several maps may stand side by side

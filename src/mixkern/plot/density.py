@@ -12,8 +12,8 @@ from mixkern.errors import MixtureError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new, fit_figure, units
 from mixkern.plot.plane import CENTRES, around_centres, ellipses
-from mixkern.plot.sample import LARGE_POINT, scatter
-from mixkern.plot.style import COLOURS, INK, halo
+from mixkern.plot.sample import scatter
+from mixkern.plot.style import COLOURS, INK, LARGE_POINT, halo
 from mixkern.typing import Bools, Floats
 from mixkern.validation import as_floats
 from mixkern.wording import nearest

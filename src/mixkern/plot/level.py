@@ -14,7 +14,7 @@ from mixkern.errors import KernelError, LabelError, MixtureError, hint
 from mixkern.imports import optional
 from mixkern.plot.figure import MARGIN, axes_or_new, draw_legend, fit_figure, name_outer_axes, new_panels
 from mixkern.plot.plane import around_centres, grey_components, row_labels
-from mixkern.plot.style import INK, UNLABELLED, halo, marker_style
+from mixkern.plot.style import INK, UNLABELLED, halo, labelled_style, marker_style
 from mixkern.typing import Floats
 from mixkern.validation import as_floats
 
@@ -58,7 +58,8 @@ def level_curves(
     X : array-like of shape (n, 2), default=None
         Rows to draw as faint points.
     y : array-like of shape (n,), default=None
-        Labels of the rows, which give them colours; ``None``, NaN or -1 where there is none.
+        Labels of the rows, which give them colours; ``None``, NaN or -1 where there is none. Where at most a tenth of
+        the rows has a label, labelled rows are large and outlined.
     levels : sequence of float, default=None
         Distances to draw curves at; by default those of the paper, 0.5, 1.0, ..., 6.5.
     mark : bool or dict, default=True
@@ -224,12 +225,13 @@ def draw_scenes(scenes: Mapping[str, Scene]) -> Any:
 
 
 def _draw_rows(rows: Floats, labels: Labels, ax: Any) -> None:
-    """Draw rows as faint points below the curves."""
+    """Draw rows as faint points below the curves, and few labelled ones as large points above them."""
     rest = rows[~labels.is_labelled]
     if len(rest):
         ax.scatter(*rest.T, color=UNLABELLED, label="row", **{**FAINT, "s": 6})
+    style = labelled_style(labels.is_labelled, FAINT, zorder=2.5)  # above the curves, below their numbers
     for code, label in enumerate(labels.classes):
-        ax.scatter(*rows[labels.codes == code].T, label=f"class {label}", **FAINT, **marker_style(code))
+        ax.scatter(*rows[labels.codes == code].T, label=f"class {label}", **style, **marker_style(code))
 
 
 def _mark(start: Floats, mark: bool | Mapping[str, Any], ax: Any) -> None:

@@ -114,6 +114,17 @@ def _not_continuous(model: Any, raws: Sequence[RawColumn]) -> list[str]:
     return wrong or [raw.name for raw in raws[2 - n_categorical :]]
 
 
+def name_axes(raws: Sequence[RawColumn], ax: Any) -> None:
+    """Name the axes after two columns; those of dates have dates as ticks."""
+    for raw, axis in zip(raws, (ax.xaxis, ax.yaxis), strict=True):
+        axis.set_label_text(f"{raw.name} (days)" if raw.kind is Kind.DURATION else raw.name)
+        if raw.kind is Kind.DATE:
+            dates = optional("matplotlib.dates", purpose="mixkern.plot")  # days since 1970 there as well
+            locator = dates.AutoDateLocator(maxticks=6)
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(dates.ConciseDateFormatter(locator))
+
+
 def row_labels(y: Any, n: int, name: str = "y", classes: Iterable[Any] = ()) -> Labels:
     """Encode one label for each of n rows; ``None`` stands for no labels at all, ``Labels`` stay as they are."""
     if isinstance(y, Labels):

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern import datasets
+from mixkern.encoding.frame import column_labels
+from mixkern.encoding.raw_column import raw_columns
 from mixkern.errors import TableError
-from mixkern.plot.figure import axes_or_new, new_figure
-from mixkern.plot.plane import row_labels
-from mixkern.plot.style import INK, UNLABELLED, marker_style
+from mixkern.plot.figure import axes_or_new, new_figure, units
+from mixkern.plot.plane import name_axes, row_labels
+from mixkern.plot.style import LARGE_POINT, UNLABELLED, labelled_style, marker_style
 from mixkern.validation import as_floats
-
-FEW_LABELS = 0.1  # if no larger share of rows is labelled, these have large points
-LARGE_POINT = 40.0  # area in square points of print
 
 TWO_DIMENSIONAL: Mapping[str, Callable[..., Any]] = {  # title of a panel, and what makes its rows
     "Two Moons": datasets.make_two_moons,
@@ -35,8 +35,8 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, 2)
-        The rows.
+    X : array-like or frame of shape (n_samples, 2)
+        The rows. The columns of a frame name the axes.
     y : array-like of shape (n_samples,), default=None
         Labels; ``None``, NaN or -1 where there is none.
     ax : matplotlib.axes.Axes, default=None
@@ -51,12 +51,18 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     -------
     matplotlib.axes.Axes
 
+    Notes
+    -----
+    Both axes of an array have the same units, unless one column spans more than three times as much as the other. The
+    columns of a frame may be in units of their own, such as millimetres and grams, and fill the axes.
+
     Examples
     --------
     >>> from mixkern import datasets, plot
     >>> ax = plot.scatter(*datasets.make_two_moons(random_state=0), title="Two Moons")
     """
-    points = as_floats(X, "X", TableError)
+    raws = None if column_labels(X) is None else raw_columns(X)
+    points = as_floats(X, "X", TableError) if raws is None else np.column_stack([raw.numbers() for raw in raws])
     if points.ndim != 2 or points.shape[1] != 2:
         raise TableError(f"X must have two columns to be drawn in the plane, but its shape is {points.shape}.")
     labels = row_labels(y, len(points))
@@ -65,12 +71,13 @@ def scatter(X: ArrayLike, y: Any = None, *, ax: Any = None, size: float = 12.0, 
     unlabelled = points[~labels.is_labelled]
     if len(unlabelled):
         ax.scatter(*unlabelled.T, s=size / 2, color=UNLABELLED, linewidths=0, label="unlabelled")
-    style: dict[str, Any] = {"s": size, "alpha": 0.7, "linewidths": 0}
-    if 0 < labels.is_labelled.mean() <= FEW_LABELS:
-        style = {"s": max(size, LARGE_POINT), "edgecolors": INK, "linewidths": 0.8, "zorder": 2}
+    style = labelled_style(labels.is_labelled, {"s": size, "alpha": 0.7, "linewidths": 0})
     for code, label in enumerate(labels.classes):
         ax.scatter(*points[labels.codes == code].T, label=str(label), **style, **marker_style(code))
-    ax.set_aspect("equal", adjustable="datalim")
+    if raws is None:
+        ax.set_aspect(units(ax), adjustable="datalim")
+    else:
+        name_axes(raws, ax)
     ax.set_title(title)
     if has_own_figure and y is not None:
         ax.legend(markerscale=1 if style["s"] >= LARGE_POINT else 2, fontsize="small")

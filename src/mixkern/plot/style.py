@@ -1,10 +1,13 @@
 """Colours, markers and outlines of all figures, on light and on dark backgrounds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mixkern.imports import optional
+from mixkern.typing import Bools, Ints, Positions
 
 # The first seven are Okabe and Ito's, which colour-blind readers can distinguish. The others are as far as possible
 # from these and from each other, as most readers, deuteranopes and protanopes see them. Markers differ too: the two
@@ -21,6 +24,8 @@ GREY = "#808080"
 BEST = "#D00000"
 
 SMALL, MEDIUM, LARGE = 15.0, 26.0, 75.0  # areas of points, in square points of print (1/72 inch)
+FEW_LABELS = 0.1  # if no larger share of rows is labelled, these have large points
+LARGE_POINT = 40.0  # area of such a point
 
 
 def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
@@ -31,6 +36,36 @@ def marker_style(i: int, colours: Sequence[str] = COLOURS) -> dict[str, str]:
     """
     n = len(colours)
     return {"color": colours[i % n], "marker": MARKERS[(i % n + i // n) % len(MARKERS)]}
+
+
+def class_layers(codes: Ints, is_drawn: Bools, n_layers: int) -> Iterator[tuple[int, int, Positions]]:
+    """Divide rows into layers with rows of every class, so that no class covers the others.
+
+    Yields the number of a layer, the code of a class and the positions of its rows, class by class in each layer. All
+    classes are in the first layer, so that a legend made from it lists them in their order.
+
+    >>> [(i, code, at.tolist()) for i, code, at in class_layers(np.array([1, 0, 1]), np.ones(3, dtype=bool), 2)]
+    [(0, 0, [1]), (0, 1, [0]), (1, 1, [2])]
+    """
+    places = {int(code): np.flatnonzero(is_drawn & (codes == code)) for code in np.unique(codes[is_drawn])}
+    for i in range(n_layers):
+        yield from ((i, code, at[i::n_layers]) for code, at in places.items() if len(at) > i)
+
+
+def labelled_style(is_labelled: Bools, usual: Mapping[str, Any], zorder: float = 2) -> dict[str, Any]:
+    """Return options of ``ax.scatter`` for labelled rows: large and outlined if few, else the usual ones."""
+    if not 0 < is_labelled.mean() <= FEW_LABELS:
+        return dict(usual)
+    return {"s": max(usual["s"], LARGE_POINT), "edgecolors": INK, "linewidths": 0.8, "zorder": zorder}
+
+
+def labelled_texts(names: Iterable[Any], *, has_others: bool) -> list[str]:
+    """Return the entries of a legend for labelled rows, beside other rows of known classes or not.
+
+    >>> labelled_texts(["a"], has_others=True), labelled_texts(["a"], has_others=False)
+    (['class a, labelled'], ['class a'])
+    """
+    return [f"class {name}, labelled" if has_others else f"class {name}" for name in names]
 
 
 def halo(width: float, **options: Any) -> list[Any]:

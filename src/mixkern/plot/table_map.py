@@ -10,8 +10,8 @@ from mixkern.density import Mixture
 from mixkern.imports import optional
 from mixkern.plot.figure import axes_or_new
 from mixkern.plot.projection import GRID, Box, MapRows, Projection, cell_counts
-from mixkern.plot.style import LIGHT, UNLABELLED, Theme
-from mixkern.typing import Floats, Ints
+from mixkern.plot.style import LIGHT, UNLABELLED, Theme, class_layers, labelled_texts
+from mixkern.typing import Bools, Floats, Ints
 
 SIZE = (6.4, 4.9)  # inches
 NEAR = 3.0  # cells by which the density is smoothed
@@ -82,6 +82,7 @@ def draw_map(
     named_components: Sequence[int] = (),
     contours: bool = True,
     codes: Ints | None = None,
+    is_small: Bools | None = None,
     names: Sequence[str] = (),
     theme: Theme = LIGHT,
     ax: Any = None,
@@ -98,6 +99,8 @@ def draw_map(
         Whether to draw contours of the mixture.
     codes : ndarray of int, default=None
         Classes that colour the small points, -1 for grey; by default the predicted ones.
+    is_small : ndarray of bool, default=None
+        Rows that have small points; by default all, those below large ones included.
     names : sequence of str, default=()
         Names of the classes in a legend.
     theme : Theme, default=LIGHT
@@ -109,8 +112,11 @@ def draw_map(
     _regions(rows, theme, ax)
     if contours:
         _contours(rows.sample, rows.box, theme, ax)
-    _rows(rows.places, rows.predicted if codes is None else codes, names, theme, ax)
-    _labelled(rows.labelled, rows.given, names, theme, ax)
+    shown = np.ones(len(rows.places), dtype=bool) if is_small is None else is_small
+    colours = rows.predicted if codes is None else codes
+    _rows(rows.places, colours, shown, names, theme, ax)
+    texts = labelled_texts(names, has_others=bool((colours[shown] >= 0).any()))
+    _labelled(rows.labelled, rows.given, texts, theme, ax)
     _numbers(rows.plane.centres(), named_components, rows.box, theme, ax)
     theme.apply(ax)
     _name_axes(rows.plane, ax)
@@ -151,25 +157,21 @@ def _contours(sample: Floats, box: Box, theme: Theme, ax: Any) -> None:
         ax.contour(x, y, cells, levels=inside, colors=theme.muted, linewidths=0.9, alpha=0.75, zorder=1)
 
 
-def _rows(places: Floats, codes: Ints, names: Sequence[str], theme: Theme, ax: Any) -> None:
+def _rows(places: Floats, codes: Ints, is_small: Bools, names: Sequence[str], theme: Theme, ax: Any) -> None:
     """Draw rows in layers, each with some rows of every class: opaque, in exactly the colours of the legend."""
     size = float(np.clip(9_000 / len(places), 4.0, 13.0))
-    named: set[int] = set()  # a legend lists each class once
-    for layer in np.array_split(np.arange(len(places)), min(N_LAYERS, len(places))):
-        for code in np.unique(codes[layer]):
-            at = layer[codes[layer] == code]
-            style = theme.marker_style(int(code)) if code >= 0 else {"color": UNLABELLED, "marker": "o"}
-            label = _text(int(code), names) if names and int(code) not in named else None
-            named.add(int(code))
-            ax.scatter(*places[at].T, s=size, linewidths=0, zorder=2, clip_on=False, label=label, **style)
+    for i, code, at in class_layers(codes, is_small, N_LAYERS):
+        style = theme.marker_style(code) if code >= 0 else {"color": UNLABELLED, "marker": "o"}
+        label = _text(code, names) if names and i == 0 else None
+        ax.scatter(*places[at].T, s=size, linewidths=0, zorder=2, clip_on=False, label=label, **style)
 
 
-def _labelled(places: Floats, codes: Ints, names: Sequence[str], theme: Theme, ax: Any) -> None:
+def _labelled(places: Floats, codes: Ints, texts: Sequence[str], theme: Theme, ax: Any) -> None:
     size = float(np.clip(4_000 / max(1, len(places)), 20.0, 70.0))
     for code in np.unique(codes):
         at = places[codes == code]
         style = theme.marker_style(int(code)) | {"edgecolors": theme.ink, "linewidths": 1.1 if size > 40 else 0.6}
-        label = f"{_text(int(code), names)}, labelled" if names else None
+        label = texts[code] if texts else None
         ax.scatter(*at.T, s=size, zorder=4, clip_on=False, label=label, **style)
 
 
