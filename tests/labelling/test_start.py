@@ -32,8 +32,12 @@ def page(tmp_path, groups):
         server.stop()
 
 
+def port_of(server):
+    return int(server.url.partition("127.0.0.1:")[2].partition("/")[0])
+
+
 def is_open(server):
-    port = int(server.url.partition("127.0.0.1:")[2].partition("/")[0])
+    port = port_of(server)
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
@@ -53,6 +57,18 @@ def test_y_has_the_labels_so_far(page, client, learned, truth):
     assert (state["stage"], state["counts"]["labels"]) == ("ready", 12)
     assert 1 <= state["counts"]["random"] <= 4
     assert browser.get("/api/rows/0")["card"]["guess"] is not None
+
+
+def test_a_journal_has_the_same_port_again_unless_it_is_taken(page, client):
+    first = page()
+    client(first.url).post("/api/classes", {"name": "yes"})  # the port is recorded with the first event
+    port = port_of(first)
+    second = page()  # beside it
+    assert port_of(second) != port
+    for server in (second, first):
+        server.stop()
+    third = page()
+    assert port_of(third) == port
 
 
 def test_labels_that_there_are_already_and_classes(page):

@@ -33,7 +33,7 @@ from mixkern.labelling.session import OVERLAP
 from mixkern.labelling.start import account
 from mixkern.labelling.table import text_cells
 from mixkern.labelling.typed import typed_events
-from mixkern.web.address import LOCAL
+from mixkern.web.address import LOCAL, MOST_PORT
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
 
@@ -59,7 +59,13 @@ LABEL_OPTIONS = (
     show_default=True,
     help="Share of a person's rows that another one has labelled before.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 is any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, MOST_PORT),
+    default=0,
+    show_default=True,
+    help="Port; 0 is that of the last time, or any free one.",
+)
 @click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a password.")
 @click.option("--password-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the password.")
 @server_name_option

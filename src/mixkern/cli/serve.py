@@ -9,7 +9,7 @@ import click
 from mixkern.cli.option import server_name_option
 from mixkern.serving import Limits, ModelServer
 from mixkern.serving.start import SHORTEST_TOKEN
-from mixkern.web.address import LOCAL
+from mixkern.web.address import LOCAL, MOST_PORT
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
 
@@ -19,7 +19,7 @@ POSITIVE = click.IntRange(min=1)
 
 @click.command("serve")
 @click.argument("model", type=click.Path())
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 is any free one.")
+@click.option("--port", type=click.IntRange(0, MOST_PORT), default=0, show_default=True, help="Port; 0 is any free.")
 @click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a token.")
 @click.option("--token-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the token of clients.")
 @server_name_option

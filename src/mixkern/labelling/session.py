@@ -128,6 +128,10 @@ class LabelSession:
             notes.append("The table has other columns than before, and rows are found by the texts of all columns.")
         return notes
 
+    def remember(self, **facts: str) -> None:
+        """Record facts about the session with its first event: a session that is read changes nothing."""
+        self._facts |= facts
+
     def start(self) -> None:
         """Begin to learn in the background."""
         self.learner.start()

@@ -16,7 +16,7 @@ from mixkern.labelling.session import OVERLAP, LabelSession, checked_user
 from mixkern.labelling.table import LabelTable
 from mixkern.typing import Objects
 from mixkern.validation import FRACTION
-from mixkern.web.address import LOCAL, Address, check_host, open_socket
+from mixkern.web.address import LOCAL, MOST_PORT, Address, check_host, free_port, open_socket
 from mixkern.web.server import WebServer
 from mixkern.wording import counted
 
@@ -33,7 +33,8 @@ class LabelServer:
     users : sequence of str
         Names of the persons.
     host, port : str and int
-        Where to listen; port 0 is any that is free.
+        Where to listen; port 0 is the last one of the journal, or any that is free. A browser keeps answers that were
+        not saved for the address of the page, port included.
     password : str, default=""
         Asked for, where it is not empty; needed for hosts other than this machine.
     names : sequence of str, default=()
@@ -68,9 +69,10 @@ class LabelServer:
         from mixkern.labelling.server import label_app
 
         self.session, self._journal = session, closes
-        listening = open_socket(host, port)
+        listening = open_socket(host, port or _last_port(session, host))
         access = Access(Address(host, listening.getsockname()[1], names), persons, password)
         self.addresses = access.addresses()
+        session.remember(port=str(access.address.port))
         self._server = WebServer(label_app(Cards(session), access), listening, "mixkern label server")
 
     @property
@@ -201,6 +203,12 @@ def label(
     if browser:
         webbrowser.open(server.url)
     return server
+
+
+def _last_port(session: LabelSession, host: str) -> int:
+    """Return the port of the last server of a journal if it is free, else 0."""
+    last = session.journal.meta().get("port", "")
+    return free_port(host, int(last)) if last.isdecimal() and int(last) <= MOST_PORT else 0
 
 
 def account() -> str:

@@ -11,6 +11,7 @@ from mixkern.wording import shown
 
 LOCAL = "127.0.0.1"
 LOCAL_HOSTS = (LOCAL, "localhost", "::1")
+MOST_PORT = 65535
 BACKLOG = 256  # connections that wait to be accepted
 
 
@@ -84,8 +85,8 @@ def check_host(host: str, secret: str, word: str) -> None:
 
 def open_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 is any that is free."""
-    if not isinstance(port, int) or not 0 <= port <= 65535:
-        raise OptionError(f"port must be a whole number from 0 to 65535, but it is {shown(port)}.")
+    if not isinstance(port, int) or not 0 <= port <= MOST_PORT:
+        raise OptionError(f"port must be a whole number from 0 to {MOST_PORT}, but it is {shown(port)}.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -93,6 +94,15 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise OptionError(
             f"Port {port} of {host} cannot be used: {error.strerror or error}. Choose another port, or 0 for any."
         ) from error
+
+
+def free_port(host: str, port: int) -> int:
+    """Return a port if it is free, else 0, which is any that is."""
+    try:
+        open_socket(host, port).close()
+    except OptionError:
+        return 0
+    return port
 
 
 def _split_host(name: str) -> tuple[str, int | None] | None:
