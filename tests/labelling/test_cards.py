@@ -123,6 +123,21 @@ def test_the_nearest_rows_show_the_columns_that_differ_most(open_session):
     assert near["values"][0]["text"] == table.cells["c7"][1].as_py()
 
 
+def test_a_gap_of_a_nearest_row_is_marked(open_session, tmp_path):
+    path = tmp_path / "customers.csv"
+    path.write_text("\n".join(["age,kind", *(f"{'' if i % 7 == 3 else i * 1.5},{'xy'[i % 2]}" for i in range(60))]))
+    table = label_table(table_to_label(str(path), [], target="risk"))
+    session = open_session(table)
+    session.learner.structure = Structure.of(table, np.arange(60), 2, 0)
+    give(session, 3)
+    session.learner.update(session.learner.structure, session._label_state())
+    (near,) = checked(Cards(session).card("anna", 0))["nearest"]
+    found = {each["column"]: (each["text"], each["is_gap"]) for each in near["values"]}
+    assert found == {"age": ("", True), "kind": ("y", False)}
+    (past,) = Cards(session).history("anna")["events"]
+    assert past["text"] == "age gap, kind y"
+
+
 def test_a_word_for_a_gap_is_a_gap_with_its_text(open_session, tmp_path):
     path = tmp_path / "customers.csv"
     lines = [f"{'NA' if i % 7 == 3 else i * 1.5},{'?' if i % 5 == 2 else 'xy'[i % 2]}" for i in range(60)]

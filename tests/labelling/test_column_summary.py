@@ -19,6 +19,7 @@ from mixkern.labelling.column_summary import (
     NumberSummary,
     TextSummary,
     column_summaries,
+    short_dates,
 )
 from mixkern.wording import brief
 
@@ -87,7 +88,7 @@ def test_a_value_is_unusual_where_few_rows_are_beyond_it():
 def test_equal_values_are_not_unusual():
     summary = numbers([3.0] * 50)
     assert summary.facts(0) == {
-        "histogram": {"counts": summary.counts, "at": 0.5, "low": "3", "high": "3"},
+        "histogram": {"counts": summary.counts, "at": 0.5, "low": "3", "high": "3", "ends": ("3", "3")},
         "unusual": "",
     }
     assert sum(summary.counts) == 50
@@ -200,12 +201,28 @@ def test_dates_have_a_histogram(values):
     summary = summary_of(values)
     assert summary.kind == "number"
     assert summary.texts == ("2020-01-01", "2021-06-01")
+    assert summary.ends == ("2020", "2021")
     assert [summary.facts(at)["histogram"]["at"] for at in range(3)] == [0, 1, None]
 
 
 @pytest.mark.parametrize("values", [[dt.time(1, 2), dt.time(3)], [dt.timedelta(1), dt.timedelta(2)]], ids=str)
 def test_times_of_day_and_durations_are_summarised(values):
     json.dumps(summary_of(values).facts(0), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [
+        ("1895-03-01", "2026-11-18", ("1895", "2026")),
+        ("2026-01-02", "2026-11-30", ("2 Jan", "30 Nov")),
+        ("2026-01-02T08:15:00", "2026-01-02T17:45:10", ("08:15", "17:45")),
+        ("2026-01-02T08:15:00", "2026-01-02T08:15:10", ("08:15:00", "08:15:10")),
+        ("2026-01-02", "2026-01-02", ("2026", "2026")),
+        ("-044-03-15", "12026-01-01", ("-044", "12026")),
+    ],
+)
+def test_the_ends_of_dates_are_short_and_differ(low, high, ends):
+    assert short_dates(*(float(np.datetime64(each, "s").astype(int)) for each in (low, high))) == ends
 
 
 def test_long_texts_are_not_compared():

@@ -500,7 +500,65 @@ def _points(page, box):
                 yield x, y, int(re.match(r"Row (\d+)", text)[1]) - 1
 
 
+@pytest.mark.parametrize("width", [1280, 768, 400])
+def test_the_panel_of_a_selection_covers_no_row_and_moves_nothing(heart, visit, width):
+    page = visit(heart.addresses["keys"], viewport={"width": width, "height": 800})
+    current(page)
+    expect(page.locator(".map-note")).to_be_hidden()
+    plot, panel = page.locator("#map-plot"), page.locator("#map-selection")
+    page.evaluate("() => document.getElementById('map').scrollIntoView()")
+    before = plot.bounding_box()
+    plot.focus()
+    page.keyboard.press("+")
+    page.keyboard.press("a")
+    expect(panel).to_be_visible()
+    assert (plot.bounding_box()["width"], plot.bounding_box()["height"]) == (before["width"], before["height"])
+    above, below = panel.bounding_box(), plot.bounding_box()
+    if above["y"] > below["y"]:
+        above, below = below, above
+    assert above["y"] + above["height"] <= below["y"] + 1
+
+
 # ---------------------------------------------------------------- names of classes
+
+BROKEN = """() => {
+  const broken = [];
+  for (const name of document.querySelectorAll("#classes bdi, #class-counts bdi, #card dt")) {
+    const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      for (const word of node.data.matchAll(/[^ ]+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (tops.size > 1) broken.push(word[0]);
+      }
+    }
+    if (name.scrollHeight > name.clientHeight + 1 && name.clientHeight) broken.push(`${name.textContent} is cut`);
+  }
+  return broken;
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 1100, 768, 400, 360])
+def test_names_break_between_words_only(serve, visit, groups, tmp_path, width):
+    names = ["manager", "agriculture", "sales and service", "misclassifications", "long_term_unemployed"]
+    frame = groups(40)[0].rename(columns={"age": "local_unemployment_rate", "income": "telecommunications"})
+    path = tmp_path / "customers.csv"
+    frame.to_csv(path, index=False)
+    server = serve(path, "job", "--user", "anna", "--classes", ",".join(names))
+    page = visit(server.url, viewport={"width": width, "height": 800})
+    current(page)
+    expect(page.locator("#classes button")).to_have_count(len(names))
+    expect(page.locator("#class-counts li")).to_have_count(len(names))
+    assert page.evaluate(BROKEN) == []
+    assert page.locator("#classes bdi").all_text_contents() == names
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    expect(page.locator("#person")).to_have_text("user anna")
+    page.locator("#help-open").click()
+    heights = page.locator("#help-keys kbd").evaluate_all("all => all.map(each => each.offsetHeight)")
+    assert max(heights) - min(heights) <= 1
 
 
 @pytest.fixture
@@ -695,7 +753,7 @@ def test_two_persons_at_once(serve, visit, groups, tmp_path):
     assert sorted(row for row, n in by_row.items() if n > 1) == sorted(seconds)
     assert len(seconds) > 2
     page = pages["anna"]
-    expect(page.locator("#agreement")).to_contain_text(f"on {len(seconds)} rows that two persons have labelled")
+    expect(page.locator("#agreement")).to_contain_text(f"of {len(seconds)} rows that both have labelled")
     expect(page.locator("#users")).to_contain_text("ben: 10 labels")
     page.locator("#tab-again").click()
     by_user = {(event["user"], event["row"]): event["label"] for event in labels}

@@ -426,6 +426,7 @@ def test_undo_brings_the_card_back(own):
         "action": "label",
         "label": "no",
         "renames": "",
+        "is_kept": False,
         "rows": 1,
     }
     assert found["card"]["row"] == row
@@ -497,7 +498,7 @@ def test_a_class_is_renamed_and_the_undo_says_so(own, client):
     assert server.session.labels == {3: "churn", 4: "churn"}
     undone = anna.post("/api/undo", {"id": "u"})
     facts = {"row": -1, "number": 0, "action": "rename", "label": "churn", "renames": "chrun", "rows": 1}
-    assert undone == {"undone": facts, "card": None}
+    assert undone == {"undone": facts | {"is_kept": False}, "card": None}
     assert server.session.labels == {3: "chrun", 4: "chrun"}
 
 

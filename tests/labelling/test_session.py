@@ -192,7 +192,7 @@ def test_agreement_is_cohens_kappa(open_session, many, seed):
     found = session.agreement()
     assert found.n_rows == 30
     assert found.kappa == pytest.approx(cohen_kappa_score(first, second))
-    assert found.sentence == f"Cohen's kappa is {found.kappa:.2f} on 30 rows that two persons have labelled."
+    assert found.sentence.endswith(f" of 30 rows that both have labelled. Cohen's kappa is {found.kappa:.2f}.")
     assert session.disagreements() == {
         row: {"anna": str(first[row]), "ben": str(second[row])} for row in range(30) if first[row] != second[row]
     }

@@ -150,10 +150,15 @@ def _session(data: TrainingTable, path: Path, classes: tuple[str, ...] = (), **o
 
 def _serve(server: LabelServer, notes: Notes, *, browser: bool) -> None:
     """Print the addresses, and serve the page until Ctrl-C."""
-    for name, address in server.addresses.items():
-        click.echo(address if len(server.addresses) == 1 else f"{address}  {name}")
+    if len(set(server.addresses.values())) == 1:  # of one person, or with a password
+        click.echo(server.url)
+    else:
+        for name, address in server.addresses.items():
+            click.echo(f"{address}  {name}")
     sys.stdout.flush()
     print_notes(notes)
+    if not server.is_local:
+        click.echo("From other computers, use the name of this computer in place of 'localhost'.", err=True)
     click.echo(f"Labels are written to {server.session.journal.path}. Stop by Ctrl-C.", err=True)
     if browser:
         webbrowser.open(server.url)

@@ -133,7 +133,7 @@ class Cards:
             )
         return found
 
-    def _shown(self, row: int, n: int) -> list[dict[str, str]]:
+    def _shown(self, row: int, n: int) -> list[dict[str, Any]]:
         """Return the first columns of a row that are learned from, to recognise it by."""
         return self._texts(row, self._learned[:n])
 
@@ -141,9 +141,16 @@ class Cards:
         """Return the columns in which two rows differ most, the largest difference first."""
         return sorted(self._learned, key=lambda at: -self._summaries[at].difference(row, other))[:N_COMPARED]
 
-    def _texts(self, row: int, columns: Iterable[int]) -> list[dict[str, str]]:
+    def _texts(self, row: int, columns: Iterable[int]) -> list[dict[str, Any]]:
         cells = [(self.table.columns[at], self.table.cells.column(at)[row].as_py()) for at in columns]
-        return [{"column": name, "text": "" if text is None else shortened(text, 60)} for name, text in cells]
+        return [
+            {
+                "column": name,
+                "text": "" if text is None else shortened(text, 60),
+                "is_gap": self.table.is_gap(name, row),
+            }
+            for name, text in cells
+        ]
 
     def _component(self, structure: Structure, model: Model | None, row: int, k: int) -> dict[str, Any]:
         """Return facts about a row's component, and whether it may be labelled as a whole."""
@@ -209,7 +216,12 @@ class Cards:
             "users": [{"name": name, "labels": n} for name, n in users.items()],
             "agreement": None
             if agreement is None
-            else {"rows": agreement.n_rows, "kappa": agreement.kappa, "sentence": agreement.sentence},
+            else {
+                "rows": agreement.n_rows,
+                "equal": agreement.n_equal,
+                "kappa": agreement.kappa,
+                "sentence": agreement.sentence,
+            },
             "n_doubts": 0 if model is None else len(model.doubts),
             "n_disagreements": len(session.disagreements()),
         }
@@ -243,7 +255,7 @@ class Cards:
 
     def _past(self, event: Event) -> dict[str, Any]:
         row = self.table.positions.get(event.row_key, -1)
-        text = "" if row < 0 else ", ".join(f"{each['column']} {each['text']}" for each in self._shown(row, N_SHOWN))
+        shown = [] if row < 0 else self._shown(row, N_SHOWN)
         return {
             "id": event.id,
             "row": row,
@@ -252,7 +264,7 @@ class Cards:
             "label": event.label,
             "source": event.source,
             "at": event.at,
-            "text": text,
+            "text": ", ".join(f"{each['column']} {each['text'] or 'gap'}" for each in shown),
         }
 
     def doubts(self) -> list[dict[str, Any]]:

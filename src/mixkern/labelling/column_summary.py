@@ -35,7 +35,9 @@ class NumberSummary:
     low, high : float
         Ends of the histogram.
     texts : tuple of str
-        The ends as they are shown.
+        The ends in full.
+    ends : tuple of str
+        The ends as they are shown beside the histogram: short, and different where the ends differ.
     """
 
     values: Floats
@@ -44,12 +46,13 @@ class NumberSummary:
     low: float
     high: float
     texts: tuple[str, str]
+    ends: tuple[str, str]
 
     kind = "number"
 
     @classmethod
-    def of(cls, values: Floats, write: Any) -> "NumberSummary":
-        """Summarise a column; ``write`` converts a number to text."""
+    def of(cls, values: Floats, write: Any, shorten: Any = None) -> "NumberSummary":
+        """Summarise a column; ``write`` converts a number to text, ``shorten`` two of them to short texts."""
         ordered = np.sort(values[np.isfinite(values)])
         low, high = (
             (float(np.quantile(ordered, q, method="nearest")) for q in (OUTER, 1 - OUTER))
@@ -60,14 +63,16 @@ class NumberSummary:
             low, high = (float(ordered[0]), float(ordered[-1])) if len(ordered) else (0.0, 0.0)
         bins = np.minimum((N_BINS * places(ordered, low, high)).astype(int), N_BINS - 1)
         counts = np.bincount(bins, minlength=N_BINS)
-        return cls(values, ordered, tuple(counts.tolist()), low, high, (write(low), write(high)))
+        texts = write(low), write(high)
+        return cls(values, ordered, tuple(counts.tolist()), low, high, texts, shorten(low, high) if shorten else texts)
 
     def facts(self, position: int) -> dict[str, Any]:
         """Return where a row lies, for a card."""
         value = self.values[position]
         is_known = np.isfinite(value)
         at = float(places(value, self.low, self.high)) if is_known else None
-        histogram = {"counts": self.counts, "at": at, "low": self.texts[0], "high": self.texts[1]}
+        low, high = self.texts
+        histogram = {"counts": self.counts, "at": at, "low": low, "high": high, "ends": self.ends}
         return {"histogram": histogram, "unusual": self._unusual(value) if is_known else ""}
 
     def difference(self, first: int, second: int) -> float:
@@ -144,6 +149,7 @@ class TextSummary:
 
 
 LIMIT = 60  # letters of a category in a list
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 Summary = NumberSummary | CategorySummary | TextSummary
 
@@ -184,7 +190,25 @@ def _dates(typed: Any) -> Summary:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # times of day, durations
         return TextSummary("text")
     values = np.asarray(seconds.cast(pa.float64(), safe=False).to_numpy(), dtype=float)
-    return NumberSummary.of(values, lambda second: str(np.datetime64(int(second), "s"))[:10])
+    return NumberSummary.of(values, lambda second: str(np.datetime64(int(second), "s"))[:10], short_dates)
+
+
+def short_dates(low: float, high: float) -> tuple[str, str]:
+    """Return two dates, in seconds since 1970, as short texts: by their years, or what differs within a year or a day.
+
+    >>> short_dates(1.5e9, 1.6e9), short_dates(1.5e9, 1.51e9), short_dates(1.5e9, 1.50001e9), short_dates(1.5e9, 1.5e9)
+    (('2017', '2020'), ('14 Jul', '6 Nov'), ('02:40', '05:26'), ('2017', '2017'))
+    """
+    moments = [str(np.datetime64(int(second), "s")) for second in (low, high)]
+    days, times = zip(*(each.split("T") for each in moments), strict=True)
+    (first, *_), (last, *_) = dates = [day.rsplit("-", 2) for day in days]
+    if first != last or moments[0] == moments[1]:
+        return first, last
+    if days[0] != days[1]:
+        low_day, high_day = (f"{int(day)} {MONTHS[int(month) - 1]}" for _, month, day in dates)
+        return low_day, high_day
+    n = 5 if times[0][:5] != times[1][:5] else 8
+    return times[0][:n], times[1][:n]
 
 
 def places(values: Any, low: float, high: float) -> Any:

@@ -16,7 +16,7 @@ from mixkern.labelling.session import OVERLAP, LabelSession, checked_user
 from mixkern.labelling.table import LabelTable
 from mixkern.typing import Objects
 from mixkern.validation import FRACTION
-from mixkern.web.address import LOCAL, MOST_PORT, Address, check_host, free_port, open_socket
+from mixkern.web.address import LOCAL, LOCAL_HOSTS, MOST_PORT, Address, check_host, free_port, open_socket
 from mixkern.web.server import WebServer
 from mixkern.wording import counted
 
@@ -46,6 +46,8 @@ class LabelServer:
     ----------
     addresses : dict
         The address of each person.
+    is_local : bool
+        Whether only this machine can connect.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class LabelServer:
         self.session, self._journal = session, closes
         listening = open_socket(host, port or _last_port(session, host))
         access = Access(Address(host, listening.getsockname()[1], names), persons, password)
-        self.addresses = access.addresses()
+        self.addresses, self.is_local = access.addresses(), host in LOCAL_HOSTS
         session.remember(port=str(access.address.port))
         self._server = WebServer(label_app(Cards(session), access), listening, "mixkern label server")
 

@@ -1,7 +1,7 @@
 // The card of one row, and the labelled rows nearest to it.
 
 import { marker, N_COLOURS } from './colour.js';
-import { byId, cell, count, counted, el, percent } from './dom.js';
+import { byId, cell, count, counted, el, gap, nameCell, percent } from './dom.js';
 import { valueRow } from './value.js';
 
 const SOURCES = {
@@ -13,13 +13,13 @@ const SOURCES = {
   chosen: ['opened by you', 'The suggestion waits and comes back after your answer.'],
   second: [
     'second label',
-    'Another person has labelled this row as well. Two labels of one row show how far people agree.',
+    'Two labels of one row show how far people agree.',
   ],
 };
 
 /** Return the marker and the name of a class. */
 export function className(label, classes) {
-  return el('span', { class: 'class-name' }, marker(classes.indexOf(label)), cell(label));
+  return el('span', { class: 'class-name' }, marker(classes.indexOf(label)), nameCell(label));
 }
 
 /** Return the present name of a class that a card names; `former` has the names of classes before they were renamed. */
@@ -164,8 +164,14 @@ export function drawNearest(card, { classes, onOpen, onOffer }) {
           'span',
           { class: 'pairs' },
           el('span', { class: 'muted' }, 'largest differences:'),
-          near.values.map(({ column, text }) =>
-            el('span', {}, el('span', { class: 'muted' }, cell(column)), ' ', cell(text)),
+          near.values.map(({ column, text, is_gap: isGap }) =>
+            el(
+              'span',
+              {},
+              el('span', { class: 'muted' }, nameCell(column)),
+              isGap ? [' ', gap()] : null,
+              text ? [' ', cell(text)] : null,
+            ),
           ),
         ),
       ),

@@ -2,13 +2,26 @@
 
 import { post } from './api.js';
 import { marker } from './colour.js';
-import { byId, cell, count, el, say } from './dom.js';
+import { byId, count, el, nameCell, say } from './dom.js';
+
+/** Return the number of letters of the longer line of a name that is written in two lines. */
+function twoLines(name) {
+  const words = name.split(/(?<=[\s_./-])/);
+  const lengths = words.map((_, i) =>
+    Math.max(words.slice(0, i).join('').trim().length, words.slice(i).join('').trim().length),
+  );
+  return Math.min(...lengths);
+}
 
 /** Return the button of the i-th class with its key and marker. */
 export function classButton(name, i, onclick, ...more) {
   const key = i < 9 ? el('kbd', {}, String(i + 1)) : el('kbd', { class: 'none' });
   const keys = i < 9 ? { 'aria-keyshortcuts': String(i + 1) } : {};
-  return el('button', { type: 'button', 'data-class': name, ...keys, onclick }, key, marker(i), cell(name), ...more);
+  const text = nameCell(name);
+  text.style.minWidth = `min(${0.88 * twoLines(name)}ch, 10rem)`; // letters are narrower than the digit 0
+  const title = name.length > 20 ? { title: name } : {};
+  const attributes = { type: 'button', 'data-class': name, ...title, ...keys, onclick };
+  return el('button', attributes, key, marker(i), text, ...more);
 }
 
 /** The classes as buttons. `onChoose(name)` labels, `onClasses(answer)` receives the classes after an addition. */

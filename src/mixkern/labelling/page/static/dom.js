@@ -34,6 +34,17 @@ export function cell(text, tag = 'bdi') {
   return el(tag, { dir: 'auto' }, text);
 }
 
+/** Return the name of a class or column, which breaks at spaces and after underscores, dots and slashes only. */
+export function nameCell(text, tag = 'bdi') {
+  const parts = text.split(/(?<=[_./])(?=\p{L})/u).flatMap((part) => [el('wbr'), part]);
+  return el(tag, { dir: 'auto' }, ...parts.slice(1));
+}
+
+/** Return the badge of a gap. */
+export function gap() {
+  return el('span', { class: 'gap' }, 'gap');
+}
+
 /** Return a whole number with separators: 4,712. */
 export function count(number) {
   return NUMBER.format(number);

@@ -6,7 +6,7 @@ const WIDTH = 112;
 const HEIGHT = 18;
 
 /** Return the histogram of a column with the bin of the value marked; `at` is null for a gap. */
-export function histogram({ counts, at, low, high }) {
+export function histogram({ counts, at, low, high, ends }) {
   const width = WIDTH / counts.length;
   const top = Math.max(1, ...counts);
   const marked = at === null ? -1 : Math.min(counts.length - 1, Math.floor(at * counts.length));
@@ -28,9 +28,9 @@ export function histogram({ counts, at, low, high }) {
   return el(
     'div',
     { class: 'place' },
-    el('span', { class: 'end low', title: low, 'aria-hidden': 'true' }, cell(low)),
+    el('span', { class: 'end low', title: low, 'aria-hidden': 'true' }, cell(ends[0])),
     picture,
-    el('span', { class: 'end', title: high, 'aria-hidden': 'true' }, cell(high)),
+    el('span', { class: 'end', title: high, 'aria-hidden': 'true' }, cell(ends[1])),
   );
 }
 

@@ -47,7 +47,7 @@ function drawHelp(entries) {
     el(
       'dt',
       {},
-      shown.map((key) => el('kbd', {}, key)),
+      shown.map((key) => el(key === '–' ? 'span' : 'kbd', {}, key)),
     ),
     el('dd', {}, text),
   ]);

@@ -10,7 +10,7 @@ import { Pace, pointsOn } from './points.js';
 import { Selection } from './selection.js';
 import { View } from './view.js';
 
-const HELP = 'Colour: predicted class; stronger: more certain. Outlined: labelled. Ring: this row.';
+const HELP = 'Colour: prediction, pale if unsure. Outline: labelled. Ring: this row.';
 
 /** The map. `onOpen(row)` opens a card. */
 export class RowMap {

@@ -1,7 +1,7 @@
 // How far the labels have come: the estimate, the classes, the components, the people.
 
 import { marker, N_COLOURS } from './colour.js';
-import { byId, cell, count, counted, el, percent } from './dom.js';
+import { byId, cell, count, counted, el, nameCell, percent } from './dom.js';
 
 const CLASSIFIER =
   'This page trains the SVM of MixtureSVC without its semi-supervised part, to follow each label at once. mixkern fit trains both, which is more accurate on most tables.';
@@ -51,7 +51,7 @@ function bar(i, name, share, number) {
   return el(
     'li',
     { class: `c${i % N_COLOURS}` },
-    el('span', { class: 'class-name' }, marker(i), cell(name)),
+    el('span', { class: 'class-name' }, marker(i), nameCell(name)),
     el('span', { class: 'track' }, fill),
     el('b', {}, count(number)),
   );

@@ -5,6 +5,12 @@ import { byId, count, counted, el } from './dom.js';
 
 const MOST = 200; // rows that get one label together
 
+/** Let the wheel scroll a line of buttons. */
+function scrollAcross(event) {
+  event.currentTarget.scrollLeft += event.deltaY + event.deltaX;
+  event.preventDefault();
+}
+
 /** The selection on a map. Events: "change" after rows are selected or no longer selected, "choose" of a class. */
 export class Selection extends EventTarget {
   constructor(map) {
@@ -105,19 +111,18 @@ export class Selection extends EventTarget {
   /** Draw what is selected, and what each key does with it. */
   draw() {
     const box = byId('map-selection');
-    const hint = this.classes.length ? 'Label all of them as:' : 'Add a class to label them.';
+    const hint = this.points.length && !this.classes.length ? ' Add a class to label them.' : '';
     const choose = (name) => this.dispatchEvent(new CustomEvent('choose', { detail: name }));
     const buttons = this.classes.map((name, i) => classButton(name, i, () => choose(name)));
     const clear = { type: 'button', id: 'clear-selection', onclick: () => this.clear() };
+    const group = { class: 'choices', role: 'group', 'aria-label': 'Label the selection', onwheel: scrollAcross };
     if (box.contains(document.activeElement)) this.map.box.focus();
     box.hidden = !this.isOpen;
     if (!this.isOpen) return box.replaceChildren();
     return box.replaceChildren(
-      el('p', { role: 'status' }, el('b', {}, this.text), this.points.length ? ` ${hint}` : ''),
+      el('p', { role: 'status' }, `${this.text}${hint}`),
+      this.points.length ? el('div', group, buttons) : '',
       el('button', clear, el('kbd', {}, 'Esc'), 'Clear'),
-      this.points.length
-        ? el('div', { class: 'choices', role: 'group', 'aria-label': 'Label the selection' }, buttons)
-        : '',
     );
   }
 }

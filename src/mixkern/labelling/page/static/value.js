@@ -1,12 +1,14 @@
 // One column of a card: its name, the text of the table, and where the value lies among all rows.
 
 import { get } from './api.js';
-import { cell, el } from './dom.js';
+import { cell, el, gap, nameCell } from './dom.js';
 import { histogram, shares } from './histogram.js';
 import { Switch } from './settings.js';
 
 const LONG = 180; // characters beyond which a text is folded
 const LINES = 3;
+const LINE = { 'has-long-name': 16, 'has-longish-name': 11 }; // letters in a line of a column's name, on a phone fewer
+const NAME_LINES = 2;
 const WIDE = 11; // characters beyond which a value does not fit beside its histogram
 
 export const isUnfolded = new Switch('unfolded', false);
@@ -52,9 +54,26 @@ function longText(value, row, index) {
 
 /** Return the text of a value: a gap, a short text or a long one. */
 function content(value, row, index) {
-  if (value.is_gap) return [el('span', { class: 'gap' }, 'gap'), value.text ? [' ', cell(value.text, 'span')] : null];
+  if (value.is_gap) return [gap(), value.text ? [' ', cell(value.text, 'span')] : null];
   if (isLong(value)) return longText(value, row, index);
   return [cell(value.text, 'span')];
+}
+
+/** Return whether a name needs more lines than there are, or a word of it is longer than a line. */
+function isWiderThan(name, letters) {
+  let lines = 1;
+  let used = 0;
+  for (const word of name.split(/(?<=[\s_./-])/)) {
+    if (word.length > letters) return true;
+    if (used + word.length > letters) [lines, used] = [lines + 1, 0];
+    used += word.length;
+  }
+  return lines > NAME_LINES;
+}
+
+/** Return the mark of a column whose name goes above its value, as there is too little room beside it. */
+function nameMark(name) {
+  return Object.keys(LINE).find((mark) => isWiderThan(name, LINE[mark]));
 }
 
 /** Return one column of a card; `index` is its position among the card's values. */
@@ -62,12 +81,12 @@ export function valueRow(value, row, index) {
   const note = value.unusual ? el('dd', { class: 'unusual' }, value.unusual) : null;
   const isWide = value.text.length > WIDE && !isLong(value);
   const marks = [value.unusual && 'is-unusual', isLong(value) && 'is-long', isWide && 'is-wide'];
-  const classes = ['value', value.kind, ...marks].filter(Boolean);
+  const classes = ['value', value.kind, ...marks, nameMark(value.column)].filter(Boolean);
   const graph = place(value);
   return el(
     'div',
     { class: classes.join(' '), 'data-column': value.column },
-    cell(value.column, 'dt'),
+    nameCell(value.column, 'dt'),
     el('dd', { class: 'text' }, content(value, row, index)),
     graph ? el('dd', { class: 'where' }, graph) : null,
     note,
