@@ -442,7 +442,7 @@ class LabelSession:
     # ---------------------------------------------------------------- people
 
     def agreement(self) -> Agreement | None:
-        """Return how far persons agree on their common rows, with Cohen's kappa where they are enough; None without any."""
+        """Return how far persons agree on their common rows, with kappa where these are enough; None without any."""
         with self.lock:
             shared = self.answers.shared()
         return Agreement.of(shared)
