@@ -194,8 +194,12 @@ def test_one_row(opened, table, people):
         opened(table).row(90)
 
 
+def rows_of(table):
+    return table.labelled(table.whole())
+
+
 def test_rows_with_their_labels(opened, table, people):
-    X, y, source = opened(table).labelled()
+    X, y, source = rows_of(opened(table))
     assert source is None
     assert list(X) == ["age", "town"]
     assert y.isna().tolist() == people["churn"].isna().tolist()
@@ -205,18 +209,18 @@ def test_sources_at_fit_are_read_again(run, people, written, tmp_path):
     path = written(people.assign(how=np.where(np.arange(90) % 3, "random", None)))
     run("fit", path, "--target", "churn", "--source", "how", "--no-estimate")
     model = read_model(tmp_path / "mine.mixkern")
-    _, _, source = model_table(str(path), model, []).labelled()
+    _, _, source = rows_of(model_table(str(path), model, []))
     assert source.tolist() == [None, "random", "random"] * 30
-    assert model_table(str(written(people)), model, []).labelled()[2] is None
+    assert rows_of(model_table(str(written(people)), model, []))[2] is None
     wrong = model_table(str(written(people.assign(how="by Ann"))), model, [])
     with pytest.raises(LabelError, match=r"Column 'how' holds 'by Ann' in row 1") as caught:
-        wrong.labelled()
+        rows_of(wrong)
     assert caught.value.on("cli").endswith("Give the table that the model was fitted on.")
 
 
 def test_a_table_without_the_target_has_no_labels(opened, people, written):
     with pytest.raises(UnknownColumnError, match=r"no column 'churn', which .* Did you mean 'churned'\?"):
-        opened(written(people.rename(columns={"churn": "churned"}))).labelled()
+        opened(written(people.rename(columns={"churn": "churned"}))).check_has_labels()
 
 
 def test_missing_columns_are_named_with_the_nearest(opened, people, written):
@@ -232,7 +236,7 @@ def test_gaps_of_the_model_are_gaps_here(run, people, tmp_path):
     options = ["--gap", "-999.0", "--unlabelled", "?", "--no-estimate"]
     run("fit", tmp_path / "a.csv", "--target", "churn", *options)
     data = model_table(str(tmp_path / "a.csv"), read_model(tmp_path / "a.mixkern"), [])
-    X, y, _ = data.labelled()
+    X, y, _ = rows_of(data)
     assert X["age"].isna().sum() == people["age"].isna().sum()
     assert y.isna().sum() == 60
 

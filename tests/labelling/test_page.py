@@ -643,6 +643,7 @@ def test_renaming_to_another_class_merges_after_a_question(customers, visit):
     for name in ("yse", "yse", "yes"):
         row, _ = answer(page, key_of(page, name))
         current(page, but=row)
+    expect(page.locator("#classes [data-class=yse] .count")).to_have_text("2")
     rename(page, "yes")
     expect(page.locator("#confirm-title")).to_have_text("Merge yse into yes?")
     expect(page.locator("#confirm-body")).to_contain_text("2 labels of yse become labels of it.")

@@ -141,6 +141,7 @@ def test_the_best_is_the_first_of_the_smallest(scoring):
     ],
     ids=["rbf", "rwm", "lap", "kernel", "laplacian kernel", "density", "laplacian rwm", "laplacian rbf", "default"],
 )
+@pytest.mark.filterwarnings("ignore::mixkern.errors.PresetGammaWarning")  # the best gamma may be the preset
 def test_the_best_estimator_is_that_of_a_fit_with_the_best_settings(estimator):
     search = SVCSearch(estimator, **SOME, random_state=0).fit(X, FEW)
     plain = MixtureSVC(random_state=0) if estimator is None else clone(estimator)

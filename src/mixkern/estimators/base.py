@@ -27,7 +27,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.estimators.exporting import ExportMixin
-from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, with_graph
+from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, warn_of_preset_gamma, with_graph
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.restore import check_parts, set_dual
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
@@ -147,6 +147,13 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
             self._novelty = Novelty.of(rows, random)
             kernel = self._kernel_factory().bound(rows, random)
             self.kernel_ = self._with_graph(kernel, rows, codes, random)
+        return rows
+
+    def _own_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
+        """Learn the structure for a fit with the given kernel; a search sets gamma itself."""
+        rows = self.learn_structure(X, X_unlabelled, codes)
+        if not isinstance(self.kernel, str):
+            warn_of_preset_gamma(self.kernel_, rows)
         return rows
 
     def check_parameters(self) -> None:

@@ -84,9 +84,7 @@ class KernelFactory:
         assert rows.mixture is not None  # that of the estimator
         if not isinstance(self.kernel, str):
             self._check_own_parameters()
-            kernel = bound_kernel(self.kernel, rows.mixture)
-            _warn_of_preset_gamma(kernel, rows)
-            return kernel
+            return bound_kernel(self.kernel, rows.mixture)
         kernel = named_kernel(one_of(KernelName, self.kernel, "kernel"), rows.mixture, self.alpha, self.beta)
         is_scale = isinstance(self.gamma, str)
         return replaced(kernel, gamma=gamma_of(Scale(self.gamma), kernel, rows, random) if is_scale else self.gamma)
@@ -102,8 +100,16 @@ class KernelFactory:
             )
 
 
-def _warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
-    """Warn where a kernel object has the preset gamma, and this makes most rows of the table dissimilar."""
+def warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
+    """Warn where a kernel object has the preset gamma, and this makes most rows of the table dissimilar.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel object, with its mixture.
+    rows : Rows
+        Rows of the table.
+    """
     if not isinstance(kernel, DistanceKernel) or kernel.gamma != PRESET_GAMMA:
         return
     scale = gamma_of(Scale.SCALE, kernel, rows, RandomState(0))  # without a draw of the estimator's own

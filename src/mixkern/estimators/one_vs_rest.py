@@ -111,7 +111,7 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
         codes, weights = self.read_labels(X, y, sample_weight)
         self._class_weights()  # raises an error before any work is done
         given = self._given_shares()
-        rows = self.learn_structure(X, X_unlabelled, codes)
+        rows = self._own_structure(X, X_unlabelled, codes)
         codes = _extended(codes, len(rows), UNLABELLED)
         weights = None if weights is None else _extended(weights, len(rows), 1.0)
         shares = _unlabelled_shares(codes, given, len(self.classes_))

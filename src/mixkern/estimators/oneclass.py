@@ -110,7 +110,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         self
         """
         weights = checked_weights(sample_weight, n_rows_of(X))
-        rows = self.learn_structure(X, X_unlabelled)
+        rows = self._own_structure(X, X_unlabelled)
         kept = limited(n_rows_of(X), None, self.max_rows, check_random_state(self.random_state))
         rows, weights = rows[kept], None if weights is None else weights[kept]
         with self._stage("training"):

@@ -302,7 +302,7 @@ class MixtureSVC(LandmarkMixin, AvoidingClassifier):
         """
         codes, weights = self.read_labels(X, y, sample_weight)
         self._class_weights()  # raises an error before any work is done
-        return self.train(self.learn_structure(X, X_unlabelled, codes), codes, weights)
+        return self.train(self._own_structure(X, X_unlabelled, codes), codes, weights)
 
     @all_or_nothing
     def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:

@@ -130,7 +130,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
             targets[weights == 0] = np.nan
             if np.isnan(targets).all():
                 raise NoLabelsError("All rows with a target have a sample weight of zero.")
-        rows = self.learn_structure(X, X_unlabelled)
+        rows = self._own_structure(X, X_unlabelled)
         given = np.flatnonzero(~np.isnan(targets))
         is_many, random = len(given) > self.max_labels, check_random_state(self.random_state)
         if is_many:

@@ -72,7 +72,7 @@ export class Rename {
 
   /** Ask whether two classes become one. */
   isMerged(old, label) {
-    const n = this.offered.find(({ name }) => name === old).count;
+    const n = [...this.list, ...this.offered].find(({ name }) => name === old).count;
     return confirm({
       title: ['Merge ', cell(old), ' into ', cell(label), '?'],
       body: [
