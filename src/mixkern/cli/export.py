@@ -1,6 +1,5 @@
 """``mixkern export``: write a model as an ONNX file, which other programs run."""
 
-import hashlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from mixkern.cli.output import print_result, print_wide, printable, text_table
 from mixkern.errors import ExportError, MixkernError, hint
 from mixkern.export import DType, OnnxModel, onnx_path
 from mixkern.io import ModelFile, read_model
+from mixkern.io.model import file_sha256
 from mixkern.wording import counted
 
 SHOWN = 40  # inputs that are printed; --json has all
@@ -64,7 +64,7 @@ def export_command(model: str, output: str | None, dtype: str, as_json: bool) ->
 def _origin(file: ModelFile, path: Path) -> dict[str, str]:
     """Return by which facts an export can be traced to its model file."""
     target = file.notes.get("target")
-    found = {"model_sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "model_created": file.created}
+    found = {"model_sha256": file_sha256(path), "model_created": file.created}
     return found | ({"target": target} if isinstance(target, str) else {})
 
 

@@ -1,5 +1,6 @@
 """Save fitted models to files, and load them."""
 
+import hashlib
 import io
 import platform
 import warnings
@@ -165,6 +166,12 @@ def read_model(path: str | PathLike[str]) -> ModelFile:
         raise ModelFileError(f"{source}: the file cannot be read: {error.strerror or error}.") from error
     except ModelFileError as error:
         raise error.prefixed(f"{source}: ") from error.__cause__
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, as ``sha256sum`` prints it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_place(path: Path) -> None:

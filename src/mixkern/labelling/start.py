@@ -162,7 +162,7 @@ def label(
     users : str or sequence of str, default=None
         Names of the persons, each with an address of their own; by default the name of the account.
     port : int, default=0
-        Port on this machine; 0 is any that is free.
+        Port on this machine; 0 is the last one of the journal, or any that is free.
     browser : bool, default=True
         Whether to open the page.
     audit : float, default=0.2

@@ -1,6 +1,5 @@
 """The model card: data, labels, accuracy, what a model must not be used for, files and versions; a Markdown file."""
 
-import hashlib
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mixkern.io.model import file_sha256
 from mixkern.report.blocks import Alert, Block, Bullets, Code, Heading, Paragraph, Section
 from mixkern.report.columns import GAP
 from mixkern.report.components import without_label
@@ -96,8 +96,7 @@ def file_facts(**paths: str | Path) -> dict[str, str]:
         path, name = Path(each), what.replace("_", " ")
         found[name.capitalize()] = path.name
         if path.is_file():
-            with path.open("rb") as file:
-                found[f"SHA-256 of the {name}"] = hashlib.file_digest(file, "sha256").hexdigest()
+            found[f"SHA-256 of the {name}"] = file_sha256(path)
     return found
 
 

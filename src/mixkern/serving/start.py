@@ -1,6 +1,5 @@
 """Start the server of a model, from Python or for the command line."""
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import Any, Self
 from mixkern.errors import ModelFileError, OptionError
 from mixkern.imports import optional
 from mixkern.io import read_model
+from mixkern.io.model import file_sha256
 from mixkern.serving.limits import Limits
 from mixkern.validation import as_path, at_least
 from mixkern.web.address import LOCAL, Address, check_host, open_socket
@@ -154,8 +154,7 @@ def _copied(source: Path, copy: Path) -> str:
     except OSError:
         read_model(source)  # raises the error, with the next step
         raise
-    with copy.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(copy)
 
 
 def _read(source: Path, copy: Path) -> Any:

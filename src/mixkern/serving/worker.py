@@ -1,9 +1,9 @@
 """A process that predicts: it reads requests from standard input, and writes answers to standard output.
 
 A message has two lengths (4 bytes each), a header as JSON, and a body. The process ends when its input does, so that it
-does not outlive the server, and then removes the server's copy of the model: a server that was killed has not done so.
-Nothing is shared with other requests: a process that is killed costs no more than the
-request that it computes, which the server passes to another one.
+does not outlive the server; it then removes the server's copy of the model, which a server that was killed has left.
+Nothing is shared with other requests: a process that is killed costs no more than the request that it computes, which
+the server passes to another one.
 """
 
 import json
