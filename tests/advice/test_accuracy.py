@@ -195,6 +195,13 @@ def test_an_estimate_is_restored_from_a_file(model, y):
         {"per_class": {"a": [1]}},
         {"per_class": 5},
         {"gain": float("nan")},
+        {"value": 10**400},
+        {"value": None},
+        {"interval": [3, -2]},
+        {"interval": [0.9, 0.7]},
+        {"interval": [0.7, 1.1]},
+        {"is_complete": "no"},
+        {"per_class": {"a": 0.5}},
     ],
 )
 def test_a_record_that_is_no_estimate(wrong):

@@ -221,6 +221,16 @@ def test_typed_labels_are_recorded_once(run, table, typed):
     assert sources == {int(line["row"]): line["label_source"] for line in lines if line["kauf"]}
 
 
+def test_the_next_command_reads_columns_as_this_one(run, table, tmp_path):
+    labelled(table, {0: "ja", 1: "nein", 20: "ja", 21: "nein"})
+    _write(table, [{**row, "how": ""} for row in rows_of(table)])
+    options = ["--source", "how", "--unlabelled", "offen"]
+    done = run("label", table, "--target", "kauf", *options, "--export", tmp_path / "a.csv")
+    command = f"mixkern fit {table} --labels {table.with_name('kunden.labels')} --source how --unlabelled offen"
+    assert sorted(done.stdout.partition("Next: ")[2].split()) == sorted(command.split())
+    assert "from 4 labels and 40 rows" in run(*command.split()[1:], "--no-estimate").stdout
+
+
 def test_fit_notes_labels_that_it_does_not_use(run, table, tmp_path):
     labelled(table, {0: "ja", 1: "nein", 20: "ja", 21: "nein"})
     run("label", table, "--export", tmp_path / "kunden2.csv")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixkern import load
+from mixkern import MixtureSVC, load, prepare_table
 from mixkern.io import save
 from mixkern.report import write_model_report
 
@@ -70,6 +70,15 @@ def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_pat
     assert "The model was fitted on other labels" in done.stderr
     assert "Labels at fit" in (tmp_path / "a.html").read_text("utf-8")
     assert f"{model.name}" in (tmp_path / "a.html").read_text("utf-8")
+
+
+def test_other_labels_are_noted_for_a_model_that_was_saved_in_python(run, people, written, tmp_path):
+    few = people.assign(churn=people["churn"].where(np.arange(90) % 12 < 6))
+    table = prepare_table(few, target="churn")
+    save(MixtureSVC(encoder=table.encoder, random_state=0).fit(table.X, table.y), tmp_path / "a.mixkern", notes={"target": "churn"})
+    for frame, is_noted in ((people, True), (few, False)):
+        done = run("report", tmp_path / "a.mixkern", written(frame), "--no-figures")
+        assert ("The model was fitted on other labels" in done.stderr) == is_noted
 
 
 def test_rows_have_the_key_that_is_not_learned_from(run, people, tmp_path):

@@ -132,6 +132,7 @@ def test_many_whole_numbers_are_noted(n_values, n_labels, is_noted):
     text = f"Column 'power' holds {n_values} different numbers in {n_labels} labelled rows, and each is a class."
     step = "If they are measurements, sort them into groups, such as low and high; from Python, MixtureSVR predicts"
     assert [note.on("cli") for note in found] == is_noted * [f"{text} {step} numbers."]
+    assert not label_notes(labels, "power", categorical=True)
 
 
 def test_a_class_with_one_label_may_be_a_typo():
@@ -145,7 +146,9 @@ def test_a_class_with_one_label_may_be_a_typo():
     assert "'Jpan'" in note
     assert rare(["male"] * 3 + ["female"]) == []  # not alike enough
     assert rare(["grade 1"] * 3 + ["grade 2"]) == []
-    assert len(rare(["yes"] * 6 + ["no"])) == 1
+    assert rare(["normal"] * 3 + ["abnormal"]) == []  # opposites
+    assert rare(["yes"] * 6 + ["no"]) == []  # one of two classes
+    assert len(rare(["yes"] * 6 + ["no"] * 6 + ["maybe"])) == 1
 
 
 @pytest.mark.parametrize("labels", [numbers(60, 31), [f"n{i}" for i in range(51)], ["-1.0", "1.0", "0"], ["NaT", "a"]])

@@ -234,7 +234,7 @@ def test_a_kernel_that_is_changed_later_changes_no_prediction(kernel, changes, m
 def test_a_preset_gamma_that_makes_most_rows_dissimilar_is_noted(kernel):
     name, far = type(kernel).__name__, np.hstack([NUMBERS, np.random.RandomState(1).standard_normal((N, 10))])
     density = VBMixture(2, covariance_type="diag", random_state=0)
-    with pytest.warns(PresetGammaWarning, match=rf"{name} has gamma 1, its preset.* Set it: kernel={name}\(gamma=0\.0"):
+    with pytest.warns(PresetGammaWarning, match=rf"{name} has gamma 1, .* Set it: set_params\(kernel__gamma=0\.0"):
         model = fitted(kernel, far, density=density)
     assert model.kernel_.gamma == 1.0
     for other in (kernel.clone_with_theta(np.log([0.99])), str(KernelName.RWM)):  # a gamma of one's own, and no object

@@ -190,6 +190,7 @@ def test_labels_keep_their_type_and_arrays_their_positions():
     assert lines["label"].dtype.kind == "i"
     told = lines[lines["source"] == "neighbour"]
     assert {type(label) for label in told["its_label"]} == {int}
+    assert model.set_params(probability=True).explain(X[5:8], details=True).equals(lines)  # takes effect in fit
 
 
 def test_tables_of_other_libraries_are_explained():

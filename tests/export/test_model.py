@@ -287,6 +287,8 @@ def test_further_facts_are_in_the_metadata_and_the_file_is_the_same_again(mixed)
     first, again = (model.onnx_model(metadata={"target": "income"}).proto for _ in range(2))
     assert {each.key: each.value for each in first.metadata_props}["mixkern.target"] == "income"
     assert first.SerializeToString() == again.SerializeToString()
+    with pytest.raises(OptionError, match="metadata cannot have 'dtype': the graph has it already"):
+        model.onnx_model(metadata={"dtype": "float16"})
 
 
 def test_a_file_with_another_suffix_is_refused(mixed, tmp_path):

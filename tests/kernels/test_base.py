@@ -289,6 +289,7 @@ def test_a_kernel_with_a_parameter_of_its_own():
         "Power(gamma=1, power=2)",
         "RBFKernel(gamma=0.25, beta=2, n_categorical=3)",
     ]
+    assert repr(Power(power=np.ones(2))) == "Power(gamma=1, power=array([1., 1.]))"
 
 
 def test_a_mixture_kernel_needs_weights_of_the_components_in_the_right_shape():
@@ -306,6 +307,8 @@ def test_a_mixture_kernel_needs_weights_of_the_components_in_the_right_shape():
     message = rf"Short\._component_weights must return an array of the shape \({n}, {k}\) or \({k},\), .* \({n}, 1\)"
     with pytest.raises(KernelError, match=message):
         Short(MIXTURE)(X)
+    with pytest.raises(KernelError, match=message):
+        Short(MIXTURE).parts(X, X)
 
 
 def test_a_gradient_is_for_one_set_of_rows():

@@ -110,9 +110,11 @@ class AccuracyEstimate:
             return None
         try:
             found = {name: _RESTORED[name](record[name]) for name in _RESTORED if name in record}
-            return cls(**found)
-        except (TypeError, ValueError):  # the file may come from anywhere
+            estimate = cls(**found)
+        except (TypeError, ValueError, OverflowError):  # the file may come from anywhere
             return None
+        has_both = (estimate.value is None) == (estimate.interval is None)
+        return estimate if has_both and estimate.per_class.keys() == estimate.class_intervals.keys() else None
 
     @property
     def is_known(self) -> bool:
@@ -194,7 +196,20 @@ def _count(value: Any) -> int:
 
 def _interval(value: Any) -> tuple[float, float]:
     low, high = map(_number, value)
+    if low > high:
+        raise ValueError(f"An interval begins with its lower end, but it is {shown(value)}.")
     return low, high
+
+
+def _interval_of_shares(value: Any) -> tuple[float, float]:
+    low, high = _interval(value)
+    return _share(low), _share(high)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"True or False is needed, but it is {shown(value)}.")
+    return value
 
 
 def _or_none(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -208,15 +223,15 @@ def _by_class(check: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
 # How each attribute is read from a file.
 _RESTORED: dict[str, Callable[[Any], Any]] = {
     "value": _or_none(_share),
-    "interval": _or_none(_interval),
+    "interval": _or_none(_interval_of_shares),
     "confidence": _share,
     **dict.fromkeys(("n_labels", "n_tested", "n_suggested", "n_folds", "n_repeats"), _count),
-    "is_complete": bool,
+    "is_complete": _truth,
     "labels": _by_class(_count),
     "per_class": _by_class(_or_none(_share)),
-    "class_intervals": _by_class(_or_none(_interval)),
+    "class_intervals": _by_class(_or_none(_interval_of_shares)),
     "balanced": _or_none(_share),
-    "balanced_interval": _or_none(_interval),
+    "balanced_interval": _or_none(_interval_of_shares),
     "gain": _or_none(_number),
     "gain_interval": _or_none(_interval),
 }

@@ -88,6 +88,7 @@ def fit_command(
             raise click.UsageError("With --dask, the labels are a column of TABLE: give --target COLUMN.")
         from mixkern.cli.cluster import fit_partitions  # needs an extra
 
+        notes += [] if output is not None else _replaced(path, target)
         result = fit_partitions(
             table, target, path, dask, notes, kernel=kernel, estimate=estimate, seed=seed, reading=reading
         )

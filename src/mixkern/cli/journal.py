@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mixkern.cli.formula import FormulaGuard
-from mixkern.cli.option import repeat_options
+from mixkern.cli.option import COLUMN_OPTIONS, FILE_OPTIONS, repeat_options
 from mixkern.cli.output import Notes, free_name
 from mixkern.cli.table import (
     SOURCE,
@@ -31,8 +31,6 @@ from mixkern.labelling.journal import SUFFIX
 from mixkern.labelling.table import text_cells
 from mixkern.typing import Objects
 from mixkern.wording import nearest
-
-FILE_OPTIONS = ("delimiter", "decimal", "encoding", "gaps", "sheet")  # for the format of a file
 
 
 def journal_path(table: str, journal: str | None) -> Path:
@@ -142,9 +140,9 @@ def with_labels(data: TrainingTable, path: Path, notes: Notes, table: str) -> Tr
     found, name = replace(data, y=labels, source=source, journal=state), str(data.target)
     before = [] if data.y is None else [note.on("cli") for note in label_notes(data.y, name)]
     notes[:] = [note for note in notes if note not in before]
-    options = repeat_options((*FILE_OPTIONS, "target"))
+    options = repeat_options(("target", *COLUMN_OPTIONS, *FILE_OPTIONS))
     command = " ".join(filter(None, [f"mixkern label {shlex.join([table, '--journal', str(path)])}", options]))
-    notes += [f"{note.text} To correct labels: {command}" for note in label_notes(labels, name)]
+    notes += [f"{note.text} To correct labels: {command}" for note in label_notes(labels, name, categorical=True)]
     return found
 
 

@@ -12,8 +12,10 @@ import click
 from click.core import ParameterSource
 
 from mixkern.advice.source import AUDIT
-from mixkern.cli.journal import FILE_OPTIONS, journal_path, label_table, table_to_label, target_of, write_labelled
+from mixkern.cli.journal import journal_path, label_table, table_to_label, target_of, write_labelled
 from mixkern.cli.option import (
+    COLUMN_OPTIONS,
+    FILE_OPTIONS,
     check_output,
     column_options,
     device_option,
@@ -37,10 +39,9 @@ from mixkern.web.address import LOCAL, MOST_PORT
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
 
-COLUMN_OPTIONS = ("drop", "keep", "continuous", "categorical")
 # Parameters that labelling again needs.
 LABEL_OPTIONS = (
-    *("target", "classes", "journal", "users", "audit", "overlap", "seed", "source", "unlabelled"),
+    *("target", "classes", "journal", "users", "audit", "overlap", "seed"),
     *("host", "port", "password_file", "names", *FILE_OPTIONS, *COLUMN_OPTIONS),
 )
 
@@ -253,7 +254,7 @@ def _show(result: dict[str, Any], table: str) -> None:
 def _next_step(result: dict[str, Any], table: str) -> str:
     """Return the next command: fit with labels of two classes, else label with the options that were given."""
     if sum(n > 0 for n in result["classes"].values()) > 1:
-        options = repeat_options((*FILE_OPTIONS, *COLUMN_OPTIONS))
+        options = repeat_options((*COLUMN_OPTIONS, *FILE_OPTIONS))
         words = [f"mixkern fit {shlex.quote(table)} --labels {shlex.quote(result['journal'])}", options]
     else:
         context = click.get_current_context()

@@ -16,22 +16,10 @@ Command = Callable[..., Any]
 
 SQLITE = b"SQLite format 3\x00"  # first bytes of a file
 
+COLUMN_OPTIONS = ("drop", "keep", "continuous", "categorical", "unlabelled", "source")  # how columns are read
+FILE_OPTIONS = ("delimiter", "decimal", "encoding", "gaps", "sheet")  # for the format of a file
 # Parameters that the next command needs as well when it reads the same table.
-TABLE_PARAMETERS = (
-    "target",
-    "labels",
-    "drop",
-    "keep",
-    "continuous",
-    "categorical",
-    "unlabelled",
-    "source",
-    "delimiter",
-    "decimal",
-    "encoding",
-    "gaps",
-    "sheet",
-)
+TABLE_PARAMETERS = ("target", "labels", *COLUMN_OPTIONS, *FILE_OPTIONS)
 
 
 def repeat_options(names: Collection[str] = TABLE_PARAMETERS, *, journal: str = "--labels") -> str:

@@ -107,19 +107,28 @@ def _command(file: ModelFile) -> str:
 
 def _fit_record(file: ModelFile, rows: ModelRows) -> FitRecord:
     """Return what the file of a model has recorded about its labels; the file may come from anywhere."""
-    classes, journal = file.notes.get("classes"), file.notes.get("journal")
-    counts = classes if isinstance(classes, dict) else {}
-    known = {name: n for name, n in counts.items() if isinstance(n, int)}
+    journal = file.notes.get("journal")
     state = journal if isinstance(journal, dict) else {}
     name, entry = state.get("name"), state.get("entry")
     is_recorded = isinstance(name, str) and isinstance(entry, int)
     return FitRecord(
-        labels=known if len(known) == len(counts) else {},
+        labels=_fitted_counts(file),
         estimate=AccuracyEstimate.restored(file.notes.get("accuracy")),
         journal=str(name) if is_recorded else "",
         entry=entry if is_recorded else None,
         entry_now=rows.journal.entry if is_recorded and rows.journal is not None else None,
     )
+
+
+def _fitted_counts(file: ModelFile) -> dict[str, int]:
+    """Return the number of labels of each class at fit time; empty where it is not known."""
+    own = getattr(file.model, "n_labels_", None)  # not in files of earlier versions
+    if own is not None:
+        return dict(zip(map(str, file.model.classes_.tolist()), own.tolist(), strict=True))
+    classes = file.notes.get("classes")
+    counts = classes if isinstance(classes, dict) else {}
+    known = {name: n for name, n in counts.items() if isinstance(n, int)}
+    return known if len(known) == len(counts) else {}
 
 
 def _row_names(data: ModelTable, rows: ModelRows, ignored: Any) -> Any:

@@ -215,8 +215,9 @@ def prepare_table(
     y, name = None, None
     for i in named["target"]:
         name = str(labels[i])
-        y = label_column(_column(native, i), unlabelled, name=name, categorical=i in named["categorical"])
-        notes += label_notes(y, name)
+        is_categorical = i in named["categorical"]
+        y = label_column(_column(native, i), unlabelled, name=name, categorical=is_categorical)
+        notes += label_notes(y, name, categorical=is_categorical)
     for note in notes:
         issue(note)
     choices = {option: [labels[i] for i in named[option] if i in used] for option in ("continuous", "categorical")}

@@ -24,7 +24,7 @@ FEW_NUMBERS = 5  # more different numbers with decimals, with few labels each, a
 LABELS_OF_NUMBER = 10  # on average, for numbers with decimals to be taken for classes
 MANY_NUMBERS = 20  # more different whole numbers, with few labels each, are noted
 LIKE_A_TYPO = 0.85  # similarity of two names: Jpan and Japan have 0.89, male and female 0.8
-MANY_LABELS = 5  # where half of the classes have as many, one with a single label may be a slip
+MANY_LABELS = 5  # where more than half of the classes have as many, one with a single label may be a slip
 
 # Besides gap words in other letters; they may be classes, so they are only noted.
 _LIKE_GAPS = frozenset(
@@ -166,8 +166,8 @@ def _check_classes(classes: Sequence[Any], n_labelled: int, name: str) -> None:
     )
 
 
-def label_notes(y: Any, name: str) -> list[MixkernWarning]:
-    """Return notes about labels that may be slips, or may mark unlabelled rows.
+def label_notes(y: Any, name: str, *, categorical: bool = False) -> list[MixkernWarning]:
+    """Return notes about labels that may be slips, may mark unlabelled rows, or may be measurements.
 
     Parameters
     ----------
@@ -175,6 +175,8 @@ def label_notes(y: Any, name: str) -> list[MixkernWarning]:
         Labels, as :func:`label_column` returns them.
     name : str
         Name of the column.
+    categorical : bool, default=False
+        Whether the labels are known to be classes, so that numbers are not noted as possible measurements.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def label_notes(y: Any, name: str) -> list[MixkernWarning]:
         *_spelling_notes(alike, texts, name, "differ in capital letters or spaces only", _SAME_WORDS),
         *_spelling_notes(same, texts, name, "are the same number", "pd.to_numeric(y)"),
         *_gap_like_notes(like_gaps, texts, name),
-        *_number_notes(counts, name),
+        *([] if categorical else _number_notes(counts, name)),
         *_rare_notes(counts, noted, name),
     ]
 
@@ -294,7 +296,7 @@ def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) ->
     """Return a note about classes with one label, where other classes have many."""
     n_frequent = sum(n >= MANY_LABELS for n in counts.values())
     rare = [label for label, n in counts.items() if n == 1 and label not in noted]
-    if 2 * n_frequent < len(counts):  # one label each is nothing unusual: only a name that may be a typo is
+    if 2 * n_frequent <= len(counts):  # one label each is nothing unusual: only a name that may be a typo is
         rare = [label for label in rare if _resembles(label, counts)]
     if not rare:
         return []
@@ -309,11 +311,17 @@ def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) ->
 
 
 def _resembles(label: Any, counts: Mapping[Any, int]) -> bool:
-    """Return whether a label is nearly the name of a class with more labels."""
+    """Return whether a label is nearly the name of a class with more labels, but not its opposite.
+
+    >>> [_resembles(label, {label: 1, "normal": 3}) for label in ("normla", "Normal ", "abnormal")]
+    [True, True, False]
+    """
     if not isinstance(label, str) or any(sign.isdigit() for sign in label):  # "grade 1" and "grade 2" are no typos
         return False
+    own = label.casefold()
     others = [other.casefold() for other, n in counts.items() if isinstance(other, str) and n > 1]
-    return bool(get_close_matches(label.casefold(), others, n=1, cutoff=LIKE_A_TYPO))
+    close = get_close_matches(own, others, n=len(others) or 1, cutoff=LIKE_A_TYPO)
+    return any(not (own.endswith(other) or other.endswith(own)) for other in close)  # "un-", "ab-" make opposites
 
 
 def _options(option: str, labels: Sequence[Any]) -> str:

@@ -101,7 +101,7 @@ class KernelFactory:
 
 
 def warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
-    """Warn where a kernel object has the preset gamma, and this makes most rows of the table dissimilar.
+    """Warn where a kernel object has gamma 1, as it has unless another is set, and most rows are dissimilar by it.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
     if math.exp(-PRESET_GAMMA / scale) < LEAST_SIMILARITY:
         name = type(kernel).__name__
         warn(
-            f"{name} has gamma 1, its preset, and is nearly zero between most rows of this table.",
+            f"{name} has gamma 1, and is nearly zero between most rows of this table.",
             PresetGammaWarning,
-            hint=hint(python=f"Set it: kernel={name}(gamma={scale:.2g}). For names, such as 'rwm', fit sets it."),
+            hint=hint(python=f"Set it: set_params(kernel__gamma={scale:.2g}). For names, such as 'rwm', fit sets it."),
         )
 
 

@@ -109,7 +109,7 @@ class ExplainedRows:
     def decided(self) -> PairDecision:
         """Predicted class and runner-up of each row."""
         model = self.model
-        probabilities = model.decision_probabilities(self.decisions) if model.probability else None
+        probabilities = model.decision_probabilities(self.decisions) if model.slope_ is not None else None
         return PairDecision.of(self.decisions, len(model.classes_), probabilities)
 
     @cached_property

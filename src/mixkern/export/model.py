@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mixkern.density import Mixture
 from mixkern.encoding import PREFIX, TableEncoder
 from mixkern.encoding.cell import jsonable
-from mixkern.errors import ExportError, hint
+from mixkern.errors import ExportError, OptionError, hint
 from mixkern.export.classes import chosen_class, probabilities
 from mixkern.export.density import RowTensors, row_tensors
 from mixkern.export.graph import Graph, Tensor, check_model
@@ -167,7 +167,11 @@ def onnx_model(
     }
     if predictor.classes is not None:
         facts["mixkern.classes"] = json.dumps(jsonable(predictor.classes))
-    facts |= {f"mixkern.{name}": value for name, value in (metadata or {}).items()}
+    further = {f"mixkern.{name}": value for name, value in (metadata or {}).items()}
+    taken = [name for name in further if name in facts]
+    if taken:
+        raise OptionError(f"metadata cannot have {taken[0].removeprefix('mixkern.')!r}: the graph has it already.")
+    facts |= further
     doc = f"{predictor.name} of mixkern {package}"
     made = graph.model(doc=doc, version=package, metadata=facts)
     return OnnxModel(check_model(made), table.inputs, tuple(outputs.listed))

@@ -190,7 +190,7 @@ class DistanceKernel(Kernel):
         a, b = self.read(of_host(X)), self.read(of_host(Y))
         if len(a) != len(b):
             raise KernelError(f"X and Y must be pairs of rows, but they have {len(a)} and {len(b)}.")
-        weights = (self._component_weights(a) + self._component_weights(b)) / 2
+        weights = (self._checked_weights(a) + self._checked_weights(b)) / 2
         components, numbers = _numeric_parts(a.numbers - b.numbers, weights, self._whiteners(a.n_continuous))
         return Parts(components, np.hstack([self.alpha * numbers, self.beta * category_parts(a, b)]))
 
@@ -235,7 +235,11 @@ class DistanceKernel(Kernel):
 
     def _side(self, rows: Rows) -> tuple[Floats, Floats]:
         """Rows as the engine takes them: numbers and weights of the components."""
-        return rows.numbers, self._component_weights(rows)
+        return rows.numbers, self._checked_weights(rows)
+
+    def _checked_weights(self, rows: Rows) -> Floats:  # (n, k), or (k,)
+        """Weights of the components; an error where those of a subclass do not have the shape."""
+        return self._component_weights(rows)
 
     def _other_side(self, rows: Rows | None) -> tuple[Floats, Floats] | tuple[None, None]:
         return (None, None) if rows is None else self._side(rows)
@@ -329,7 +333,7 @@ class DistanceKernel(Kernel):
     def __repr__(self) -> str:
         presets = {name: each.default for name, each in signature(type(self)).parameters.items()}
         own = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_SHOWN}
-        changed = {name: value for name, value in own.items() if value != presets[name]}
+        changed = {name: value for name, value in own.items() if repr(value) != repr(presets[name])}
         shown = {"gamma": self.gamma, **changed}
         texts = [
             f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in shown.items()
@@ -378,15 +382,15 @@ class MixtureKernel(DistanceKernel):
         kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical columns"
         return Rows(checked(X, mixture.n_features, f"the mixture has {kinds}"), mixture)
 
-    def _side(self, rows: Rows) -> tuple[Floats, Floats]:
-        numbers, weights = super()._side(rows)
+    def _checked_weights(self, rows: Rows) -> Floats:
+        weights = self._component_weights(rows)
         n, k = len(rows), len(self._mixture().weights)
         if np.shape(weights) not in ((n, k), (k,)):  # of a subclass that is not one of mixkern
             raise KernelError(
                 f"{type(self).__name__}._component_weights must return an array of the shape {(n, k)} or {(k,)}, a "
                 f"weight of each component for each row, but it returned {np.shape(weights)}."
             )
-        return numbers, weights
+        return weights
 
     def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002
         return self._mixture().whiteners

@@ -44,7 +44,7 @@ class FitRecord:
     Attributes
     ----------
     labels : dict
-        Number of labels of each class, for models of earlier versions that have not counted them; empty if unknown.
+        Number of labels of each class; empty if unknown.
     estimate : AccuracyEstimate or None
         The estimated accuracy.
     journal : str
