@@ -75,6 +75,6 @@ plt.show()
 #     mixkern fit 'events/*.parquet' --target churn -o churn.mixkern --dask tcp://scheduler:8786
 #     mixkern predict churn.mixkern 'events/*.parquet' -o labelled --dask tcp://scheduler:8786
 #
-# Measured on two cores that other processes shared: 20,000,000 rows of ten numbers in 200 files, on two workers with
-# 1 GB each, took 66 s to fit and 22 s to predict; one pass over 100,000,000 generated rows took 21.9 s.
+# Measured on two cores: 20,000,000 rows of ten numbers in 200 files, on two workers with 1 GB each, took 47 s to fit
+# and 19 s to predict; one pass over 100,000,000 generated rows took 19.5 s.
 # ``make bench-scale`` repeats this. :doc:`/scale` has all figures, and what they do not show.

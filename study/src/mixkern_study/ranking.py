@@ -17,7 +17,7 @@ from mixkern_study.store import Store
 ALPHA = 0.05  # level of significance
 
 READING_TITLE: Mapping[str, str] = {
-    Reading.EXPECTED_ERROR: "no label peeked at",
+    Reading.EXPECTED_ERROR: "training labels",
     Reading.OPTIMISTIC: "optimistic",
     Reading.CEILING: "ceiling",
 }

@@ -86,7 +86,7 @@ def test_four_kernels_fit_into_eighty_characters(store, printed, experiment):
     fill(store, "two_moons", "page_blocks", "a_rather_long_name_of_a_table", experiment=experiment, n_folds=1)
     lines = printed(experiment)
     assert lines[0].startswith(f"Experiment {experiment}, ")
-    assert lines[0].endswith("no label peeked at")
+    assert lines[0].endswith("training labels")
     assert max(map(len, lines)) <= 80
     assert all(kernel.upper() in lines[1] for kernel in KERNELS)
 

@@ -60,7 +60,7 @@ def test_a_claim_holds_by_some_readings(store):
     assert row[0].value.startswith("Experiment 1: RWM has the best mean rank")
     assert [cell.is_best for cell in row[1:5]] == [True, True, False, True]
     assert row[3].value == 4.0
-    assert row[5].value == "by no label peeked at and ceiling"
+    assert row[5].value == "training labels and ceiling only"
 
 
 def test_without_results_there_are_dashes(store):

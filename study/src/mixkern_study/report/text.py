@@ -18,8 +18,8 @@ INTRODUCTION: tuple[Block, ...] = (
         "training rows, experiment 3 all of them."
     ),
     Paragraph(
-        "The paper does not say by which labels C, gamma and the density were chosen, and with a handful of labels "
-        "that decides the result. So every result is there by three readings: with no label peeked at, which is what a "
+        "The paper does not state by which labels C, gamma and the density were chosen, and with few labels that "
+        "decides the result. So every result is there by three readings: with training labels only, which is what a "
         "user can have; optimistic, where C and gamma are rated on labels of unlabelled rows; and at the ceiling, "
         "where the density of RWM and GMM, the best of six, is chosen by those labels, too. RBF and LAP have no such "
         "choice."
@@ -67,7 +67,7 @@ HOW: tuple[Block, ...] = (
 )
 
 NOT_PEEKED = (
-    "No label peeked at (`expected_error`): C and gamma are rated on labelled rows that were left out, and by the "
+    "Training labels (`expected_error`): C and gamma are rated on labelled rows that were left out, and by the "
     "confidence on unlabelled ones. No label outside the training labels is read. This is what a user can have."
 )
 OPTIMISTIC = (

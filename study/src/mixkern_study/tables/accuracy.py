@@ -178,7 +178,7 @@ def readings_table(store: Store, experiment: int) -> TextTable:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     readings_table(Store(f"{folder}/paper.sqlite"), 2).columns
-    ('', 'no label peeked at', 'optimistic', 'ceiling', 'published')
+    ('', 'training labels', 'optimistic', 'ceiling', 'published')
     """
     found = rankings(store, experiment)
     columns = list(found.values())

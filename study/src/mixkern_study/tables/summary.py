@@ -117,7 +117,7 @@ def summary_table(store: Store) -> TextTable:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     summary_table(Store(f"{folder}/paper.sqlite")).columns
-    ('Claim', 'published', 'no label peeked at', 'optimistic', 'ceiling', 'Reproduced')
+    ('Claim', 'published', 'training labels', 'optimistic', 'ceiling', 'Reproduced')
     """
     found = {experiment: rankings(store, experiment) for experiment in (1, 2, 3)}
     return TextTable(
@@ -143,10 +143,10 @@ def _row(claim: Claim, found: Mapping[str, Ranking]) -> tuple[Cell, ...]:
 
 
 def verdict_of(holds: Mapping[str, bool]) -> str:
-    """Say by which readings a claim holds.
+    """Return by which readings a claim holds, in words.
 
     >>> verdict_of({"expected_error": False, "optimistic": False, "ceiling": True})
-    'by ceiling alone'
+    'ceiling only'
     >>> verdict_of({"expected_error": True, "optimistic": True, "ceiling": True})
     'yes'
     """
@@ -155,4 +155,4 @@ def verdict_of(holds: Mapping[str, bool]) -> str:
         return "yes"
     if not true:
         return "no"
-    return f"by {true[0]} alone" if len(true) == 1 else f"by {' and '.join(true)}"
+    return f"{' and '.join(true)} only"
