@@ -70,7 +70,7 @@ panels[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# Ecoli has eight classes of very different size, and suggested rows find the small ones sooner. On Wine the
-# first ten suggested rows are worse than random ones, on Heart about as good. From twenty labels on their mean is ahead: by two to three
-# points on Wine, by less than one to four on Heart, where draws differ by more than that. Means over twenty tables are
-# on the page of the :doc:`leaderboard </leaderboard/leaderboard>`.
+# Ecoli has eight classes of very different size, and suggested rows find the small ones sooner. On Wine the first ten
+# suggested rows are worse than random ones, on Heart about as good. From twenty labels on their mean is ahead: by two
+# to three points on Wine, by less than one to four on Heart, where draws differ by more than that. Means over twenty
+# tables are on the page of the :doc:`leaderboard </leaderboard/leaderboard>`.
