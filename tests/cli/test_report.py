@@ -75,7 +75,11 @@ def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_pat
 def test_other_labels_are_noted_for_a_model_that_was_saved_in_python(run, people, written, tmp_path):
     few = people.assign(churn=people["churn"].where(np.arange(90) % 12 < 6))
     table = prepare_table(few, target="churn")
-    save(MixtureSVC(encoder=table.encoder, random_state=0).fit(table.X, table.y), tmp_path / "a.mixkern", notes={"target": "churn"})
+    save(
+        MixtureSVC(encoder=table.encoder, random_state=0).fit(table.X, table.y),
+        tmp_path / "a.mixkern",
+        notes={"target": "churn"},
+    )
     for frame, is_noted in ((people, True), (few, False)):
         done = run("report", tmp_path / "a.mixkern", written(frame), "--no-figures")
         assert ("The model was fitted on other labels" in done.stderr) == is_noted

@@ -323,12 +323,24 @@ def test_a_renamed_class_keeps_its_place_and_all_labels_get_the_new_name():
     assert [event.label for event in answers.history("anna")] == ["churn"]
 
 
+def test_classes_have_numbers_that_stay():
+    answers = answers_after(label(1, name="a"), label(2, "b", "b"), label(3, "c", "c"), rename(4, "a", "b"))
+    assert (answers.names.numbers, answers.names.current, answers.names.merged) == ([1, 2], ["b", "c"], {0: 1})
+    answers.add([rename(5, "b", "d")])
+    assert (answers.names.numbers, answers.names.current, answers.names.merged) == ([1, 2], ["d", "c"], {0: 1})
+    assert [answers.names.name(number) for number in range(3)] == ["d", "d", "c"]
+    assert answers.names_id == 5
+    answers.add([label(6, "e", "e")])
+    assert answers.names_id == 5
+
+
 def test_labels_that_come_later_with_the_former_name_get_the_new_one():
     answers = answers_after(label(1, name="chrun"), rename(2, "chrun", "churn"))
     answers.add([label(3, "b", "chrun", "ben")])
     assert answers.labels == {0: "churn", 1: "churn"}
     assert answers.classes == ["churn"]
-    assert answers.names.former() == {"chrun": "churn"}
+    assert answers.names.numbers == [0]
+    assert answers.names_id == 2
 
 
 def test_two_classes_become_one_and_an_undo_makes_them_two_again():

@@ -17,6 +17,7 @@ from mixkern.labelling import LabelTable
 from mixkern.labelling import learner as learner_module
 from mixkern.labelling.cards import LONGEST_CELL, LONGEST_WHOLE, N_HISTORY, Cards
 from mixkern.labelling.learner import Doubt, Structure, Suggestion
+from mixkern.labelling.row_key import packed
 from mixkern.labelling.session import Answer
 
 ROWS = [*range(20), 40, 55]
@@ -54,12 +55,14 @@ def trained(open_session, truth, structure):
 # ---------------------------------------------------------------- cards
 
 
-def test_a_card_has_the_documented_fields(trained):
+def test_a_card_has_the_documented_fields(trained, table):
     card = checked(trained().card("anna", 60))
     assert list(card) == [
-        *("row", "number", "source", "reason", "own_action", "own_label", "values", "guess", "nearest", "component")
+        *("row", "key", "number", "names", "source", "reason", "own_action", "own_label", "values", "guess"),
+        *("nearest", "component"),
     ]
     assert (card["row"], card["number"], card["source"]) == (60, 61, "chosen")
+    assert (card["key"], card["names"]) == (table.keys[60], 0)
     expected = {"column", "text", "is_gap", "is_cut", "length", "kind", "unusual", "histogram", "share", "common"}
     assert all(set(value) == expected for value in card["values"])
     assert [value["column"] for value in card["values"]] == ["id", "age", "income", "sex"]
@@ -275,8 +278,10 @@ def test_the_state_counts_everything(trained, table):
     assert state["counts"] == {"labels": 22, "skipped": 1, "unsure": 1, "random": 0, "mine": 22}
     labels = list(cards.session.labels.values())
     assert state["classes"] == [
-        {"name": name, "count": labels.count(name), "in_table": False} for name in cards.session.classes
+        {"number": number, "name": name, "count": labels.count(name), "in_table": False}
+        for number, name in enumerate(cards.session.classes)
     ]
+    assert (state["merged"], state["names"], state["digest"]) == ({}, 0, table.digest)
     assert state["users"] == [{"name": "anna", "labels": 22}, {"name": "ben", "labels": 1}]
     assert (state["stage"], state["structure"]) == ("ready", 2)
     assert state["stage_text"] == "The structure was learned from 80 rows."
@@ -301,12 +306,14 @@ def test_cards_and_map_have_the_new_names_before_the_model_is_updated(trained, t
     assert cards.prediction_bytes()[1] == before
     state = cards.state("anna")
     assert [each["name"] for each in state["classes"]] == [new, names[1]]
-    assert state["former_names"] == {old: new}
+    assert state["merged"] == {}
+    assert state["names"] == found["names"] > card["names"]
     cards.session.rename_class("ben", new, names[1], "s", merges=True)
     found = checked(cards.card("anna", 60))
     assert set(_labels_on(found)) == {names[1]}
     assert found["guess"]["probability"] == pytest.approx(1.0)
-    assert set(cards.prediction_bytes()[1][:n]) == {0}
+    assert set(cards.prediction_bytes()[1][:n]) == {1}
+    assert cards.state("anna")["merged"] == {0: 1}
 
 
 def test_cards_and_map_while_classes_are_renamed(trained, monkeypatch):
@@ -320,7 +327,7 @@ def test_cards_and_map_while_classes_are_renamed(trained, monkeypatch):
         try:
             while not is_over.is_set():
                 found.append(cards.prediction_bytes() == before)
-                found.append(set(session.former_names.values()) <= known)
+                found.append({each["name"] for each in cards.classes()["classes"]} <= known)
                 found.append(len(set(session.class_names(names))) == len(names))
                 found.append(set(cards._names(session.learner.model)) <= known and len(session.classes) == len(names))
                 found.append(set(_labels_on(cards.card("anna", 60))) <= known)
@@ -489,17 +496,18 @@ def test_doubts_and_disagreements_are_named(trained):
 
 def read_map(content):
     (n,) = struct.unpack_from("<I", content)
-    assert len(content) == 4 + 4 * n + 8 * n
+    assert len(content) == 4 + 4 * n + 8 * n + 16 * n
     rows = np.frombuffer(content, "<u4", n, 4)
-    return rows, np.frombuffer(content, "<f4", 2 * n, 4 + 4 * n).reshape(n, 2)
+    return rows, np.frombuffer(content, "<f4", 2 * n, 4 + 4 * n).reshape(n, 2), content[4 + 12 * n :]
 
 
-def test_the_map_has_the_documented_layout(trained, truth):
+def test_the_map_has_the_documented_layout(trained, table, truth):
     cards = trained()
     version, content = cards.map_bytes()
-    rows, places = read_map(content)
+    rows, places, keys = read_map(content)
     assert version == 2
     assert rows.tolist() == list(range(80))
+    assert keys == packed(table.keys)
     assert (np.abs(places) <= 1).all()
     centres = [places[truth == name].mean(axis=0) for name in ("no", "yes")]
     assert np.linalg.norm(centres[0] - centres[1]) > 0.5  # the groups lie apart
@@ -535,7 +543,8 @@ def test_predictions_belong_to_the_rows_of_the_map(open_session, table, truth, m
         give(session, row, str(truth[row]))
     session.learner.update(structure, session._label_state())
     cards = Cards(session)
-    rows, _ = read_map(cards.map_bytes()[1])
+    rows, _, keys = read_map(cards.map_bytes()[1])
+    assert keys == packed(table.keys[row] for row in rows)
     assert len(rows) == 25
     _, _, given = np.frombuffer(cards.prediction_bytes()[1], np.uint8).reshape(3, 25)
     assert {int(row): cards.session.classes[code] for row, code in zip(rows, given, strict=True) if code != 255} == {

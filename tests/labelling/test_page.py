@@ -1,5 +1,6 @@
 """The labelling page in Chromium, with the server of the command ``mixkern label``."""
 
+import json
 import os
 import random
 import re
@@ -225,8 +226,7 @@ def add_class(page, name):
 
 def key_of(page, name):
     """Return the key of a class."""
-    names = page.locator("#classes button").evaluate_all("all => all.map(each => each.dataset.class)")
-    return str(names.index(name) + 1)
+    return page.locator(f"#classes [data-class={json.dumps(name)}]").get_attribute("aria-keyshortcuts")
 
 
 def answer(page, key):
@@ -656,10 +656,33 @@ def test_renaming_to_another_class_merges_after_a_question(customers, visit):
     outcome(page, "Class yse is now yes")
     expect(page.locator("#classes [data-class=yes] .count")).to_have_text("3")
     expect(page.locator("#classes [data-class=yse]")).to_have_count(0)
+    row = current(page)
+    page.keyboard.press("2")  # of yse until now: no other class has it
+    expect(page.locator("#last")).to_have_text("Key 2 has no class now: yse is part of yes.")
+    assert (key_of(page, "yes"), current(page)) == ("3", row)
     page.keyboard.press("z")
     outcome(page, "Undone: the renaming of yse to yes.")
     expect(page.locator("#classes [data-class=yes] .count")).to_have_text("1")
     expect(page.locator("#classes [data-class=yse] .count")).to_have_text("2")
+
+
+def test_changes_of_classes_by_another_person_are_shown_and_keys_stay(customers, visit):
+    page, other = (visit(customers.addresses[name]) for name in ("anna", "ben"))
+    for name in ("yse", "yes", "maybe"):
+        add_class(page, name)
+    expect(other.locator("#last")).to_have_text(re.compile("Class maybe was added. It has the key 4.$"))
+    page.keyboard.press("r")
+    page.locator("#rename-class").select_option("yse")
+    page.locator("#rename-name").fill("yes")
+    page.locator("#rename-name").press("Enter")
+    page.locator("#confirm-yes").press("Enter")
+    expect(other.locator("#last")).to_have_text("Class yse is now part of yes.")
+    assert [key_of(other, name) for name in ("no", "yes", "maybe")] == ["1", "3", "4"]
+    row, _ = answer(other, "4")
+    assert customers.answers("ben") == {row: ["maybe"]}
+    expect(other.locator("#class-counts li.c3 bdi")).to_have_text("maybe")
+    other.reload()  # keys are given anew
+    assert [key_of(other, name) for name in ("no", "yes", "maybe")] == ["1", "2", "3"]
 
 
 def test_a_renaming_that_another_person_has_continued_is_not_undone(customers, visit):
@@ -700,7 +723,7 @@ def test_a_card_that_arrives_late_has_the_present_names(customers, visit):
     row, _ = answer(page, key_of(page, "yse"))
     current(page, but=row)
     held = []
-    page.route("**/api/rows/*", lambda route: held.append((route, route.fetch())))
+    page.route("**/api/rows/*", lambda route: held.append((route, route.fetch())), times=1)
     page.locator("#back").click()
     for _ in range(int(20 * WAIT_S)):
         if held:
@@ -827,6 +850,84 @@ def _label_until_killed(page, server, truth, given, draw):
         elif is_over:
             break
     timer.join()
+
+
+@pytest.fixture
+def changing(groups, tmp_path):
+    """A server for a table that changes before it is started again, and the table."""
+    frame = groups(40)[0]
+    path = tmp_path / "customers.csv"
+    frame.to_csv(path, index=False)
+    server = Server(path, "risk", "--user", "anna", "--classes", "no,yes").start()
+    yield server, frame
+    server.close()
+
+
+def start_again(server, frame, page):
+    """Start the server again with another table, on the same port, and log the browser in."""
+    port = server.port
+    frame.to_csv(server.table, index=False)
+    server.start(port=port)
+    other = page.context.new_page()
+    other.goto(server.url)
+    current(other)
+    other.close()
+
+
+def identifier(page):
+    """Return the text of the column that names the row of the card."""
+    return page.locator(".value[data-column=id] dd").text_content()
+
+
+def test_answers_find_their_rows_in_a_table_that_was_sorted_meanwhile(changing, visit):
+    server, frame = changing
+    page = visit(server.url, is_broken=True)
+    expect(page.locator(".map-note")).to_be_hidden()
+    names = [identifier(page)]
+    row, _ = answer(page, "1")
+    server.kill()
+    current(page, but=row)
+    names.append(identifier(page))
+    page.keyboard.press("2")  # stays in the browser
+    expect(page.locator("#alert")).to_contain_text("1 label is not saved yet")
+    with page.expect_event("load"):  # the page has the former table, and is loaded again
+        start_again(server, frame[::-1], page)
+    expect(page.locator("#save-state")).to_have_attribute("data-state", "saved")
+    row = current(page)
+    assert identifier(page) == frame["id"][::-1].iloc[row]
+    names.append(identifier(page))
+    answer(page, "1")
+    page.locator("#tab-history").click()
+    expect(page.locator("#history button[data-row]")).to_have_count(3)
+    order = frame["id"][::-1].tolist()
+    found = page.locator("#history button[data-row]").evaluate_all("all => all.map(each => Number(each.dataset.row))")
+    assert [order[row] for row in reversed(found)] == names
+    expect(page.locator("#alert")).to_be_hidden()
+
+
+def test_an_answer_whose_row_is_gone_stays_in_the_browser_until_it_is_discarded(changing, visit):
+    server, frame = changing
+    page = visit(server.url, is_broken=True, bypass_csp=True)
+    current(page)
+    server.kill()
+    name, number = identifier(page), current(page) + 1
+    page.keyboard.press("2")
+    expect(page.locator("#alert")).to_contain_text("1 label is not saved yet")
+    with page.expect_event("load"):
+        start_again(server, frame[frame["id"] != name], page)
+    expect(page.locator("#alert")).to_contain_text(
+        "1 answer was not saved: the table has no such row any more, or has it with other cells: "
+        f"row {number} (yes). It stays in this browser, and the page sends it again when it is opened."
+    )
+    assert findings(page) == []
+    row, _ = answer(page, "1")  # others are saved
+    current(page, but=row)
+    page.locator("#discard").click()
+    expect(page.locator("#alert")).to_be_hidden()
+    page.reload()
+    current(page)
+    expect(page.locator("#alert")).to_be_hidden()
+    assert len(server.answers("anna")) == 1
 
 
 # ---------------------------------------------------------------- hostile tables

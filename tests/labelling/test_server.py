@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.labelling.conftest import two_groups
 
+from mixkern.errors import JournalError
 from mixkern.labelling import Journal, LabelServer, LabelSession, LabelTable
 from mixkern.labelling import server as server_module
 from mixkern.labelling import session as session_module
@@ -53,10 +55,13 @@ def error_of(found):
     return json.loads(found.body)["error"]
 
 
-def answer(row, number, label="yes", **facts):
+KEYS = LabelTable.of(two_groups()[0], target="risk").keys  # of the rows of the table
+
+
+def answer(row, number, label="yes", keys=KEYS, **facts):
     return {
         "id": f"{number}",
-        "row": row,
+        "key": keys[row],
         "action": "label",
         "label": label,
         "seconds": 1.5,
@@ -72,7 +77,7 @@ def test_a_token_becomes_a_cookie(stranger):
     assert (found.status, found.headers["location"]) == (303, "/")
     cookie = found.headers["set-cookie"].lower()
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie
     assert "path=/" in cookie
     assert "domain" not in cookie
 
@@ -91,7 +96,7 @@ def test_persons_are_told_apart(shared, client):
 
 
 PATHS = ["state", "next", "rows/1", "history", "doubts", "disagreements", "map", "predictions", "cell?row=0&column=0"]
-POSTS = ["answers", "undo", "classes", "rename", "component"]
+POSTS = ["answers", "undo", "classes", "rename", "component", "selection"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -107,7 +112,9 @@ def test_nothing_is_read_without_the_cookie(stranger, path, cookie):
 def test_nothing_is_written_without_the_cookie(stranger, shared, path):
     before = len(shared.session.journal.events())
     found = stranger.send(
-        "POST", f"/api/{path}", {"answers": [answer(0, "x")], "id": "x", "name": "x", "row": 0, "label": "x"}
+        "POST",
+        f"/api/{path}",
+        {"answers": [answer(0, "x")], "id": "x", "name": "x", "key": KEYS[0], "keys": KEYS[:2], "label": "x"},
     )
     assert found.status == 401
     assert len(shared.session.journal.events()) == before
@@ -164,6 +171,18 @@ def test_requests_through_a_proxy_with_a_known_name(open_session, client):
 def test_other_pages_cannot_write(anna, headers, status):
     headers = {name: value.format(port=anna.port) for name, value in headers.items()}
     assert anna.send("POST", "/api/classes", {"name": "yes"}, headers).status == status
+
+
+@pytest.mark.parametrize("path", ["state", "next"])  # the next card reserves its row
+@pytest.mark.parametrize(
+    ("site", "status"), [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)]
+)
+def test_other_pages_cannot_read(anna, path, site, status):
+    assert anna.send("GET", f"/api/{path}", headers={"Sec-Fetch-Site": site}).status == status
+
+
+def test_a_link_on_another_page_opens_the_page(anna):
+    assert anna.send("GET", "/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status == 200
 
 
 # ---------------------------------------------------------------- headers
@@ -288,7 +307,8 @@ WRONG = [None, True, 1.5, [], {}, "", -1, 10**30, ["x"], {"a": 1}]
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        *[("classes", "name"), ("undo", "id"), ("component", "id"), ("component", "label")],
+        *[("classes", "name"), ("undo", "id"), ("component", "id"), ("component", "label"), ("component", "key")],
+        *[("selection", "id"), ("selection", "label"), ("selection", "keys")],
         *[("rename", "id"), ("rename", "name"), ("rename", "label")],
     ],
 )
@@ -297,23 +317,24 @@ def test_fields_of_the_wrong_type_are_refused(anna, path, name, value):
     found = anna.send(
         "POST",
         f"/api/{path}",
-        {"row": 0, "label": "yes", "id": "wrong", "name": "yes", "merges": False} | {name: value},
+        {"key": KEYS[0], "keys": KEYS[:2], "label": "yes", "id": "wrong", "name": "yes", "merges": False}
+        | {name: value},
     )
-    assert found.status == 400
+    assert found.status in ((400, 410) if name.startswith("key") else (400,))
     assert error_of(found)
 
 
 @pytest.mark.parametrize("value", WRONG, ids=str)
-@pytest.mark.parametrize("name", ["row", "action", "label", "id"])
+@pytest.mark.parametrize("name", ["key", "action", "label", "id"])
 def test_fields_of_an_answer_of_the_wrong_type_are_refused(anna, shared, name, value):
     before = len(shared.session.journal.events())
     found = anna.send("POST", "/api/answers", {"answers": [answer(0, "w") | {name: value}]})
-    assert found.status == 400
+    assert found.status == (410 if name == "key" and isinstance(value, str) else 400)
     assert error_of(found)
     assert len(shared.session.journal.events()) == before
 
 
-@pytest.mark.parametrize("name", ["row", "action", "id", "label"])
+@pytest.mark.parametrize("name", ["key", "action", "id", "label"])
 def test_missing_fields_of_an_answer_are_refused(anna, shared, name):
     before = len(shared.session.journal.events())
     given = answer(0, "m")
@@ -322,11 +343,20 @@ def test_missing_fields_of_an_answer_are_refused(anna, shared, name):
     assert len(shared.session.journal.events()) == before
 
 
-@pytest.mark.parametrize("value", WRONG, ids=str)
-def test_the_row_of_a_component_must_be_one_of_the_table(anna, value):
-    found = anna.send("POST", "/api/component", {"row": value, "label": "yes", "id": "c"})
-    assert found.status == 400
-    assert error_of(found)
+GONE = "This table has no such row any more, or has it with other cells."
+
+
+@pytest.mark.parametrize("key", ["", "x", "0" * 24, KEYS[0].upper() + "#0", "\ud800"])
+def test_rows_that_the_table_does_not_have_are_refused_by_a_status_of_their_own(anna, shared, key):
+    before = len(shared.session.journal.events())
+    for path, body in (
+        ("answers", {"answers": [answer(0, "fine"), answer(0, "gone") | {"key": key}]}),
+        ("component", {"key": key, "label": "yes", "id": "gone"}),
+        ("selection", {"keys": [key], "label": "yes", "id": "gone"}),
+    ):
+        found = anna.send("POST", f"/api/{path}", body)
+        assert (found.status, error_of(found)) == (410, GONE)
+    assert len(shared.session.journal.events()) == before
 
 
 @pytest.mark.parametrize("answers", [None, {}, "x", 5, [], [None], [[]], ["x"], [5]], ids=str)
@@ -399,6 +429,7 @@ def own(serve, open_session, client, table):
 def test_answers_are_saved_and_the_next_card_comes_with_them(own):
     server, anna = own
     card = anna.get("/api/next")["card"]
+    assert card["key"] == KEYS[card["row"]]
     found = anna.post("/api/answers", {"answers": [answer(card["row"], "1")], "next": True, "held": []})
     assert found["saved"] == 1
     assert found["card"]["row"] != card["row"]
@@ -468,9 +499,9 @@ def test_when_no_row_is_left_a_sentence_says_why(own, table):
 def test_classes_history_components_and_lists(own, client):
     server, anna = own
     assert anna.post("/api/classes", {"name": " maybe "})["classes"] == [
-        {"name": "maybe", "count": 0, "in_table": False}
+        {"number": 0, "name": "maybe", "count": 0, "in_table": False}
     ]
-    n = anna.post("/api/component", {"id": "c", "row": 5, "label": "yes"})["labelled"]
+    n = anna.post("/api/component", {"id": "c", "key": KEYS[5], "label": "yes"})["labelled"]
     assert n == len(server.session.labels) > 0
     assert len(anna.get("/api/history")["events"]) == min(n, 50)
     row = next(iter(server.session.labels))
@@ -483,14 +514,42 @@ def test_classes_history_components_and_lists(own, client):
     assert anna.post("/api/undo", {"id": "u"})["undone"]["rows"] == n
 
 
+def test_a_selection_labels_those_of_its_rows_that_have_no_label(own):
+    server, anna = own
+    anna.post("/api/answers", {"answers": [answer(3, "1", "no")]})
+    body = {"id": "s", "label": "yes", "keys": [KEYS[5], KEYS[3], "0" * 24, KEYS[4], KEYS[4]]}
+    assert [anna.post("/api/selection", body) for _ in range(2)] == [{"labelled": 2}] * 2  # sent again
+    assert server.session.labels == {3: "no", 4: "yes", 5: "yes"}
+    events = [event for event in server.session.journal.events() if event.request == "s"]
+    assert [(event.row, event.source) for event in events] == [(4, "selection"), (5, "selection")]
+    undone = anna.post("/api/undo", {"id": "u"})
+    assert (undone["undone"]["rows"], undone["card"]) == (2, None)
+    assert server.session.labels == {3: "no"}
+    found = anna.send("POST", "/api/selection", {"id": "t", "label": "yes", "keys": KEYS * 7})
+    assert (found.status, error_of(found)) == (400, "At most 500 rows can be labelled at once, but there are 560.")
+
+
+def test_a_journal_that_cannot_be_written_is_tried_again_by_the_page(own, monkeypatch):
+    server, anna = own
+
+    def full(events):
+        raise JournalError("risk.labels cannot be written: the disk is full.")
+
+    monkeypatch.setattr(server.session.journal, "add", full)
+    found = anna.send("POST", "/api/answers", {"answers": [answer(3, "1")]})
+    assert (found.status, error_of(found)) == (503, "risk.labels cannot be written: the disk is full.")
+    assert server.session.labels == {}
+
+
 def test_a_class_is_renamed_and_the_undo_says_so(own, client):
     server, anna = own
     anna.post("/api/answers", {"answers": [answer(3, "1", "chrun")]})
     body = {"id": "r", "name": "chrun", "label": " churn ", "merges": False}
     found = anna.post("/api/rename", body)
     assert found == {
-        "classes": [{"name": "churn", "count": 1, "in_table": False}],
-        "former_names": {"chrun": "churn"},
+        "classes": [{"number": 0, "name": "churn", "count": 1, "in_table": False}],
+        "merged": {},
+        "names": 2,
     }
     assert anna.post("/api/rename", body) == found  # sent again
     ben = client(server.addresses["ben"])
@@ -498,7 +557,13 @@ def test_a_class_is_renamed_and_the_undo_says_so(own, client):
     assert server.session.labels == {3: "churn", 4: "churn"}
     undone = anna.post("/api/undo", {"id": "u"})
     facts = {"row": -1, "number": 0, "action": "rename", "label": "churn", "renames": "chrun", "rows": 1}
-    assert undone == {"undone": facts | {"is_kept": False}, "card": None}
+    assert undone == {
+        "undone": facts | {"is_kept": False},
+        "card": None,
+        "classes": [{"number": 0, "name": "chrun", "count": 2, "in_table": False}],
+        "merged": {},
+        "names": 4,
+    }
     assert server.session.labels == {3: "chrun", 4: "chrun"}
 
 
@@ -509,7 +574,7 @@ def test_a_rename_to_another_class_needs_a_confirmation(own):
     found = anna.send("POST", "/api/rename", body)
     assert found.status == 400
     assert error_of(found) == "There is a class 'churn' already. Confirm that the two become one."
-    anna.post("/api/rename", body | {"merges": True})
+    assert anna.post("/api/rename", body | {"merges": True})["merged"] == {"0": 1}
     assert server.session.labels == {3: "churn", 4: "churn"}
 
 
@@ -517,7 +582,7 @@ def test_map_and_predictions_are_bytes_with_versions(own):
     _, anna = own
     found = anna.send("GET", "/api/map")
     assert (found.headers["x-structure"], found.headers["content-type"]) == ("2", "application/octet-stream")
-    assert len(found.body) == 4 + 12 * struct.unpack_from("<I", found.body)[0] == 4 + 12 * 80
+    assert len(found.body) == 4 + 28 * struct.unpack_from("<I", found.body)[0] == 4 + 28 * 80
     found = anna.send("GET", "/api/predictions")
     assert (found.headers["x-model"], len(found.body)) == ("0", 3 * 80)
 
@@ -623,8 +688,8 @@ def check_all(server, users, n):
     events = session.journal.events()
     assert len(events) == len(users) * n
     for number, user in enumerate(users):
-        sent = [(each["row"], each["label"]) for each in work_of(number, n, len(table))]
-        assert [(each.row, each.label) for each in events if each.user == user] == sent
+        sent = [(each["key"], each["label"]) for each in work_of(number, n, len(table))]
+        assert [(each.row_key, each.label) for each in events if each.user == user] == sent
     expected = [None] * len(table)
     for event in events:
         expected[event.row] = event.label
@@ -660,7 +725,7 @@ def test_no_row_is_given_to_two_of_ten_persons(serve, open_session, client, grou
         card = browser.get("/api/next")["card"]
         while card is not None:
             rows.append(card["row"])
-            given = answer(card["row"], f"{user} {len(rows)}", user)
+            given = answer(card["row"], f"{user} {len(rows)}", user, table.keys)
             card = browser.post("/api/answers", {"answers": [given], "next": True})["card"]
         return rows
 

@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from mixkern.errors import JournalError, OptionError
 from mixkern.labelling import Journal, LabelTable
 from mixkern.labelling import session as session_module
+from mixkern.labelling.journal import Event
 from mixkern.labelling.learner import TYPICAL, Structure, Suggestion
 from mixkern.labelling.session import Answer, checked_label, checked_request, checked_user
 
@@ -547,6 +548,43 @@ def test_two_sessions_of_one_journal_read_each_other(open_session):
     assert first.labels == {0: "yes", 1: "no"}
 
 
+def test_the_learner_follows_answers_of_another_process(open_session, monkeypatch):
+    first, second = open_session(), open_session()
+    calls = []
+    monkeypatch.setattr(first.learner, "notify", lambda: calls.append(first.labels))
+    first.read_journal()
+    assert calls == []
+    give(second, 3)
+    first.read_journal()
+    assert calls == [{3: "yes"}]
+
+
+def test_rows_of_a_selection_count_like_those_of_a_component(open_session):
+    session = suggest_all(open_session())
+    give(session, 0)
+    session.next_row("anna")
+    assert session.label_selection("anna", [0, 1, 2], "no", "s") == 2
+    assert session.labels == {0: "yes", 1: "no", 2: "no"}
+    assert session.sources()[:3].tolist() == ["suggested", "component", "component"]
+    assert session._label_state().is_untested.tolist() == [False, True, True]
+    with pytest.raises(OptionError, match="row 80"):
+        session.label_selection("anna", [3, 80], "no", "t")
+    assert len(session.labels) == 3
+
+
+def test_labels_that_many_rows_got_at_once_are_no_agreement(open_session):
+    session = open_session()
+    for row in range(3):
+        give(session, row)
+    session.record(
+        Event(
+            user="ben", action="label", request="s", row_key=session.table.keys[row], row=row, label="no", source=source
+        )
+        for row, source in enumerate(["selection", "component", "chosen"])
+    )
+    assert session.agreement().n_rows == 1
+
+
 def test_y_is_a_copy(open_session):
     session = open_session()
     session.y[0] = "yes"
@@ -667,7 +705,7 @@ def test_a_table_that_has_a_class_of_a_former_name_keeps_it(open_session, table)
     later = open_session(LabelTable(**{**vars_of(table), "given": given}))
     assert later.labels == {0: "b", 7: "a"}
     assert sorted(later.classes) == ["a", "b"]
-    assert later._label_state().classes == tuple(later.classes)
+    assert later.class_names(later._label_state().classes) == later.classes
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ def test_y_has_the_labels_so_far(page, client, learned, truth):
     browser = client(server.url)
     assert server.y.tolist() == [None] * 80
     for number in range(12):
-        row = browser.get("/api/next")["card"]["row"]
-        given = {"id": f"{number}", "row": row, "action": "label", "label": str(truth[row])}
+        card = browser.get("/api/next")["card"]
+        row = card["row"]
+        given = {"id": f"{number}", "key": card["key"], "action": "label", "label": str(truth[row])}
         browser.post("/api/answers", {"answers": [given]})
         assert server.y[row] == truth[row]
     assert sum(each is not None for each in server.y) == 12

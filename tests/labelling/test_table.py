@@ -145,6 +145,16 @@ def test_classes_that_are_given_come_first():
     assert table.first_classes() == ["z", "c", "a", "b"]
 
 
+def test_the_digest_is_that_of_rows_their_order_columns_and_classes():
+    frame = pd.DataFrame({"age": AGE, "sex": SEX})
+    same = table_of(frame).digest
+    assert table_of(pa.table({"age": AGE, "sex": SEX}), ["yes", *[None] * 4]).digest != same
+    assert table_of(pl.DataFrame({"age": AGE, "sex": SEX})).digest == same
+    for other in (frame[::-1], frame[:4], frame.rename(columns={"age": "years"}), frame.assign(age=range(5))):
+        assert table_of(other).digest != same
+    assert table_of(frame, classes=["no", "yes"]).digest != same
+
+
 def test_labels_of_another_number_of_rows_are_an_error():
     with pytest.raises(LengthError):
         table_of(frames()["pandas"], ["yes"])

@@ -61,7 +61,7 @@ def test_sources_are_kept(session):
     assert [each.source for each in events(session, typed)] == ["random", "suggested", "typed", "typed"]
 
 
-@pytest.mark.parametrize("number", ["0", "81", "1.5", "x", None, "-1", "1e99"])
+@pytest.mark.parametrize("number", ["0", "81", "1.5", "x", None, "-1", "1e99", "1e999", "nan"])
 def test_row_numbers_that_are_not_in_the_table_are_errors(session, number):
     typed = typed_table(session, [5, 9], ["yes", "no"], row=["6", number])
     with pytest.raises(JournalError, match=r"mine\.csv: the row number in line 2 after the header is .* from 1 to 80"):

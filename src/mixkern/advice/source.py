@@ -34,7 +34,7 @@ class LabelSource(StrEnum):
 
     RANDOM = "random"  # drawn from all rows without a label
     SUGGESTED = "suggested"  # by mixkern.suggest
-    COMPONENT = "component"  # labelled with many others of its component, by one answer
+    COMPONENT = "component"  # labelled with many others by one answer: all of its component, or a selection
 
 
 def label_sources(source: Any, n_rows: int, name: str | None = None) -> Objects:  # (n,)

@@ -8,6 +8,7 @@ from mixkern.labelling.class_names import ClassNames, Renaming
 from mixkern.labelling.journal import ANSWERS, Action, Event, Source
 
 INDIVIDUAL = (Source.SUGGESTED, Source.RANDOM, Source.CHOSEN, Source.SECOND)  # labels given to a row that was looked at
+TOGETHER = (Source.COMPONENT, Source.SELECTION)  # labels given to many rows by one answer
 
 
 class Answers:
@@ -42,6 +43,7 @@ class Answers:
         self._fixed = fixed
         self._log: list[Event] = []  # all events, as they were recorded
         self.last_id = 0
+        self.names_id = 0  # of the last event that has renamed, merged or separated classes
         self._clear()
 
     def _clear(self) -> None:
@@ -70,7 +72,11 @@ class Answers:
         new = list(events)
         self._log += new
         self.last_id = max((event.id for event in new), default=self.last_id)
-        if any(event.action == Action.RENAME or (event.user, event.undoes) in self._renamings for event in new):
+        renamed = [
+            event for event in new if event.action == Action.RENAME or (event.user, event.undoes) in self._renamings
+        ]
+        if renamed:
+            self.names_id = renamed[-1].id
             self._clear()  # labels of earlier events get other names
             new = self._log
         for event in self._with_present_names(new):
@@ -183,17 +189,17 @@ class Answers:
             counts.update(list(self.labels_of(position)))
         return dict(sorted(counts.items()))
 
-    def labels_of(self, position: int) -> dict[str, str]:
-        """Return the label of a row by each person."""
+    def labels_of(self, position: int, but: Collection[str] = ()) -> dict[str, str]:
+        """Return the label of a row by each person, but for those of some sources."""
         return {
             user: stack[-1].label
             for user, stack in self._of(position).items()
-            if stack and stack[-1].action == Action.LABEL
+            if stack and stack[-1].action == Action.LABEL and stack[-1].source not in but
         }
 
-    def shared(self) -> dict[int, dict[str, str]]:
-        """Return the rows that two persons or more have labelled, with the label of each."""
-        found = {position: self.labels_of(position) for position in self._latest}
+    def shared(self, but: Collection[str] = ()) -> dict[int, dict[str, str]]:
+        """Return the rows that two persons or more have labelled, with the label of each; some sources do not count."""
+        found = {position: self.labels_of(position, but) for position in self._latest}
         return {position: labels for position, labels in found.items() if len(labels) > 1}
 
     def labelled_by_one_other(self, user: str) -> list[int]:

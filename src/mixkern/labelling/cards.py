@@ -1,7 +1,7 @@
 """What the labelling page shows, as values for JSON: cards of rows, the state of the session, lists, the map."""
 
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from mixkern.labelling.column_summary import column_summaries
 from mixkern.labelling.journal import Action, Event, Source
 from mixkern.labelling.learner import UNKNOWN, Doubt, Model, Structure, shares_of
+from mixkern.labelling.row_key import packed
 from mixkern.labelling.session import FEWEST_IN_COMPONENT, LabelSession
 from mixkern.plot.projection import Projection
 from mixkern.typing import Floats, RandomState
@@ -56,10 +57,12 @@ class Cards:
         """Return the card of a row."""
         session, model, structure = self.session, self.session.learner.model, self.session.learner.structure
         with session.lock:
-            own = session.answers.answer_of(row, user)
+            own, names = session.answers.answer_of(row, user), session.answers.names_id
         card: dict[str, Any] = {
             "row": row,
+            "key": self.table.keys[row],
             "number": row + 1,
+            "names": names,
             "source": str(source),
             "reason": reason,
             "own_action": None if own is None else own.action,
@@ -100,7 +103,7 @@ class Cards:
         return "" if text is None else text[:LONGEST_WHOLE]
 
     def _names(self, model: Model) -> list[str]:
-        """Return the present name of each code of a model; classes may have been renamed or merged since."""
+        """Return the present name of each code of a model: classes may have been renamed or merged since."""
         return self.session.class_names(model.classes)
 
     def _guess(self, model: Model, found: Any) -> dict[str, Any] | None:
@@ -169,19 +172,41 @@ class Cards:
 
     # ---------------------------------------------------------------- state and lists
 
+    def nothing_left(self) -> str:
+        """Return why there is no further card."""
+        n = len(self.table) - len(self.session.labels)
+        if not n:
+            return "Every row has a label."
+        was, on = ("was", "is") if n == 1 else ("were", "are")
+        return f"{counted(n, 'row')} without a label {was} skipped, or {on} on the screen of a person."
+
+    def classes(self) -> dict[str, Any]:
+        """Return the classes with their numbers, those that were merged, and the last event that changed their names.
+
+        A card that was made before this event may have former names.
+        """
+        with self.session.lock:
+            names, in_table = self.session.answers.names, set(self.session.given.values())
+            counts = Counter(self.session.labels.values())
+            return {
+                "classes": [
+                    {"number": number, "name": name, "count": counts[name], "in_table": name in in_table}
+                    for number, name in zip(names.numbers, names.current, strict=True)
+                ],
+                "merged": names.merged,
+                "names": self.session.answers.names_id,
+            }
+
     def state(self, user: str) -> dict[str, Any]:
         """Return the state of the session for one person."""
         with self.session.lock:
+            self.session.read_journal()  # other processes may have written, too
             return self._state(user)
 
     def _state(self, user: str) -> dict[str, Any]:
         session, learner = self.session, self.session.learner
         answers, model, structure = session.answers, learner.model, learner.structure
         labels, users = session.labels, answers.users()
-        counts = dict.fromkeys(session.classes, 0)
-        for label in labels.values():
-            counts[label] += 1
-        in_table = set(session.given.values())
         estimate = None if model is None else model.estimate
         agreement = session.agreement()
         is_ready = structure is not None and structure.is_complete
@@ -189,9 +214,9 @@ class Cards:
             "table": self.table.name,
             "target": self.table.target,
             "rows": len(self.table),
+            "digest": self.table.digest,
             "user": user,
-            "classes": [{"name": name, "count": count, "in_table": name in in_table} for name, count in counts.items()],
-            "former_names": session.former_names,
+            **self.classes(),
             "counts": {
                 "labels": len(labels),
                 "skipped": answers.count(Action.SKIP),
@@ -299,8 +324,8 @@ class Cards:
     def map_bytes(self) -> tuple[int, bytes]:
         """Return the version of the structure, and the map.
 
-        The map is the number of its rows, their positions in the table and their places, all little-endian: uint32,
-        uint32 and pairs of float32 from -1 to 1.
+        The map is the number of its rows, their positions in the table, their places and their keys, all little-endian:
+        uint32, uint32, pairs of float32 from -1 to 1, and :func:`~mixkern.labelling.row_key.packed` keys.
         """
         structure = self.session.learner.structure
         if structure is None:
@@ -310,7 +335,8 @@ class Cards:
             plane = Projection.of(structure.estimator.mixture_, rows)
             places = _framed(plane.places(rows, RandomState(0)))
             positions = structure.positions[structure.on_map].astype("<u4")
-            content = struct.pack("<I", len(positions)) + positions.tobytes() + places.astype("<f4").tobytes()
+            keys = packed(self.table.keys[position] for position in positions.tolist())
+            content = struct.pack("<I", len(positions)) + positions.tobytes() + places.astype("<f4").tobytes() + keys
             self._places = structure.version, content
         return self._places
 
@@ -321,9 +347,9 @@ class Cards:
         return model.version if model is not None and is_there else 0
 
     def prediction_bytes(self) -> tuple[int, bytes]:
-        """Return the version of the model, and three bytes blocks: predicted class, confidence and label of each row.
+        """Return the version of the model, and three blocks of bytes: class, confidence and label of each row.
 
-        The rows are those of the map; 255 is no class.
+        The rows are those of the map. Classes are given by their numbers; 255 is no class, or one of a higher number.
         """
         with self.session.lock:  # labels and classes are of one moment, also while a class is renamed
             return self._prediction_bytes()
@@ -334,7 +360,8 @@ class Cards:
             return 0, b""
         positions = structure.positions[structure.on_map]
         given = np.full(len(positions), UNKNOWN, dtype=np.uint8)
-        codes = {name: min(code, UNKNOWN) for code, name in enumerate(self.session.classes)}
+        names = self.session.answers.names
+        codes = {name: min(number, UNKNOWN) for number, name in zip(names.numbers, names.current, strict=True)}
         labels = self.session.labels
         rows = np.array(sorted(labels), dtype=np.intp)
         at = np.minimum(np.searchsorted(positions, rows), len(positions) - 1)
@@ -344,10 +371,10 @@ class Cards:
         predicted = np.full(len(positions), UNKNOWN, dtype=np.uint8)
         confidence, version = np.zeros(len(positions), dtype=np.uint8), 0
         if model is not None and model.structure is structure and model.estimator is not None:
-            places = np.full(UNKNOWN + 1, UNKNOWN, dtype=np.uint8)  # present code of each code of the model
-            for code, name in enumerate(self._names(model)[:UNKNOWN]):
-                places[code] = codes.get(name, UNKNOWN)
-            predicted, confidence, version = places[model.predicted], model.confidence, model.version
+            numbers = np.full(UNKNOWN + 1, UNKNOWN, dtype=np.uint8)  # of each code of the model
+            known = [codes[name] for name in self._names(model)[:UNKNOWN]]
+            numbers[: len(known)] = known
+            predicted, confidence, version = numbers[model.predicted], model.confidence, model.version
         return version, predicted.tobytes() + confidence.tobytes() + given.tobytes()
 
 

@@ -54,9 +54,19 @@ class ClassNames:
         self._numbers: dict[str, int] = {}  # of the class that has, or was the last to have, a name
 
     @property
+    def numbers(self) -> list[int]:
+        """Numbers of all classes, in the order in which they were added; a class that was merged is none."""
+        return [number for number in range(len(self._names)) if number not in self._into]
+
+    @property
     def current(self) -> list[str]:
-        """Names of all classes, in the order of their keys."""
-        return [name for number, name in enumerate(self._names) if number not in self._into]
+        """Names of all classes, in the same order."""
+        return [self._names[number] for number in self.numbers]
+
+    @property
+    def merged(self) -> dict[int, int]:
+        """Numbers of the classes that were merged, each with that of the class that it is a part of."""
+        return {number: self._whole(number) for number in self._into}
 
     def name(self, number: int) -> str:
         """Return the present name of a class by its number."""
@@ -65,10 +75,6 @@ class ClassNames:
     def of(self, name: str) -> str:
         """Return the present name of a class; that of an unknown class is returned as it is."""
         return self.name(self._numbers[name]) if name in self._numbers else name
-
-    def former(self) -> dict[str, str]:
-        """Return the names that classes had before, each with the present one."""
-        return {name: self.of(name) for name in self._numbers if self.of(name) != name}
 
     def add(self, name: str) -> int:
         """Add a class unless there is one that has this name now; return its number."""

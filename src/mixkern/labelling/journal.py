@@ -69,6 +69,7 @@ class Source(StrEnum):
     CHOSEN = "chosen"  # by the person: on the map, in a list
     SECOND = "second"  # another person has labelled it before
     COMPONENT = "component"  # with many others of its component
+    SELECTION = "selection"  # with others that were selected on the map
     TYPED = "typed"  # in a table that was merged
 
 

@@ -135,8 +135,8 @@ class LabelState:
         How many suggestions to prepare.
     is_untested : ndarray of bool, default=None
         Whether a row was labelled with many others by one answer, so that its label is no evidence of the accuracy.
-    classes : tuple of str
-        Name of each code at this moment: classes can be renamed and merged later.
+    classes : tuple of int
+        Number of each code's class: classes can be renamed and merged later.
     """
 
     version: int
@@ -146,7 +146,7 @@ class LabelState:
     taken: Positions
     n_suggestions: int
     is_untested: Bools | None = None
-    classes: tuple[str, ...] = ()
+    classes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ class Model:
         The estimated accuracy.
     doubts : tuple of Doubt
         Labels that stand out as mistaken.
-    classes : tuple of str
-        Name of each code, when the labels were read.
+    classes : tuple of int
+        Number of each code's class.
     """
 
     version: int
@@ -204,7 +204,7 @@ class Model:
     confidence: Any = field(default_factory=lambda: np.empty(0, np.uint8))
     estimate: AccuracyEstimate | None = None
     doubts: tuple[Doubt, ...] = ()
-    classes: tuple[str, ...] = ()
+    classes: tuple[int, ...] = ()
 
     @property
     def kernel(self) -> Any:

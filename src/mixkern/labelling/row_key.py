@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mixkern.imports import pa, pc
@@ -39,6 +39,16 @@ def row_keys(cells: Any) -> list[str]:
         seen[digest] += 1
         keys.append(digest if seen[digest] == 1 else f"{digest}#{seen[digest]}")
     return keys
+
+
+def packed(keys: Iterable[str]) -> bytes:
+    """Return keys as bytes, 16 for each: the digest, and the number among equal rows (uint32, little-endian).
+
+    >>> packed(["00112233445566778899aabb#2"]).hex(" ", 4)
+    '00112233 44556677 8899aabb 02000000'
+    """
+    parts = (key.partition("#") for key in keys)
+    return b"".join(bytes.fromhex(digest) + int(number or 1).to_bytes(4, "little") for digest, _, number in parts)
 
 
 def _joined(cells: Any) -> list[str]:

@@ -1,6 +1,7 @@
 """The web server of the labelling page: what each address answers."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable
 from functools import partial
@@ -18,17 +19,18 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from mixkern.errors import MixkernError
+from mixkern.errors import JournalError, MixkernError
 from mixkern.labelling.access import Access
 from mixkern.labelling.cards import Cards
+from mixkern.labelling.journal import Action
 from mixkern.labelling.session import Answer, checked_user
-from mixkern.web.guard import Guard, error_handlers
-from mixkern.wording import counted
+from mixkern.web.guard import OTHER_PAGE, Guard, error_handlers
 
 PAGE = Path(__file__).parent / "page"
 MOST_CARDS = 50
 LOG_IN_S = 1.0  # waited for after a wrong password
 COOKIE_S = 30 * 24 * 3600
+GONE = "This table has no such row any more, or has it with other cells."
 
 _templates = Environment(loader=FileSystemLoader(PAGE), autoescape=True)
 
@@ -58,6 +60,7 @@ def label_app(cards: Cards, access: Access) -> Any:
         Route("/api/classes", api.classes, methods=["POST"]),
         Route("/api/rename", api.rename, methods=["POST"]),
         Route("/api/component", api.component, methods=["POST"]),
+        Route("/api/selection", api.selection, methods=["POST"]),
         Route("/api/map", api.map),
         Route("/api/predictions", api.predictions),
         Route("/api/cell", api.cell),
@@ -68,7 +71,8 @@ def label_app(cards: Cards, access: Access) -> Any:
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=400)
+    status = 503 if isinstance(error, JournalError) else 400  # a full disk may have room later: the page tries again
+    return JSONResponse({"error": str(error)}, status_code=status)
 
 
 class _Pages:
@@ -77,6 +81,8 @@ class _Pages:
     def __init__(self, cards: Cards, access: Access) -> None:
         self._cards, self._access = cards, access
         self._one_by_one = asyncio.Lock()
+        path = str(cards.session.journal.path.resolve())
+        self._journal = hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
     async def index(self, request: Request) -> Response:
         """Show the page; a token in the address becomes a cookie."""
@@ -92,7 +98,8 @@ class _Pages:
             return HTMLResponse(f"<!doctype html><title>mixkern label</title><p>{text}</p>", status_code=401)
         table = self._cards.table
         facts = {"table": table.name, "target": table.target, "user": user, "version": version("mixkern")}
-        return HTMLResponse(_templates.get_template("index.html").render(**facts))
+        page = _templates.get_template("index.html")
+        return HTMLResponse(page.render(**facts, digest=table.digest, journal=self._journal))
 
     async def login(self, request: Request) -> Response:
         """Ask for name and password, and check them."""
@@ -120,7 +127,8 @@ class _Pages:
 
     def _welcome(self, token: str) -> Response:
         answer = RedirectResponse("/", status_code=303)
-        answer.set_cookie(self._access.cookie, token, max_age=COOKIE_S, httponly=True, samesite="strict")
+        # Not strict: a link on another page, such as a notebook, would lead to a page without the cookie.
+        answer.set_cookie(self._access.cookie, token, max_age=COOKIE_S, httponly=True, samesite="lax")
         return answer
 
 
@@ -131,6 +139,8 @@ class _Api:
         self._cards, self._session, self._access = cards, cards.session, access
 
     def _user(self, request: Request) -> str:
+        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise HTTPException(403, f"{OTHER_PAGE}.")  # reads, too: the next card reserves its row
         user = self._access.user_of(request.cookies.get(self._access.cookie, ""))
         if user is None:
             raise HTTPException(401, "Open the address that mixkern label has printed, or log in again.")
@@ -159,20 +169,19 @@ class _Api:
         """Reserve one row, or several, and answer with their cards."""
         user, held = self._user(request), _integers(request.query_params.get("held", ""))
         n = _integer(request.query_params.get("n", "1"), 1, MOST_CARDS)
-        cards = await run_in_threadpool(self._cards.next_cards, user, n, held)
-        if "n" in request.query_params:
-            return JSONResponse({"cards": cards, "message": "" if cards else self._nothing_left()})
-        return JSONResponse({"card": cards[0], "message": ""} if cards else self._no_card())
 
-    def _no_card(self) -> dict[str, Any]:
-        return {"card": None, "message": self._nothing_left()}
+        def work() -> dict[str, Any]:
+            if "n" not in request.query_params:
+                return self._next_card(user, held)
+            cards = self._cards.next_cards(user, n, held)
+            return {"cards": cards, "message": "" if cards else self._cards.nothing_left()}
 
-    def _nothing_left(self) -> str:
-        n = len(self._cards.table) - len(self._session.labels)
-        if not n:
-            return "Every row has a label."
-        was, on = ("was", "is") if n == 1 else ("were", "are")
-        return f"{counted(n, 'row')} without a label {was} skipped, or {on} on the screen of a person."
+        return await self._json(work)
+
+    def _next_card(self, user: str, held: set[int]) -> dict[str, Any]:
+        """Reserve one row; return its card, or why there is none."""
+        cards = self._cards.next_cards(user, 1, held)
+        return {"card": cards[0], "message": ""} if cards else {"card": None, "message": self._cards.nothing_left()}
 
     async def card(self, request: Request) -> Response:
         """Answer with the card of any row."""
@@ -184,17 +193,40 @@ class _Api:
         """Record answers, and answer with the next card if it is wanted."""
         user = self._user(request)
         body = await self._posted(request, answers=list)
-        answers = [_answer(each) for each in body["answers"]]
+        answers = [self._answer(each) for each in body["answers"]]
         given = body.get("held")
         held = {row for row in given if isinstance(row, int)} if isinstance(given, list) else set()
 
         def work() -> dict[str, Any]:
             saved = self._session.answer(user, answers)
-            cards = self._cards.next_cards(user, 1, held) if body.get("next") else []
-            no_card = {"card": None, "message": self._nothing_left() if body.get("next") else ""}
-            return {"saved": saved, **({"card": cards[0], "message": ""} if cards else no_card)}
+            following = self._next_card(user, held) if body.get("next") else {"card": None, "message": ""}
+            return {"saved": saved, **following}
 
         return await self._json(work)
+
+    def _answer(self, given: Any) -> Answer:
+        """Read one answer of a request."""
+        if not isinstance(given, dict) or not isinstance(given.get("id"), str):
+            raise HTTPException(400, "An answer must be an object with id, key and action.")
+        seconds = given.get("seconds")
+        is_time = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 <= seconds < 1e6
+        return Answer(
+            row=self._row(given.get("key")),
+            action=str(given.get("action")),
+            request=given["id"],
+            label=given.get("label") or "",
+            source=str(given.get("source")),
+            seconds=seconds if is_time else None,
+        )
+
+    def _row(self, key: Any) -> int:
+        """Return the position of a row: it may be another one than when the page has got it."""
+        if not isinstance(key, str):
+            raise HTTPException(400, "A row must be named by its key, a text.")
+        found = self._cards.table.positions.get(key)
+        if found is None:
+            raise HTTPException(410, GONE)
+        return found
 
     async def undo(self, request: Request) -> Response:
         """Undo the latest step of a person."""
@@ -217,7 +249,8 @@ class _Api:
                 "rows": len(events),
             }
             card = self._cards.card(user, row, first.source, first.reason) if row >= 0 and len(events) == 1 else None
-            return {"undone": undone, "card": card}
+            classes = self._cards.classes() if first.action == Action.RENAME else {}
+            return {"undone": undone, "card": card, **classes}
 
         return await self._json(work)
 
@@ -242,11 +275,7 @@ class _Api:
         user = self._user(request)
         body = await self._posted(request, name=str)
         await run_in_threadpool(self._session.add_class, user, body["name"])
-        return await self._classes(user)
-
-    async def _classes(self, user: str) -> Response:
-        state = await run_in_threadpool(self._cards.state, user)
-        return JSONResponse({name: state[name] for name in ("classes", "former_names")})
+        return await self._json(self._cards.classes)
 
     async def rename(self, request: Request) -> Response:
         """Rename a class."""
@@ -254,13 +283,27 @@ class _Api:
         body = await self._posted(request, id=str, name=str, label=str, merges=bool)
         rename = partial(self._session.rename_class, merges=body["merges"])
         await run_in_threadpool(rename, user, body["name"], body["label"], body["id"])
-        return await self._classes(user)
+        return await self._json(self._cards.classes)
 
     async def component(self, request: Request) -> Response:
         """Label the typical rows of a component."""
         user = self._user(request)
-        body = await self._posted(request, row=int, label=str, id=str)
-        n = await run_in_threadpool(self._session.label_component, user, body["row"], body["label"], body["id"])
+        body = await self._posted(request, key=str, label=str, id=str)
+        row = self._row(body["key"])
+        n = await run_in_threadpool(self._session.label_component, user, row, body["label"], body["id"])
+        return JSONResponse({"labelled": n})
+
+    async def selection(self, request: Request) -> Response:
+        """Label those of the selected rows that are in the table and have no label."""
+        user = self._user(request)
+        body = await self._posted(request, keys=list, label=str, id=str)
+        if not body["keys"] or not all(isinstance(key, str) for key in body["keys"]):
+            raise HTTPException(400, "Rows must be named by their keys, a list of texts.")
+        positions = self._cards.table.positions
+        rows = [positions[key] for key in body["keys"] if key in positions]
+        if not rows:
+            raise HTTPException(410, GONE)
+        n = await run_in_threadpool(self._session.label_selection, user, rows, body["label"], body["id"])
         return JSONResponse({"labelled": n})
 
     async def map(self, request: Request) -> Response:
@@ -296,19 +339,3 @@ def _integer(text: str, low: int, high: int) -> int:
 
 def _integers(text: str) -> set[int]:
     return {int(each) for each in text.split(",") if each.isdecimal() and len(each) < 12}
-
-
-def _answer(given: Any) -> Answer:
-    """Read one answer of a request."""
-    if not isinstance(given, dict) or not isinstance(given.get("row"), int) or not isinstance(given.get("id"), str):
-        raise HTTPException(400, "An answer must be an object with id, row and action.")
-    seconds = given.get("seconds")
-    is_time = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 <= seconds < 1e6
-    return Answer(
-        row=given["row"],
-        action=str(given.get("action")),
-        request=given["id"],
-        label=given.get("label") or "",
-        source=str(given.get("source")),
-        seconds=seconds if is_time else None,
-    )

@@ -4,7 +4,7 @@ Requests of several persons come in several threads: what they change is guarded
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from threading import RLock
 from time import monotonic
@@ -16,7 +16,7 @@ from mixkern.advice.source import AUDIT, LabelSource, n_random
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.errors import JournalError, OptionError
 from mixkern.labelling.agreement import Agreement
-from mixkern.labelling.answers import Answers
+from mixkern.labelling.answers import TOGETHER, Answers
 from mixkern.labelling.journal import ANSWERS, Action, EstimatePoint, Event, Journal, Source
 from mixkern.labelling.learner import LabelState, Learner, Model
 from mixkern.labelling.table import LabelTable, unmatched_note
@@ -107,8 +107,8 @@ class LabelSession:
         self.answers = Answers(table.positions, set(self.given.values()))
         for name in table.first_classes():
             self.answers.add([Event(user="", action=Action.CLASS, request="", label=name)])
-        self.notes = self._opened()
         self.learner = Learner(table, self._label_state, self._keep_estimate, seed)
+        self.notes = self._opened()
 
     def _opened(self) -> list[str]:
         """Check that the journal belongs to the table, and read it."""
@@ -141,8 +141,12 @@ class LabelSession:
         self.learner.stop()
 
     def read_journal(self) -> None:
-        """Read the events that were added since, also by other processes."""
-        self.answers.add(self.journal.events(after=self.answers.last_id))
+        """Read the events that were added since, also by other processes; the learner follows them."""
+        with self.lock:
+            events = self.journal.events(after=self.answers.last_id)
+            self.answers.add(events)
+        if events:
+            self.learner.notify()
 
     # ---------------------------------------------------------------- labels
 
@@ -152,12 +156,6 @@ class LabelSession:
         with self.lock:
             return self.answers.classes
 
-    @property
-    def former_names(self) -> dict[str, str]:
-        """Names that classes had before they were renamed, each with the present one."""
-        with self.lock:
-            return self.answers.names.former()
-
     def is_kept(self, event: Event) -> bool:
         """Return whether a renaming stays although its person has undone it.
 
@@ -166,10 +164,11 @@ class LabelSession:
         with self.lock:
             return self.answers.is_kept(event)
 
-    def class_names(self, names: Iterable[str]) -> list[str]:
-        """Return the names that classes have now."""
+    def class_names(self, classes: Iterable[str | int]) -> list[str]:
+        """Return the names that classes have now, of those named in another way before, or of their numbers."""
         with self.lock:
-            return [self.answers.names.of(name) for name in names]
+            names = self.answers.names
+            return [names.of(each) if isinstance(each, str) else names.name(each) for each in classes]
 
     @property
     def labels(self) -> dict[int, str]:
@@ -190,11 +189,12 @@ class LabelSession:
 
         It is "random", "component" for those labelled with many others by one answer, else "suggested".
         """
+        known: dict[str, LabelSource] = {Source.RANDOM: LabelSource.RANDOM}
+        known |= dict.fromkeys(TOGETHER, LabelSource.COMPONENT)
         found: Objects = np.array(self.table.sources, dtype=object)
         with self.lock:
             for row in self.answers.labels:
-                origin = str(self.answers.origin(row))
-                found[row] = origin if origin in list(LabelSource) else str(LabelSource.SUGGESTED)
+                found[row] = str(known.get(self.answers.origin(row), LabelSource.SUGGESTED))
         return found
 
     def _label_state(self) -> LabelState:
@@ -202,8 +202,7 @@ class LabelSession:
         with self.lock:
             labels = self.labels
             positions = np.array(sorted(labels), dtype=np.intp)
-            classes = tuple(self.classes)
-            at = {name: code for code, name in enumerate(classes)}
+            at = {name: code for code, name in enumerate(self.classes)}
             sources = self.sources()[positions]
             n_users = len({each.user for each in self._reserved.values()})
             return LabelState(
@@ -214,7 +213,7 @@ class LabelSession:
                 is_untested=np.asarray(sources == LabelSource.COMPONENT, dtype=bool),
                 taken=np.array([*self.answers.answered, *self._reserved], dtype=np.intp),
                 n_suggestions=QUEUE + QUEUE_PER_USER * max(1, n_users),
-                classes=classes,
+                classes=tuple(self.answers.names.numbers),
             )
 
     def _keep_estimate(self, model: Model) -> None:
@@ -238,7 +237,6 @@ class LabelSession:
             self.record(self._event(name, each) for each in answers)
             for each in answers:
                 self._reserved.pop(each.row, None)
-        self.learner.notify()
         return len(answers)
 
     def _event(self, user: str, answer: Answer) -> Event:
@@ -265,14 +263,15 @@ class LabelSession:
         is_open = answer.row not in self.answers.answered and answer.row not in self._reserved
         return Source(answer.source) if is_open and answer.source in GIVEN else Source.CHOSEN
 
-    def record(self, events: Iterable[Event]) -> None:
-        """Write events to the journal, and take them into account."""
+    def record(self, events: Iterable[Event]) -> int:
+        """Write events to the journal, and take them into account; return how many were new."""
         with self.lock:
             if self._facts:  # only now: a session that is read changes nothing
                 self.journal.set_meta(**self._facts)
                 self._facts = {}
-            self.journal.add(events)
+            n = self.journal.add(events)
             self.read_journal()
+        return n
 
     def _check_row(self, row: Any) -> None:
         if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(self.table):
@@ -290,7 +289,6 @@ class LabelSession:
             if undone:
                 self.record([Event(user=name, action=Action.UNDO, request=request, undoes=undone[0].request)])
                 self._reserve_again(name, undone)
-        self.learner.notify()
         return undone
 
     def _reserve_again(self, user: str, undone: Sequence[Event]) -> None:
@@ -332,7 +330,6 @@ class LabelSession:
             self.read_journal()
             self._check_rename(old, label, merges=merges)
             self.record([Event(user=name, action=Action.RENAME, request=request, label=label, renames=old)])
-        self.learner.notify()
 
     def _check_rename(self, old: str, new: str, *, merges: bool) -> None:
         if old not in self.classes:
@@ -352,25 +349,31 @@ class LabelSession:
     def label_component(self, user: str, row: int, label: str, request: str) -> int:
         """Label the most typical rows of a row's component that have no label; return how many."""
         self._check_row(row)
+        return self._label_together(user, label, request, Source.COMPONENT, lambda: self.typical_rows(row))
+
+    def label_selection(self, user: str, rows: Sequence[int], label: str, request: str) -> int:
+        """Label those of some rows that have no label; return how many."""
+        if len(rows) > MOST_ANSWERS:
+            raise OptionError(f"At most {MOST_ANSWERS} rows can be labelled at once, but there are {len(rows)}.")
+        for row in rows:
+            self._check_row(row)
+        return self._label_together(user, label, request, Source.SELECTION, lambda: sorted({*rows} - {*self.labels}))
+
+    def _label_together(
+        self, user: str, label: str, request: str, source: Source, rows_now: Callable[[], list[int]]
+    ) -> int:
+        """Give one label to many rows; return how many."""
         name, label, request = checked_user(user), checked_label(label), checked_request(request)
         with self.lock:
             before = self.journal.of_request(name, request)
             if before:  # the page has sent it again
                 return len(before)
-            rows = self.typical_rows(row)
-            self.record(
-                Event(
-                    user=name,
-                    action=Action.LABEL,
-                    request=request,
-                    row_key=self.table.keys[each],
-                    row=each,
-                    label=label,
-                    source=Source.COMPONENT,
-                )
-                for each in rows
-            )
-        self.learner.notify()
+            self.read_journal()
+            rows, keys = rows_now(), self.table.keys
+            facts: dict[str, Any] = {"action": Action.LABEL, "label": label, "source": source}
+            self.record(Event(user=name, request=request, row_key=keys[row], row=row, **facts) for row in rows)
+            for row in rows:
+                self._reserved.pop(row, None)
         return len(rows)
 
     def typical_rows(self, row: int) -> list[int]:
@@ -442,9 +445,12 @@ class LabelSession:
     # ---------------------------------------------------------------- people
 
     def agreement(self) -> Agreement | None:
-        """Return how far persons agree on their common rows, with kappa where these are enough; None without any."""
+        """Return how far persons agree on their common rows, with kappa where these are enough; None without any.
+
+        Labels that were given to many rows by one answer do not count.
+        """
         with self.lock:
-            shared = self.answers.shared()
+            shared = self.answers.shared(but=TOGETHER)
         return Agreement.of(shared)
 
     def disagreements(self) -> dict[int, dict[str, str]]:

@@ -1,5 +1,6 @@
 """A table to be labelled: its cells as texts, the columns to learn from, and labels that it has already."""
 
+import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from mixkern.encoding.frame import column_labels, opened
 from mixkern.encoding.lengths import check_length
 from mixkern.errors import LabelError, MixkernWarning
 from mixkern.imports import pa, pc
-from mixkern.labelling.row_key import row_keys
+from mixkern.labelling.row_key import DIGEST_BYTES, row_keys
 from mixkern.typing import Objects
 from mixkern.wording import counted, listing
 
@@ -66,6 +67,12 @@ class LabelTable:
     def positions(self) -> Mapping[str, int]:
         """Position of each content key."""
         return {key: position for position, key in enumerate(self.keys)}
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the rows in their order, the columns and the first classes, by which a page knows its table."""
+        facts = self.keys, self.columns, self.first_classes()
+        return hashlib.blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).hexdigest()
 
     @property
     def columns(self) -> list[str]:

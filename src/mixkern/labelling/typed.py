@@ -1,6 +1,7 @@
 """Labels that were typed into a table, such as one of suggested rows: matched by row numbers, and recorded."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,7 +76,7 @@ def _rows(texts: Sequence[str | None], n_rows: int, name: str) -> list[int]:
     for line, text in enumerate(texts, start=1):
         found_number = None if text is None else number(text)
         value = 0.0 if found_number is None else found_number.value
-        if value != int(value) or not 1 <= value <= n_rows:
+        if not math.isfinite(value) or value != int(value) or not 1 <= value <= n_rows:
             raise JournalError(
                 f"{name}: the row number in line {line} after the header is {text!r}, but expected is a whole number "
                 f"from 1 to {n_rows}. Nothing was recorded."

@@ -214,7 +214,7 @@ def _choice_of_labels(facts: ModelFacts) -> str:
     names = {
         "random": "drawn at random",
         "suggested": "suggested by mixkern",
-        "component": "labelled with their component by one answer, and not counted in the accuracy",
+        "component": "labelled with many others by one answer, and not counted in the accuracy",
         None: "chosen in a way that is not recorded",
     }
     parts = [f"{n:,} {name}" for kind, name in names.items() if (n := sources.count(kind))]
@@ -251,7 +251,7 @@ def _accuracy(facts: ModelFacts) -> tuple[Block, ...]:
 def _reproduction(facts: ModelFacts, command: str) -> tuple[Block, ...]:
     code = command or f"{' '.join(repr(facts.settings).split())}.fit(X, y)"
     what, record = "command" if command else "line", facts.at_fit
-    labels = f"the labels of {record.origin}" if record.origin else "the same labels"
+    labels = f"the labels of {record.origin}" if record.origin else "these labels"
     if facts.has_other_labels:
         then = f"with {labels}" if record.origin else "with the labels of that time"
         text = f"This {what} has fitted the model, {then}. With the labels that the table has now, it fits another one:"

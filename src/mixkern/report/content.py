@@ -80,7 +80,7 @@ def write_model_report(
         Name of the table, such as that of its file; it stands below the title.
     written : datetime.date, default=None
         Date below the title; by default today.
-    at_fit : mixkern.report.facts.FitRecord, default=None
+    at_fit : mixkern.report.FitRecord, default=None
         What was recorded when the model was fitted, such as the file of a model has it. Where ``y`` has other labels
         than the model was fitted on, the page has a warning, and the accuracy is the recorded one.
     row_names : series or array-like of shape (n,), default=None

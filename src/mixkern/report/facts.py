@@ -205,7 +205,10 @@ class ModelFacts:
 
     @property
     def has_other_labels(self) -> bool:
-        """Whether the labels are not those that the model was fitted on."""
+        """Whether a class is unknown to the model, or has another number of labels than when the model was fitted.
+
+        Labels that were moved to other rows of the same classes are not noticed.
+        """
         if self.unknown_classes:
             return True
         return self.fitted_counts is not None and not np.array_equal(self.fitted_counts, self.label_counts)

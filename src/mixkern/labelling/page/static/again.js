@@ -26,13 +26,13 @@ export class Again {
   }
 
   /** Fetch the lists when the model has changed. */
-  async update(state) {
+  async update(state, classes) {
     const n = state.n_doubts + state.n_disagreements;
     byId('again-count').textContent = n ? count(n) : '';
-    const key = `${state.model}/${state.n_doubts}/${state.n_disagreements}/${state.classes.map(({ name }) => name).join('/')}`;
+    const key = `${state.model}/${state.n_doubts}/${state.n_disagreements}/${classes.join('/')}`;
     if (key === this.drawn) return;
     this.drawn = key;
-    this.classes = state.classes.map(({ name }) => name);
+    this.classes = classes;
     try {
       this.drawDoubts(state.n_doubts ? (await get('/api/doubts')).doubts : []);
       this.drawDisagreements(state.n_disagreements ? (await get('/api/disagreements')).rows : [], state.users.length);

@@ -13,6 +13,11 @@ export class RequestError extends Error {
   get isTemporary() {
     return this.status === 0 || this.status === 401 || this.status === 408 || this.status === 429 || this.status >= 500;
   }
+
+  /** Whether it is about a row that the table does not have, perhaps not any more. */
+  get isGone() {
+    return this.status === 410;
+  }
 }
 
 /** Send a request and return the response, or throw a RequestError. */

@@ -15,23 +15,20 @@ export async function labelComponent(card, labelling) {
     yes: [`Label ${counted(offer, 'row')}`],
   });
   if (!isConfirmed) return;
-  labelling.queue.add('/api/component', { id: randomId(), row: card.row, label });
+  labelling.queue.add('/api/component', { id: randomId(), row: card.row, key: card.key, label });
   labelling.drop((other) => other.component?.number === number);
 }
 
-/** Label rows selected on the map with a class; returns whether the person has confirmed it. */
+/** Label rows selected on the map, as {row, key}, with a class; returns whether the person has confirmed it. */
 export async function labelRows(rows, label, labelling) {
   const n = counted(rows.length, 'row');
   const isConfirmed = await confirm({
     title: [`Label ${n} as `, cell(label), '?'],
     body: [
-      'These are the rows selected on the map. They get this label without being looked at one by one. Undo takes all of them back in one step.',
+      'These are the rows selected on the map. They get this label without being looked at one by one, so that the estimated accuracy does not count them. Undo takes all of them back in one step.',
     ],
     yes: [`Label ${n}`],
   });
-  if (!isConfirmed) return false;
-  const source = 'chosen';
-  labelling.send(rows.map((row) => ({ card: { row, number: row + 1, source }, action: 'label', label, seconds: 0 })));
-  labelling.drop((card) => rows.includes(card.row));
-  return true;
+  if (isConfirmed) labelling.sendTogether(rows, label);
+  return isConfirmed;
 }

@@ -22,22 +22,6 @@ export function className(label, classes) {
   return el('span', { class: 'class-name' }, marker(classes.indexOf(label)), nameCell(label));
 }
 
-/** Return the present name of a class that a card names; `former` has the names of classes before they were renamed. */
-function present(label, former) {
-  return Object.hasOwn(former, label ?? '') ? former[label] : label;
-}
-
-/** Give the labels on a card, which came before classes were renamed, their present names. */
-export function renameOn(card, former) {
-  card.own_label = present(card.own_label, former);
-  for (const one of [card.guess, ...(card.guess?.others ?? []), ...card.nearest, card.component])
-    if (one) one.label = present(one.label, former);
-  if (!card.component) return;
-  const labels = Object.entries(card.component.labels).map(([name, n]) => [present(name, former), n]);
-  card.component.labels = {};
-  for (const [name, n] of labels) card.component.labels[name] = (card.component.labels[name] ?? 0) + n;
-}
-
 /** Return a sentence about this user's earlier answer to the row, or nothing. */
 function earlier(card, classes) {
   if (card.own_label) return el('p', { class: 'own' }, 'Your label: ', className(card.own_label, classes));
@@ -141,7 +125,7 @@ export function drawNoCard(sentence) {
   const box = byId('card');
   delete box.dataset.row;
   box.replaceChildren(el('p', { class: 'empty' }, sentence));
-  byId('nearest').replaceChildren();
+  byId('nearest').hidden = true;
 }
 
 /** Draw the labelled rows nearest to the card, and its component. */
@@ -177,6 +161,7 @@ export function drawNearest(card, { classes, onOpen, onOffer }) {
       ),
     ),
   );
+  byId('nearest').hidden = false;
   byId('nearest').replaceChildren(
     el('h2', { id: 'nearest-title' }, 'Nearest labelled rows'),
     rows.length ? el('ol', {}, rows) : el('p', { class: 'muted' }, 'No row is labelled yet.'),

@@ -24,12 +24,15 @@ export function classButton(name, i, onclick, ...more) {
   return el('button', attributes, key, marker(i), text, ...more);
 }
 
-/** The classes as buttons. `onChoose(name)` labels, `onClasses(answer)` receives the classes after an addition. */
+/**
+ * The classes as buttons. `onChoose(name)` labels, `onClasses(answer)` receives the classes after an addition.
+ * Each class keeps its key and its colour until the page is left: where one was merged into another, a place is empty.
+ */
 export class Classes {
   constructor(onChoose, onClasses) {
     this.onChoose = onChoose;
     this.onClasses = onClasses;
-    this.names = [];
+    this.places = []; // {number, name, into}: of the class, and the name of the one it was merged into or ''
     byId('new-class').addEventListener('click', () => this.openInput());
     byId('new-class-cancel').addEventListener('click', () => this.closeInput());
     byId('new-class-form').addEventListener('submit', (event) => {
@@ -41,24 +44,77 @@ export class Classes {
     });
   }
 
-  /** Bring the buttons up to date; existing ones stay, so that they keep the focus. */
-  update(list) {
-    const box = byId('classes');
-    const isFirst = !this.isKnown && list.length === 0;
+  /** Names by their keys; null where a class was merged into another. */
+  get names() {
+    return this.places.map(({ name, into }) => (into ? null : name));
+  }
+
+  /** Bring the classes up to date; returns sentences about what has changed. */
+  update({ classes, merged }) {
+    const isFirst = !this.isKnown;
+    const changes = this.place(classes, merged);
     this.isKnown = true;
-    this.names = list.map(({ name }) => name);
-    list.forEach(({ name, count: n }, i) => {
-      let button = box.children[i] ?? box.appendChild(this.button(name, i));
-      if (button.dataset.class !== name) button = this.replace(button, name, i); // it was renamed
-      button.querySelector('.count').textContent = count(n);
+    this.draw(new Map(classes.map((one) => [one.number, one.count])));
+    if (isFirst && !classes.length) this.openInput('Add the first class, for example yes. Every class gets a key.');
+    return isFirst ? [] : changes;
+  }
+
+  /** Give each class its place; returns sentences about what has changed. */
+  place(classes, merged) {
+    const names = new Map(classes.map(({ number, name }) => [number, name]));
+    const changes = [];
+    for (const place of this.places) {
+      const now = names.get(place.number);
+      const into = now === undefined ? (names.get(merged[place.number]) ?? 'another class') : '';
+      if (into && into !== place.into) changes.push(`Class ${place.name} is now part of ${into}.`);
+      else if (!into && place.into) changes.push(`Class ${now} is a class of its own again.`);
+      else if (!into && now !== place.name) changes.push(`Class ${place.name} is now ${now}.`);
+      Object.assign(place, { name: now ?? place.name, into });
+      names.delete(place.number);
+    }
+    for (const [number, name] of names) {
+      this.places.push({ number, name, into: '' });
+      const key = this.places.length < 10 ? ` It has the key ${this.places.length}.` : '';
+      changes.push(`Class ${name} was added.${key}`);
+    }
+    return changes;
+  }
+
+  /** Places by the numbers of classes, 255 where there is none, for at most 255 classes. */
+  get byNumber() {
+    const places = new Uint8Array(256).fill(255);
+    this.places.forEach(({ number }, i) => {
+      if (number < 255) places[number] = Math.min(i, 255);
     });
-    while (box.children.length > list.length) box.lastChild.remove();
-    if (isFirst) this.openInput('Add the first class, for example yes. Every class gets a key.');
+    return places;
+  }
+
+  /** Return why a key has no class any more; empty where it has one or never had. */
+  missing(i) {
+    const { name, into } = this.places[i] ?? {};
+    return into ? `Key ${i + 1} has no class now: ${name} is part of ${into}.` : '';
+  }
+
+  /** Draw the buttons with their counts; existing ones stay, so that they keep the focus. */
+  draw(counts) {
+    const box = byId('classes');
+    const buttons = new Map(Array.from(box.children, (button) => [Number(button.dataset.number), button]));
+    let at = 0;
+    this.places.forEach(({ number, name, into }, i) => {
+      let button = buttons.get(number);
+      if (into) return void button?.remove();
+      button ??= box.insertBefore(this.button(name, i), box.children[at] ?? null);
+      if (button.dataset.class !== name) button = this.replace(button, name, i); // it was renamed
+      button.querySelector('.count').textContent = count(counts.get(number));
+      at += 1;
+    });
   }
 
   /** Return the button of the i-th class. */
   button(name, i) {
-    return classButton(name, i, () => this.onChoose(name), el('span', { class: 'count' }, '0'));
+    const button = classButton(name, i, () => this.onChoose(name), el('span', { class: 'count' }, '0'));
+    button.dataset.number = this.places[i].number;
+    return button;
   }
 
   /** Put a new button in place of one whose class has another name now; returns it. */

@@ -1,7 +1,6 @@
 // The order of the cards: the current suggestion, one fetched ahead, and rows that the person opens in between.
 
 import { get, randomId } from './api.js';
-import { renameOn } from './card.js';
 
 const HELD = 2; // the current suggestion and one ahead
 
@@ -27,7 +26,7 @@ export class Stopwatch {
   }
 }
 
-/** Which card is shown. Events: "card" (another card), "answered", "undone", "message". */
+/** Which card is shown. Events: "card" (another card, or the same with other contents), "answered". */
 export class Labelling extends EventTarget {
   constructor() {
     super();
@@ -40,7 +39,8 @@ export class Labelling extends EventTarget {
     this.shown = null;
     this.queue = null;
     this.others = () => []; // cards of the table view
-    this.former = {}; // former names of classes, each with the present one
+    this.names = 0; // the last event that has changed names of classes; earlier cards have former names
+    this.isRenewing = false;
     this.watch = new Stopwatch();
   }
 
@@ -56,8 +56,8 @@ export class Labelling extends EventTarget {
 
   /** Rows whose cards this page has, or whose answers the server may not have yet: it must not send them again. */
   get rows() {
-    const unsent = this.queue.changes.flatMap((change) => change.body.answers ?? []);
-    return [...[...this.cards, ...unsent].map(({ row }) => row), ...this.meanwhile];
+    const unsent = this.queue.changes.flatMap(({ body }) => body.rows ?? body.answers?.map(({ row }) => row) ?? []);
+    return [...this.cards.map(({ row }) => row), ...unsent, ...this.meanwhile];
   }
 
   /** Whether the next request should bring another suggestion. */
@@ -90,10 +90,28 @@ export class Labelling extends EventTarget {
 
   /** Hold a suggestion that came from the server, unless this page has it already. */
   hold(card, message = '') {
-    if (card) renameOn(card, this.former); // it may have been written before a class was renamed
     this.message = card ? '' : message;
     if (card && !this.rows.includes(card.row)) this.held.push(card);
     this.show();
+    this.renew(this.held);
+  }
+
+  /** Fetch cards again that were made before classes were renamed, merged or separated; errors wait for the next call. */
+  async renew(cards) {
+    if (this.isRenewing) return;
+    this.isRenewing = true;
+    try {
+      for (const card of cards.filter(({ names }) => names < this.names)) {
+        const { source, reason } = card;
+        const now = (await get(`/api/rows/${card.row}`)).card;
+        if (now.key === card.key) Object.assign(card, now, { source, reason });
+        if (card === this.card) this.dispatchEvent(new Event('card'));
+      }
+    } catch (error) {
+      if (error.status === undefined) throw error;
+    } finally {
+      this.isRenewing = false;
+    }
   }
 
   /** Report the current card if it has changed, and start its time. */
@@ -109,22 +127,27 @@ export class Labelling extends EventTarget {
   answer(action, label = null) {
     const card = this.card;
     if (!card) return null;
-    const change = this.send([{ card, action, label, seconds: this.watch.seconds }]);
+    const change = this.send({ card, action, label, seconds: this.watch.seconds });
     this.drop((other) => other.row === card.row);
     return change;
   }
 
-  /** Put answers into the queue as one change. */
-  send(answers) {
-    const id = randomId(); // one for all of them: they are undone together
-    const list = answers.map(({ card, action, label, seconds }) => {
-      const answer = { id, row: card.row, action, seconds, source: card.source };
-      return action === 'label' ? { ...answer, label } : answer;
-    });
-    for (const { row } of list) this.meanwhile.add(row);
-    const change = this.queue.add('/api/answers', { answers: list });
-    this.dispatchEvent(new CustomEvent('answered', { detail: { change, ...answers[0], rows: answers.length } }));
+  /** Put an answer into the queue. Its row is found by the key: the table may be sorted before the server starts again. */
+  send({ card, action, label, seconds }) {
+    const { row, key, source } = card;
+    const answer = { id: randomId(), row, key, action, seconds, source, ...(action === 'label' ? { label } : {}) };
+    this.meanwhile.add(row);
+    const change = this.queue.add('/api/answers', { answers: [answer] });
+    this.dispatchEvent(new CustomEvent('answered', { detail: { change, card, action, label } }));
     return change;
+  }
+
+  /** Put one label for many rows into the queue; the rows are no longer suggested. */
+  sendTogether(rows, label) {
+    const all = rows.map(({ row }) => row);
+    for (const row of all) this.meanwhile.add(row);
+    this.queue.add('/api/selection', { id: randomId(), label, keys: rows.map(({ key }) => key), rows: all });
+    this.drop((card) => all.includes(card.row));
   }
 
   /** Leave the opened card and those held suggestions for which `test` is true. */
@@ -144,9 +167,9 @@ export class Labelling extends EventTarget {
 
   /** Show a card that the server sent, for example of a row whose label was undone. */
   openCard(card) {
-    renameOn(card, this.former);
     this.opened = card.row === this.held[0]?.row ? null : card;
     this.show();
+    this.renew([card]);
   }
 
   /** Return to the suggestion. */

@@ -2,7 +2,7 @@
 
 import { Again } from './again.js';
 import { labelComponent, labelRows } from './bulk.js';
-import { drawCard, drawNearest, drawNoCard, renameOn } from './card.js';
+import { drawCard, drawNearest, drawNoCard } from './card.js';
 import { Classes } from './classes.js';
 import { Curve } from './curve.js';
 import { byId, count, counted } from './dom.js';
@@ -20,10 +20,10 @@ import { TableView } from './table.js';
 import { tabs } from './tabs.js';
 import { unfoldAll } from './value.js';
 
-const { table, target, user } = document.body.dataset;
+const { journal, digest, target, user } = document.body.dataset;
 const state = new State();
 const labelling = new Labelling();
-const queue = new Queue([table, target, user].map(encodeURIComponent).join('/'), (change) => labelling.prepare(change));
+const queue = new Queue([journal, target, user].map(encodeURIComponent).join('/'), (change) => labelling.prepare(change));
 labelling.queue = queue;
 const outcome = new Outcome();
 const curve = new Curve();
@@ -34,7 +34,7 @@ const map = new RowMap(openFresh);
 const classes = new Classes((name) => answer('label', name), classesChanged);
 const rename = new Rename(renamed);
 const lines = new TableView(
-  (answers) => labelling.send(answers),
+  (answer) => labelling.send(answer),
   () => labelling.rows,
 );
 labelling.others = () => lines.cards.filter(({ row }) => !lines.answers.has(row));
@@ -118,19 +118,19 @@ function drawCurrent() {
   });
 }
 
-/** Bring the classes up to date; cards show them with their markers. */
-function updateClasses({ classes: list, former_names: former }) {
+/** Bring the classes up to date, and the cards that show them; returns sentences about what has changed. */
+function updateClasses(answer) {
   const before = classes.names;
-  labelling.former = former;
-  classes.update(list);
-  rename.update(list);
+  const changes = classes.update(answer);
+  rename.update(answer.classes);
   map.selection.setClasses(classes.names);
   for (const part of [history, lines]) part.classes = classes.names;
-  if (before.join('\n') === classes.names.join('\n')) return;
-  for (const card of labelling.cards) renameOn(card, former);
-  lines.rename(former);
+  labelling.names = Math.max(labelling.names, answer.names);
+  labelling.renew(labelling.cards).then(() => lines.renewed());
+  if (before.join('\n') === classes.names.join('\n')) return changes;
   if (before.length) history.refresh();
   if (labelling.card) drawCurrent();
+  return changes;
 }
 
 /** Draw the classes after this page has changed them. */
@@ -169,9 +169,9 @@ function setTable(isOn) {
 function sent({ detail: { change, answer: result } }) {
   labelling.sent(change, result);
   lines.saved(change);
+  if (result.classes) classesChanged(result); // a renaming was undone
   if (change.path === '/api/undo') outcome.undone(result.undone);
-  else if (change.path === '/api/component')
-    outcome.sentence(`Saved: ${counted(result.labelled, 'row')} labelled as ${change.body.label}.`);
+  else if (change.path !== '/api/answers') outcome.together(change.body, result.labelled);
   else outcome.saved(change, isTable() ? null : labelling.card);
   if (result.undone && result.undone.action !== 'rename') showUndone(result.undone.row);
   history.refresh();
@@ -197,15 +197,23 @@ function rejected({ detail: { change, error } }) {
 
 /** Draw a new state. */
 function update() {
-  updateClasses(state.now);
+  if (state.now.digest !== digest) return loadAgain();
+  const changes = updateClasses(state.now);
+  if (changes.length) outcome.sentence(changes.join(' ')); // by another person
   drawStage(state.now);
   drawEstimate(state.now);
-  drawProgress(state.now);
+  drawProgress(state.now, classes.names);
   curve.update(state.now.curve);
-  again.update(state.now);
-  map.update(state.now);
+  again.update(state.now, classes.names);
+  map.update(state.now, classes);
   if (queue.error) queue.send();
-  labelling.fill();
+  return labelling.fill();
+}
+
+/** The server has started again with other rows, or in another order: load the page again as soon as all answers are sent. */
+function loadAgain() {
+  if (queue.changes.length) return queue.send();
+  return location.reload();
 }
 
 /** Show that the server cannot be reached, or that the session is over. */
@@ -229,7 +237,11 @@ function vertical(step) {
 /** Return the keys of the page. */
 function keys() {
   const digits = Array.from({ length: 9 }, (_, i) => String(i + 1));
-  const choose = (key) => (classes.names[key - 1] === undefined ? false : answer('label', classes.names[key - 1]));
+  const choose = (key) => {
+    const why = classes.missing(key - 1);
+    if (why) return outcome.sentence(why, 'failed');
+    return classes.names[key - 1] === undefined ? false : answer('label', classes.names[key - 1]);
+  };
   const one = (key, text, run, more = {}) => ({ keys: [key.toLowerCase()], shown: [key], text, run, ...more });
   return [
     { keys: digits, shown: ['1', '–', '9'], text: 'Label the row, or the rows selected on the map', run: choose },

@@ -50,8 +50,9 @@ export class RowMap {
   }
 
   /** Fetch what has changed on the server; one request at a time. */
-  async update(state) {
-    this.classes = state.classes.map(({ name }) => name);
+  async update(state, classes) {
+    this.classes = classes.names;
+    this.places = classes.byNumber;
     if (this.isFetching) return;
     this.isFetching = true;
     try {
@@ -70,7 +71,7 @@ export class RowMap {
     return state.events !== this.events && state.model >= state.version;
   }
 
-  /** Fetch the rows of the map and their places; a point is a place among these rows. */
+  /** Fetch the rows of the map, their places and their keys; a point is a place among these rows. */
   async fetchPlaces() {
     const { bytes, version } = await getBytes('/api/map', 'X-Structure');
     this.selection.clear(); // its points are those of the former map
@@ -78,33 +79,48 @@ export class RowMap {
     this.structure = version;
     this.rows = new Uint32Array(bytes, 4, n);
     this.xy = new Float32Array(bytes, 4 + 4 * n, 2 * n);
+    this.keys = new DataView(bytes, 4 + 12 * n);
     this.grid = new Grid(this.xy);
     this.note.hidden = true;
     this.hovered = -1;
     this.current = this.pointOf(this.currentRow);
     if (this.predicted?.length !== n) this.setPredictions(new Uint8Array(3 * n).fill(255));
-    else this.setPredictions(this.bytes);
+    else this.drawPredictions();
   }
 
   /** Fetch the predicted classes, their confidences and the labels. */
   async fetchPredictions({ events }) {
-    const names = this.classes.join('\n'); // predictions and labels are numbers of these
+    const names = this.classes.join('\n'); // merged classes have the number of the class that they are a part of
     const { bytes, version } = await getBytes('/api/predictions', 'X-Model');
     Object.assign(this, { model: version, events, names });
     if (bytes.byteLength === 1.5 * this.xy.length) this.setPredictions(new Uint8Array(bytes));
   }
 
-  /** Draw predictions: three blocks of one byte per row. */
+  /** Take predictions: three blocks of one byte per row, of which the first and the third are numbers of classes. */
   setPredictions(bytes) {
     const n = this.xy.length / 2;
-    this.bytes = bytes;
-    this.predicted = bytes.subarray(0, n);
+    const placed = (numbers) => numbers.map((number) => this.places[number]);
+    this.predicted = placed(bytes.subarray(0, n));
     this.confidence = bytes.subarray(n, 2 * n);
-    this.given = bytes.subarray(2 * n);
+    this.given = placed(bytes.subarray(2 * n));
+    this.drawPredictions();
+  }
+
+  /** Draw the predicted classes and the labels. */
+  drawPredictions() {
     this.labelled = [];
-    for (let i = 0; i < n; i += 1) if (this.given[i] !== 255) this.labelled.push(i);
+    this.given.forEach((place, i) => {
+      if (place !== 255) this.labelled.push(i);
+    });
     this.points.set(this.xy, this.predicted, this.confidence);
     this.redraw(true);
+  }
+
+  /** Return the key of the row of a point: twelve bytes in hexadecimal, and the number among equal rows where it is not the first. */
+  keyOf(i) {
+    const bytes = Array.from({ length: 12 }, (_, at) => this.keys.getUint8(16 * i + at).toString(16).padStart(2, '0'));
+    const number = this.keys.getUint32(16 * i + 12, true);
+    return bytes.join('') + (number > 1 ? `#${number}` : '');
   }
 
   /** Return the point of a row, or -1 if the row is not on the map; the rows ascend. */

@@ -31,12 +31,7 @@ export class Outcome {
   answered(answer) {
     this.answers.set(answer.change.id, answer);
     this.latest = answer.change.id;
-    this.draw('saving', `Saving ${this.rows(answer)} `, words(answer), ' …');
-  }
-
-  /** Return which rows an answer holds. */
-  rows({ card, rows }) {
-    return rows > 1 ? counted(rows, 'row') : `row ${count(card.number)}`;
+    this.draw('saving', `Saving row ${count(answer.card.number)} `, words(answer), ' …');
   }
 
   /** The server has saved an answer; `next` is the card that is shown now. */
@@ -47,11 +42,18 @@ export class Outcome {
       this.sentence(`Saved ${counted(change.body.answers.length, 'answer')} of an earlier visit.`);
       return;
     }
-    const hint = answer.rows === 1 && answer.action === 'label' ? expected(answer.card) : [];
-    const parts = [`Saved ${this.rows(answer)} `, words(answer), '.', hint].flat();
+    const hint = answer.action === 'label' ? expected(answer.card) : [];
+    const parts = [`Saved row ${count(answer.card.number)} `, words(answer), '.', hint].flat();
     if (change.id === this.latest) this.draw('saved', parts);
     const text = parts.map((part) => part.textContent ?? part).join('');
     say(next ? `${text} Next: row ${count(next.number)}. ${next.reason}` : text);
+  }
+
+  /** The server has given one label to `n` rows; of a selection, those that have a label are left out. */
+  together({ label, keys }, n) {
+    const rest = keys ? keys.length - n : 0;
+    const note = rest ? ` ${counted(rest, 'other row')} ${rest === 1 ? 'has' : 'have'} a label already.` : '';
+    this.sentence(`Saved ${counted(n, 'row')} as ${label}.${note}`);
   }
 
   /** The server has undone an answer, or there was none. */

@@ -57,18 +57,18 @@ function bar(i, name, share, number) {
   );
 }
 
-/** Return the bars of the classes. */
-function classBars(classes) {
+/** Return the bars of the classes; `names` are those by their keys. */
+function classBars(classes, names) {
   const most = Math.max(1, ...classes.map((one) => one.count));
   return el(
     'ul',
     { class: 'bars', id: 'class-counts' },
-    classes.map((one, i) => bar(i, one.name, one.count / most, one.count)),
+    classes.map((one) => bar(names.indexOf(one.name), one.name, one.count / most, one.count)),
   );
 }
 
 /** Draw the counts of classes, components and people. */
-export function drawProgress(state) {
+export function drawProgress(state, names) {
   const { counts, components, users, agreement } = state;
   const facts = [
     [counted(counts.labels, 'label'), `, ${count(counts.random)} drawn at random`],
@@ -79,7 +79,7 @@ export function drawProgress(state) {
     facts.push([`${count(components.without_label)} of ${count(components.total)}`, 'components without a label']);
   replace(
     byId('progress'),
-    classBars(state.classes),
+    classBars(state.classes, names),
     el(
       'ul',
       { class: 'facts' },
@@ -115,14 +115,31 @@ export function drawSaved(queue) {
   else if (!queue.error) box.textContent = `saving ${count(n)} …`;
   else box.textContent = `${count(n)} not saved yet`;
   box.dataset.state = n === 0 ? 'saved' : queue.error ? 'waiting' : 'saving';
-  const isShown = n > 0 && queue.error !== null;
+  const isOver = queue.error?.status === 401;
+  const why = isOver
+    ? 'The session is over: log in again or open the address that mixkern label printed.'
+    : queue.error?.message;
   const are = `${counted(n, 'label')} ${n === 1 ? 'is' : 'are'} not saved yet, trying again.`;
-  if (isShown) {
-    const isOver = queue.error.status === 401;
-    const text = isOver
-      ? `${are} The session is over: log in again or open the address that mixkern label printed. ${kept}`
-      : `${are} ${queue.error.message} ${kept}`;
-    alert.replaceChildren(text, isOver ? el('a', { href: '/' }, 'Reload the page') : '');
-  }
-  alert.hidden = !isShown;
+  replace(
+    alert,
+    n && queue.error ? `${are} ${why} ${kept} ` : null,
+    n && isOver ? el('a', { href: '/' }, 'Reload the page') : null,
+    queue.refused.length ? refusedPart(queue) : null,
+  );
+  alert.hidden = !alert.childNodes.length;
+}
+
+/** Return a sentence about answers of rows that the table does not have, with the button that forgets them. */
+function refusedPart(queue) {
+  const rows = queue.refused.map(({ body }) => {
+    const { row, action, label } = body.answers?.[0] ?? body;
+    const answer = label ?? { skip: 'skipped', unsure: 'cannot tell' }[action];
+    return row === undefined ? `${counted(body.keys.length, 'row')} (${answer})` : `row ${count(row + 1)} (${answer})`;
+  });
+  const n = rows.length;
+  return [
+    `${counted(n, 'answer')} ${n === 1 ? 'was' : 'were'} not saved: the table has no such row any more, or has it with other cells: ${rows.join(', ')}. `,
+    `${n === 1 ? 'It stays' : 'They stay'} in this browser, and the page sends ${n === 1 ? 'it' : 'them'} again when it is opened. `,
+    el('button', { type: 'button', id: 'discard', onclick: () => queue.discard() }, 'Discard'),
+  ];
 }

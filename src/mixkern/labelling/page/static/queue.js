@@ -7,17 +7,18 @@ const LONGEST_PAUSE = 10000; // milliseconds between two attempts
 
 /** Return how many labels a change holds. */
 function size(change) {
-  return change.body.answers?.length ?? 1;
+  return (change.body.answers ?? change.body.keys)?.length ?? 1;
 }
 
-/** A queue of changes with the events "change" (of its state), "sent" and "rejected". */
+/** A queue of changes with the events "change" (of its state), "sent", "failed" (for now) and "rejected". */
 export class Queue extends EventTarget {
-  /** `name` tells tables and users apart; `prepare(change)` returns the body to send. */
+  /** `name` tells journals and users apart; `prepare(change)` returns the body to send. */
   constructor(name, prepare) {
     super();
     this.prefix = `mixkern-label/unsent/${name}/`;
     this.prepare = prepare;
     this.changes = [];
+    this.refused = []; // of rows that the table does not have; they stay in the browser, and are sent by a later visit
     this.isSending = false;
     this.error = null;
     this.failures = 0;
@@ -77,7 +78,8 @@ export class Queue extends EventTarget {
           this.wait(error);
           return;
         }
-        this.finish(change);
+        if (error.isGone) this.refused.push(change);
+        this.finish(change, error.isGone);
         this.tell('rejected', { change, error });
       }
     }
@@ -85,12 +87,19 @@ export class Queue extends EventTarget {
     this.tell('change');
   }
 
-  /** Forget a change that the server has saved or rejected. */
-  finish(change) {
+  /** Take a change out that the server has saved or rejected. */
+  finish(change, stays = false) {
     this.changes.shift();
-    remove(this.prefix + change.id);
+    if (!stays) remove(this.prefix + change.id);
     this.error = null;
     this.failures = 0;
+  }
+
+  /** Forget the changes of rows that the table does not have. */
+  discard() {
+    for (const { id } of this.refused) remove(this.prefix + id);
+    this.refused = [];
+    this.tell('change');
   }
 
   /** Try again after a pause that grows with the number of failures. */

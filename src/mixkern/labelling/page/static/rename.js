@@ -29,6 +29,7 @@ export class Rename {
   /** Open the dialog, with the first class that can be renamed. */
   open() {
     if (!this.list.length) return;
+    this.sent = null; // what an earlier dialog has sent may have been undone since
     this.offered = this.list;
     const first = this.offered.find(({ in_table: isInTable }) => !isInTable) ?? this.offered[0];
     const options = this.offered.map(({ name, in_table: isInTable }) =>
@@ -51,7 +52,7 @@ export class Rename {
   async send() {
     const old = byId('rename-class').value;
     const label = byId('rename-name').value.trim();
-    const merges = label !== old && this.offered.some(({ name }) => name === label);
+    const merges = label !== old && this.list.some(({ name }) => name === label);
     if (!label || (merges && !(await this.isMerged(old, label)))) return;
     try {
       const answer = await post('/api/rename', { id: this.idOf(old, label), name: old, label, merges });

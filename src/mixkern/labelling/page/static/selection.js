@@ -76,9 +76,9 @@ export class Selection extends EventTarget {
     return this.text !== '';
   }
 
-  /** The selected rows. */
+  /** The selected rows, each as {row, key}. */
   get rows() {
-    return this.points.map((i) => this.map.rows[i]);
+    return this.points.map((i) => ({ row: this.map.rows[i], key: this.map.keyOf(i) }));
   }
 
   /** Select nothing. */
@@ -111,9 +111,9 @@ export class Selection extends EventTarget {
   /** Draw what is selected, and what each key does with it. */
   draw() {
     const box = byId('map-selection');
-    const hint = this.points.length && !this.classes.length ? ' Add a class to label them.' : '';
+    const hint = this.points.length && !this.classes.some((name) => name !== null) ? ' Add a class to label them.' : '';
     const choose = (name) => this.dispatchEvent(new CustomEvent('choose', { detail: name }));
-    const buttons = this.classes.map((name, i) => classButton(name, i, () => choose(name)));
+    const buttons = this.classes.map((name, i) => (name === null ? '' : classButton(name, i, () => choose(name))));
     const clear = { type: 'button', id: 'clear-selection', onclick: () => this.clear() };
     const group = { class: 'choices', role: 'group', 'aria-label': 'Label the selection', onwheel: scrollAcross };
     if (box.contains(document.activeElement)) this.map.box.focus();

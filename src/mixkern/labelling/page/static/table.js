@@ -13,7 +13,7 @@ function ordered(values) {
   return [...values.filter((value) => !isOther(value)), ...values.filter(isOther)];
 }
 
-/** The table view. `send(answers)` puts answers into the queue, `held()` gives the rows that are held elsewhere. */
+/** The table view. `send(answer)` puts an answer into the queue, `held()` gives the rows that are held elsewhere. */
 export class TableView {
   constructor(send, held) {
     this.send = send;
@@ -138,7 +138,7 @@ export class TableView {
   answer(action, label = null) {
     const card = this.cards[this.line];
     if (!card) return;
-    const change = this.send([{ card, action, label, seconds: this.watch.seconds }]);
+    const change = this.send({ card, action, label, seconds: this.watch.seconds });
     this.answers.set(card.row, { action, label, isSaved: false, id: change.id });
     this.drawAnswer(card.row);
     if (this.line + 1 < this.cards.length) this.go(this.line + 1);
@@ -164,11 +164,12 @@ export class TableView {
     return true;
   }
 
-  /** Show the present names of classes that were renamed. */
-  rename(former) {
-    for (const [row, answer] of this.answers) {
-      if (Object.hasOwn(former, answer.label ?? '')) answer.label = former[answer.label];
-      this.drawAnswer(row);
+  /** Show the present names of classes, after the cards were fetched again. */
+  renewed() {
+    for (const card of this.cards) {
+      const answer = this.answers.get(card.row);
+      if (answer?.isSaved && card.own_label) answer.label = card.own_label;
+      this.drawAnswer(card.row);
     }
   }
 
