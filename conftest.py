@@ -3,6 +3,7 @@
 import base64
 import gc
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -31,10 +32,12 @@ def missing_gpu() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests of a GPU where there is none."""
+    """Skip the tests of a GPU where there is none, and those of Unix on Windows."""
     for item in items:
         if item.get_closest_marker("gpu") and missing_gpu():
             item.add_marker(pytest.mark.skip(reason=missing_gpu()))
+        if item.get_closest_marker("posix") and sys.platform == "win32":
+            item.add_marker(pytest.mark.skip(reason="needs forks, signals or permissions of Unix"))
 
 
 def pytest_collection_finish() -> None:

@@ -50,7 +50,7 @@ def test_what_is_written_piece_by_piece_is_there_at_the_end_or_not_at_all(tmp_pa
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
+@pytest.mark.posix
 def test_permissions_are_those_of_the_user_or_of_the_old_file(tmp_path):
     before = os.umask(0o077)
     try:
@@ -62,7 +62,7 @@ def test_permissions_are_those_of_the_user_or_of_the_old_file(tmp_path):
     assert write_whole(path, "y").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.posix
 def test_a_link_stays_one_and_a_device_is_written_to(tmp_path):
     path, link = tmp_path / "a.txt", tmp_path / "link.txt"
     path.write_text("old")
@@ -85,7 +85,7 @@ with whole_file(Path(sys.argv[1])) as file:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+@pytest.mark.posix
 def test_the_file_of_a_killed_process_is_removed_by_the_next_writer(tmp_path):
     path = tmp_path / "a[1].csv"
     killed, running = (

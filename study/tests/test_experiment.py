@@ -110,6 +110,7 @@ run(Store(sys.argv[1], SMALL), experiments=[1], data_sets=["iris", "wine", "seed
 """
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     path = tmp_path / "paper.sqlite"

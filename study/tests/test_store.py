@@ -136,6 +136,7 @@ def _write_forever(path):
         store.add([result(fold=fold)], [trial(fold=fold)] * 50)
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_kill_loses_no_finished_cell(tmp_path):
     path = tmp_path / "s.sqlite"

@@ -1,7 +1,6 @@
 """``mixkern fit``: what it prints, what it writes, and what it refuses."""
 
 import json
-import sys
 from functools import partial
 
 import numpy as np
@@ -277,7 +276,7 @@ def test_warnings_of_the_library_are_notes_in_words_of_the_command_line(run, peo
     assert run("fit", path, "--target", "churn", "--no-estimate", "--categorical", "is_new").stderr == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be closed")
+@pytest.mark.posix
 def test_a_folder_that_may_not_be_written(run, table, tmp_path):
     folder = tmp_path / "closed"
     folder.mkdir()

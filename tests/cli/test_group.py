@@ -60,7 +60,7 @@ def test_ctrl_c_in_the_middle_of_an_import_may_become_another_error(failing):
     assert failing(error).exit_code == STOPPED
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of Unix")
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("command", "delays"),
     [

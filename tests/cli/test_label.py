@@ -368,6 +368,7 @@ def browsing(address):
         yield ask
 
 
+@pytest.mark.posix
 def test_the_first_line_is_the_address(served, table):
     process, address = served()
     assert address.startswith("http://127.0.0.1:")
@@ -398,6 +399,7 @@ def test_every_person_has_an_address(served):
     assert first.split()[0] != second.split()[0]
 
 
+@pytest.mark.posix
 def test_other_machines_need_a_password(run, table, tmp_path):
     done = run("label", table, "--target", "kauf", "--host", "0.0.0.0", "--no-browser", code=1)
     assert "so a password is needed" in done.stderr

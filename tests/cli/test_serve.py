@@ -50,6 +50,7 @@ def test_the_commands_of_the_page_on_deployment_have_options_that_exist():
         serve_command.make_context("serve", shlex.split(text), resilient_parsing=False)
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_answers_are_those_of_predict(script, run, model, table, people, tmp_path):
     run("predict", model, table, "-o", tmp_path / "out.csv", "--probabilities")
@@ -69,6 +70,7 @@ def test_answers_are_those_of_predict(script, run, model, table, people, tmp_pat
     assert (tmp_path / "errors").read_text() == "Serving people.mixkern: 2 columns, 2 classes. Stop by Ctrl-C.\n"
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_token_from_a_file(script, model, tmp_path):
     token = tmp_path / "token.txt"
@@ -84,6 +86,7 @@ def test_a_token_from_a_file(script, model, tmp_path):
     assert [json.loads(line)["status"] for line in errors if line.startswith("{")] == [401, 200, 200, 421]
 
 
+@pytest.mark.posix
 def test_other_machines_need_a_token(run, model, tmp_path):
     assert "so a token is needed" in run("serve", model, "--host", "0.0.0.0", code=1).stderr
     token = tmp_path / "token.txt"

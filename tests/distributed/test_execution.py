@@ -130,6 +130,7 @@ def test_a_worker_that_comes_late_does_the_work(monkeypatch):
         timer.join()
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_worker_that_dies_and_is_not_started_again_ends_the_call(tmp_path):
     class Deadly:

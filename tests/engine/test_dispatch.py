@@ -294,8 +294,8 @@ def total(rows):
     return float(engine.distance(*rows.one, whiteners=rows.whiteners, n_threads=2).sum())
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(os.environ.get("MIXKERN_SANITIZED") == "1", reason="sanitizers and fork do not go together")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_computes_too():
     rows = case(0, 400, 1, 5, 3)
@@ -328,6 +328,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("name", ["kernel", "kernel_times", "moments"])
 def test_control_c_ends_a_computation(name):
     """These would take minutes; the limit is far above the fraction of a second that it takes to stop them."""

@@ -83,6 +83,7 @@ def test_standard_input_is_not_held(standard_input):
         assert stream.progress[1] is None
 
 
+@pytest.mark.posix
 def test_a_named_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(CONTENT,))

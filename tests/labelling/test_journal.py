@@ -343,6 +343,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_no_event_is_lost_or_halved_when_a_writing_process_is_killed(path):
     draw, promised = random.Random(0), set()

@@ -100,6 +100,7 @@ def test_the_page_describes_the_model(web, shared):
     assert web.send("GET", "/style.css").headers["content-type"].startswith("text/css")
 
 
+@pytest.mark.posix
 def test_the_command_of_the_page_works(shared, web):
     command = shared.description.command(shared.url, has_token=False).replace("\\\n", "")
     done = subprocess.run(["sh", "-c", f"{command} --silent"], capture_output=True, text=True, check=True)
@@ -328,6 +329,7 @@ def test_a_log_that_cannot_be_written(path, tmp_path):
 # ---------------------------------------------------------------- workers
 
 
+@pytest.mark.posix
 def test_a_killed_worker_costs_no_request(served, client, rows):
     server = served(workers=2)
     web = client(server.url)
@@ -347,6 +349,7 @@ def test_a_killed_worker_costs_no_request(served, client, rows):
     wait_for(lambda: len(server.processes) == 2)
 
 
+@pytest.mark.posix
 def test_a_worker_that_hangs_is_replaced_in_time(served, client, rows, capfd):
     server = served(limits=Limits(seconds=1.5))
     web = client(server.url)
@@ -362,6 +365,7 @@ def test_a_worker_that_hangs_is_replaced_in_time(served, client, rows, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.posix
 def test_requests_beyond_the_limit_are_refused_at_once(served, client, rows):
     server = served(limits=Limits(requests=2, seconds=20))
     web = client(server.url)
@@ -401,6 +405,7 @@ def test_connections_are_limited(served, client):
     wait_for(lambda: client(server.url).send("GET", "/health").status == 200)
 
 
+@pytest.mark.posix
 def test_stop_ends_all_processes_and_removes_the_copy(path, client, rows):
     before = set(threading.enumerate())
     server = ModelServer(path, workers=2).start()
@@ -417,6 +422,7 @@ def test_stop_ends_all_processes_and_removes_the_copy(path, client, rows):
     assert repr(server) == f"ModelServer('{server.url}', 'people.mixkern')"
 
 
+@pytest.mark.posix
 def test_stopping_while_a_request_is_computed(served, client, rows, capfd):
     server = served()
     os.kill(server.processes[0], signal.SIGSTOP)
@@ -487,6 +493,7 @@ def test_no_copy_of_the_model_stays_after_a_server_that_is_killed(path, tmp_path
     wait_for(lambda: not any(map(is_running, workers)))
 
 
+@pytest.mark.posix
 def test_a_worker_that_ends_alone_leaves_the_copy(served, client, rows):
     server = served(workers=2)
     os.kill(server.processes[0], signal.SIGTERM)
@@ -496,6 +503,7 @@ def test_a_worker_that_ends_alone_leaves_the_copy(served, client, rows):
     assert client(server.url).send("POST", "/predict", rows).status == 200
 
 
+@pytest.mark.posix
 def test_the_model_stays_the_same_when_its_file_is_replaced(path, tmp_path, client, rows):
     own = tmp_path / "own.mixkern"
     own.write_bytes(path.read_bytes())

@@ -34,6 +34,7 @@ def test_blanks_around_a_secret_are_left_out(file):
     assert read_secret(file, "password") == "sécret word"
 
 
+@pytest.mark.posix
 def test_a_file_that_others_can_read_is_refused(file):
     file.write_text("secret")
     file.chmod(0o644)

@@ -3,6 +3,7 @@
 import hmac
 import secrets
 import shlex
+import sys
 from pathlib import Path
 
 from mixkern.errors import OptionError, hint
@@ -49,7 +50,7 @@ def read_secret(path: Path, word: str, shortest: int = 1) -> str:
         raise OptionError(f"{path.name} cannot be read: {error}.") from error
     if not secret:
         raise OptionError(f"{path.name} is empty. Write the {word} into it.")
-    if rights & RIGHTS_OF_OTHERS:
+    if sys.platform != "win32" and rights & RIGHTS_OF_OTHERS:  # there, a file has an access list in place of these bits
         raise OptionError(
             f"Other accounts of this machine can read {path.name}.",
             hint=hint(cli=f"Forbid it: chmod 600 {shlex.quote(str(path))}"),
