@@ -19,7 +19,7 @@ help:
 	@echo "make test-gpu  the tests that need an NVIDIA GPU and CuPy; elsewhere they are skipped"
 	@echo "make setup     only the .venv, with mixkern, mixkern-study, all extras and development tools"
 	@echo "make lint      ruff and mypy"
-	@echo "make docs      the documentation with its gallery, into docs/_build/html; links are checked"
+	@echo "make docs      the documentation with its gallery, into docs/_build/html; links within it are checked"
 	@echo "make wheels    the source distribution and the wheels for Linux on x86-64 and aarch64, into dist; on Debian"
 	@echo "make bench     speed, as ratios against a peer in the same run"
 	@echo "make bench-scale  twenty million rows on two Dask workers, and 100 million generated ones; minutes, 1.7 GB of disk"

@@ -27,6 +27,7 @@ from mixkern.errors import ColumnChoiceWarning, ignored_warnings
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 SCRIPT = Path(sys.executable).with_name("mixkern")
 N_ROWS = (1, 2, 10, 50)  # of requests
+MOST_GROWTH_MIB = 20  # of the largest process
 
 
 class Load:
@@ -182,7 +183,7 @@ def wait_until_ready(port, n_workers):
 
 
 def run(*, tiny: bool = False) -> None:
-    """Send requests, and print figures; raise an error for a wrong answer or a traceback."""
+    """Send requests, and print figures; raise an error for wrong or lost answers, tracebacks and growing processes."""
     n_requests, n_clients, n_kills = (300, 10, 1) if tiny else (10_000, 50, 3)
     n_workers = 2
     with tempfile.TemporaryDirectory() as folder:
@@ -213,3 +214,7 @@ def run(*, tiny: bool = False) -> None:
     print(f"resident MiB of server and workers: {texts[0]} before, {texts[1]} after, {most:.0f} in all at most")
     if clients.wrong or "Traceback" in log or sum(clients.statuses.values()) != n_requests:
         raise SystemExit(f"wrong answers or a traceback: {clients.wrong[:5]}\n{log[:2000]}")
+    if clients.repeated or killed != n_kills:
+        raise SystemExit(f"{clients.repeated} requests were lost by {killed} of {n_kills} kills")
+    if max(after) > max(before) + MOST_GROWTH_MIB:
+        raise SystemExit(f"a process has grown by more than {MOST_GROWTH_MIB} MiB")

@@ -59,7 +59,7 @@ print(table)
 
 # %%
 # Fit, and estimate the accuracy on the rows without a label. The estimate reads no labels but the 50 of the file. Such
-# an interval misses the truth in about one table of twenty, and this is one: the picture below has the true share.
+# an interval misses the truth in about one table of twenty; the picture below has the true share.
 
 model = MixtureSVC(encoder=table.encoder, random_state=0).fit(table.X, table.y)
 print(estimated_accuracy(model, table.X, table.y))

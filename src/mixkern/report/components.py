@@ -45,6 +45,8 @@ def _introduction(facts: ModelFacts) -> str:
         f"The density has {counted(k, 'component')}: groups of similar rows, found without labels. Each row is counted "
         "in its most probable component. A range holds the middle half of a component's rows."
     )
+    if np.isnan(facts.rows).any():
+        text += " Gaps are left out of ranges and shares."
     if facts.texts:
         text += " Texts are described by parts of words that are frequent in them."
     if facts.n_labels and n_empty:

@@ -58,8 +58,9 @@ def alerts(facts: ModelFacts) -> tuple[Alert, ...]:
         which = "the class" if len(facts.unknown_classes) == 1 else "the classes"
         texts.append(f"It does not know {which} {names}: it predicts only those that it was fitted on.")
     texts.append(
-        "Predictions and the accuracy are those of this model. What is said of single labels, of suggested rows and of "
-        "components without a label holds with the labels of now. To have both agree, fit the model again."
+        "Predictions and the accuracy on this page are those of this model. Labels that may be mistaken, suggested rows "
+        "and components without a label follow from the labels that the table has now. Fit the model again, so that both "
+        "are the same."
     )
     return (Alert("This model was fitted on other labels.", " ".join(texts)),)
 

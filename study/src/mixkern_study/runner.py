@@ -19,6 +19,7 @@ from mixkern.errors import InterruptedWarning
 from mixkern_study.protocol import StudyError
 from mixkern_study.store import Store
 
+REPLACED = "A worker stopped while some jobs"  # of joblib, which replaces workers that have grown; no job is lost
 COUNTING_S = 2.0  # seconds between two counts of the cells that unfinished jobs have written
 
 
@@ -98,7 +99,8 @@ def run_jobs(
     settings = current_settings()  # of mixkern.config, which other processes do not have
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     errors: list[str] = []
-    with _Progress(sum(job.n_cells for job in jobs), on_step, count) as progress:
+    with _Progress(sum(job.n_cells for job in jobs), on_step, count) as progress, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", REPLACED, UserWarning)
         for stage in stages:
             ordered = sorted(stage, key=lambda job: -job.effort)
             for i, seconds, error in parallel(delayed(_done)(store, job, i, settings) for i, job in enumerate(ordered)):
