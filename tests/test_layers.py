@@ -11,7 +11,7 @@ PACKAGE = Path(mixkern.__file__).parent
 
 # Lowest first; rooms on one line do not import each other.
 ORDER = [
-    {"errors", "wording", "typing"},
+    {"errors", "wording", "typing", "defaults"},
     {"arguments"},
     {"imports", "partitions", "validation", "device", "sampling", "threads", "whole_file"},
     {"fitting", "notebook", "parts"},

@@ -44,6 +44,7 @@ def test_the_estimate_of_twenty_labels(model, y):
     assert all(low < estimate.per_class[label] < high for label, (low, high) in estimate.class_intervals.items())
     assert estimate.balanced_interval[0] < estimate.balanced < estimate.balanced_interval[1]
     assert estimate.gain_interval[0] < estimate.gain < estimate.gain_interval[1]
+    assert 0.5 < estimate.baseline < 0.7  # 56 %
 
 
 @pytest.mark.slow
@@ -61,6 +62,7 @@ def test_it_is_the_mean_over_rows_without_a_label(model, y):
     shares = reliability.shares(own.decide(rows[others]))
     assert estimate.value == pytest.approx(reliability.mean(shares.overall))
     assert estimate.interval == pytest.approx(reliability.interval(shares.overall, 0.95))
+    assert estimate.baseline == pytest.approx(max(reliability.mean(shares.classes[..., at]) for at in (0, 1)))
     final = own.decide(rows[others])[:, 0] < 0
     changed = np.mean(found.predicted != final)
     assert estimate.gain == pytest.approx(0.17 * changed)
@@ -98,9 +100,21 @@ def test_all_rows_labelled(model):
     estimate = estimated_accuracy(model, HEART.X, HEART.y)
     assert 0.75 < estimate.value < 0.95
     assert estimate.gain is None
-    assert len(estimate.sentences) == 2
+    assert len(estimate.sentences) == 3
     assert estimate.is_complete
+    assert estimate.baseline == HEART.y.value_counts(normalize=True).max()
     assert "% of further rows like these are predicted correctly" in str(estimate)
+
+
+def test_the_baseline_is_that_of_the_table_and_not_of_the_labels():
+    """Nine in ten rows are of one class, and the classes have the same number of labels."""
+    random = np.random.RandomState(0)
+    y = np.repeat([0, 1], [270, 30])
+    X = random.standard_normal((300, 2)) + 6 * y[:, None]
+    few = np.where(np.isin(np.arange(300), [*range(6), *range(270, 276)]), y, -1)
+    estimate = estimated_accuracy(None, X, few)
+    assert estimate.labels == {0: 6, 1: 6}
+    assert 0.75 < estimate.baseline < (y[few == -1] == 0).mean() + 0.05
 
 
 @pytest.mark.slow
@@ -163,7 +177,7 @@ def test_too_few_labels_are_no_error(model):
     assert estimate.n_helpful == 8
 
 
-@pytest.mark.parametrize(("n_left", "n_sentences"), [(9, 2), (10, 3)])
+@pytest.mark.parametrize(("n_left", "n_sentences"), [(9, 3), (10, 4)])
 def test_fewer_than_ten_rows_without_a_label_have_no_gain_of_ten_labels(model, n_left, n_sentences):
     some = np.asarray(HEART.y, dtype=object)
     some[:n_left] = None
@@ -178,7 +192,7 @@ def test_an_estimate_is_restored_from_a_file(model, y):
     kept = json.loads(json.dumps(jsonable(asdict(estimate))))
     restored = AccuracyEstimate.restored({**kept, "in_words": list(estimate.sentences)})
     assert restored.sentences == estimate.sentences
-    assert restored.interval == estimate.interval
+    assert (restored.interval, restored.baseline) == (estimate.interval, estimate.baseline)
     assert list(restored.per_class.values()) == list(estimate.per_class.values())
 
 
@@ -186,6 +200,8 @@ def test_an_estimate_is_restored_from_a_file(model, y):
     "wrong",
     [
         {"value": 7.0},
+        {"baseline": 1.5},
+        {"baseline": "most"},
         {"value": "0.8"},
         {"interval": [0.1]},
         {"interval": 3},
@@ -213,13 +229,23 @@ def test_a_record_that_is_no_estimate(wrong):
 
 
 def test_the_text():
-    estimate = AccuracyEstimate(0.84, (0.76, 0.93), 0.95, 25, gain=0.012, gain_interval=(-0.03, 0.051))
+    shares = {"gain": 0.012, "gain_interval": (-0.03, 0.051), "baseline": 0.553}
+    estimate = AccuracyEstimate(0.84, (0.76, 0.93), 0.95, 25, **shares)
     assert estimate.sentences == (
         "About 84 % of the rows without a label are predicted correctly (95 % interval 76 to 93 %).",
+        "Always predicting the most frequent class would be correct for about 55 %.",
         "This is based on 25 labels, taken as drawn at random.",
-        "Ten more labels are expected to change this by +1 point (95 % interval -3 to +5).",
+        "Ten more labels are expected to change the accuracy by +1 point (95 % interval -3 to +5).",
     )
-    assert str(estimate) == " ".join(estimate.sentences[:2])
+    assert str(estimate) == " ".join(estimate.sentences[:3])
+
+
+def test_an_estimate_in_a_file_of_an_earlier_version_has_no_baseline():
+    record = {"value": 0.8, "interval": [0.7, 0.9], "confidence": 0.95, "n_labels": 25}
+    restored = AccuracyEstimate.restored(record)
+    assert restored.baseline is None
+    assert len(restored.sentences) == 2
+    assert not any("most frequent class" in sentence for sentence in restored.sentences)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +258,7 @@ def test_the_text():
 )
 def test_the_text_names_the_sources_and_what_would_help(n_suggested, words):
     estimate = AccuracyEstimate(0.75, (0.55, 0.9), 0.95, 25, n_suggested=n_suggested)
-    basis = estimate.sentences[1]
+    _, basis = estimate.sentences
     assert basis.startswith(words)
     assert basis.endswith(f" {estimate.n_helpful} more at random would narrow the interval to 10 points to each side.")
     assert 40 < estimate.n_helpful < 120

@@ -89,6 +89,8 @@ def test_shares_are_those_of_a_plain_loop(i, j):
     assert shares.overall[i, j] == pytest.approx(right.sum() / len(ROWS))
     np.testing.assert_allclose(shares.per_class[i, j], right / (right + missed))
     assert shares.balanced[i, j] == pytest.approx((right / (right + missed)).mean())
+    np.testing.assert_allclose(shares.classes[i, j], (right + missed) / len(ROWS))
+    assert shares.classes[i, j].sum() == pytest.approx(1)
 
 
 def test_without_labels_the_posterior_is_the_prior():

@@ -52,6 +52,8 @@ def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     assert 0.5 < found["accuracy"]["value"] <= 1
     low, high = found["accuracy"]["interval"]
     assert low < found["accuracy"]["value"] <= high
+    assert found["accuracy"]["baseline"] == pytest.approx(0.5, abs=0.1)
+    assert "Always predicting the most frequent class would be correct for about" in found["accuracy"]["in_words"][1]
     notes = read_model(place).notes
     assert notes.pop("command") == "mixkern fit people.csv --target churn -o a.mixkern"
     assert notes == {key: value for key, value in found.items() if key not in ("model", "notes")}

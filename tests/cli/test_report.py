@@ -109,7 +109,7 @@ def test_model_files_with_other_notes(run, model, table, tmp_path, notes):
     run("report", tmp_path / "a.mixkern", table, "-o", tmp_path / "a.md")
     text = (tmp_path / "a.md").read_text("utf-8")
     assert "Warning" not in text
-    assert "with the same table, the same labels, and the same versions, gives the same model:" in text
+    assert "with the same table, these labels, and the same versions, gives the same model:" in text
 
 
 def test_a_page_ends_like_one(run, table, model, tmp_path):

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pytest
 
-from mixkern.cli.serve import serve_command
+from mixkern.cli.commands import serve
+from mixkern.serving import Limits
 
 
 @contextmanager
@@ -47,7 +48,13 @@ def test_the_commands_of_the_page_on_deployment_have_options_that_exist():
     found = re.findall(r"mixkern serve (\S+\.mixkern [^`\n]+)", page)
     assert len(found) >= 4
     for text in found:
-        serve_command.make_context("serve", shlex.split(text), resilient_parsing=False)
+        serve.make_context("serve", shlex.split(text), resilient_parsing=False)
+
+
+def test_limits_are_those_of_the_library():
+    found = serve.make_context("serve", ["churn.mixkern"]).params
+    names = {"rows": "max_rows", "body_mib": "max_mib", "requests": "max_requests", "seconds": "timeout"}
+    assert Limits(**{name: found[option] for name, option in names.items()}) == Limits()
 
 
 @pytest.mark.posix

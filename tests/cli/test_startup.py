@@ -1,10 +1,12 @@
-"""Start of the command: help and version import no library that computes."""
+"""Start of the command: help, version and errors in options import no library that computes."""
 
 import json
 import subprocess
 import sys
 
 import pytest
+
+from mixkern.cli import cli
 
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "narwhals", "dask")
 PROGRAM = """
@@ -27,8 +29,23 @@ def imported(*arguments):
     return code, {name for name in modules if name in HEAVY}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], [], ["ftt"]], ids=str)
-def test_no_library_is_imported(arguments):
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in cli.commands)], ids=str
+)
+def test_help_imports_no_library(arguments):
     code, found = imported(*arguments)
     assert found == set()
-    assert (code or 0) == (2 if arguments in ([], ["ftt"]) else 0)
+    assert not code
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["ftt"], ["fit", "a.csv", "--tagret"], ["predict"], ["serve", "--port", "x"]], ids=str
+)
+def test_an_error_in_options_imports_no_library(arguments):
+    assert imported(*arguments) == (2, set())
+
+
+def test_a_command_imports_the_libraries_of_its_work():
+    code, found = imported("predict", "a.mixkern", "a.csv")
+    assert code == 1
+    assert found >= {"numpy", "sklearn"}

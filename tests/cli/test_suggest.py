@@ -43,7 +43,7 @@ def test_the_accuracy_so_far_and_the_gain_of_more_labels(run, table):
     done = run("suggest", table, "--target", "churn", "-n", 4)
     fitted = json.loads(run("fit", table, "--target", "churn", "--json").stdout)
     assert "\n" + " ".join(fitted["accuracy"]["in_words"]) + "\n" in done.stdout
-    assert "Ten more labels are expected to change this by" in done.stdout
+    assert "Ten more labels are expected to change the accuracy by" in done.stdout
 
 
 @pytest.mark.parametrize("kept", [[], ["no"]], ids=["no labels", "one class"])

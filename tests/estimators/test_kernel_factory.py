@@ -8,9 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from sklearn.metrics.pairwise import euclidean_distances
 
 from mixkern import Mixture, MixtureOneClassSVM, MixtureSVC, MixtureSVR, TransductiveSVC, VBMixture
+from mixkern.defaults import KernelName
 from mixkern.errors import KernelError, OptionError, PresetGammaWarning
 from mixkern.estimators import kernel_factory
-from mixkern.estimators.kernel_factory import KernelName
 from mixkern.kernels import BlendKernel, GMMKernel, LaplacianKernel, RBFKernel, RWMKernel
 from mixkern.svm import decision, evidence_share
 
@@ -242,6 +242,23 @@ def test_a_preset_gamma_that_makes_most_rows_dissimilar_is_noted(kernel):
     fitted(kernel, NUMBERS)  # most rows are similar
 
 
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [
+        (RBFKernel(0.1) + RWMKernel(), "kernel__k2__gamma"),
+        (0.5 * RWMKernel() + RBFKernel(0.1), "kernel__k1__k2__gamma"),
+        (LaplacianKernel(RWMKernel(), ratio=2.0), "kernel__base__gamma"),
+    ],
+    ids=["sum", "weighted sum", "graph"],
+)
+def test_a_preset_gamma_within_another_kernel_is_noted_with_its_name(kernel, name):
+    far = np.hstack([NUMBERS, np.random.RandomState(1).standard_normal((N, 10))])
+    density = VBMixture(2, covariance_type="diag", random_state=0)
+    with pytest.warns(PresetGammaWarning, match=rf"RWMKernel has gamma 1, .* Set it: set_params\({name}=(0\.\d+)"):
+        model = fitted(kernel, far, density=density)
+    fitted(model.kernel.set_params(**{name.removeprefix("kernel__"): 0.05}), far, density=density)
+
+
 def test_a_bound_kernel_keeps_its_mixture():
     other = Mixture([0.5, 0.5], [[0.0, 0.0], [2.0, 2.0]], [np.eye(2), np.eye(2)])
     model = fitted(RWMKernel(other, 0.3), NUMBERS)
@@ -295,8 +312,8 @@ def test_scikit_learns_own_kernels():
     model = fitted(RBF(2.0), NUMBERS)
     rows = model.encoder_.transform(NUMBERS)
     np.testing.assert_allclose(model.kernel_(rows), np.exp(-(euclidean_distances(rows) ** 2) / 8))
-    assert fitted(2.0 * RWMKernel() + WhiteKernel(0.1), FRAME).predict(FRAME).shape == (N,)
-    assert fitted(DotProduct() * RWMKernel() + WhiteKernel(0.1), NUMBERS).predict(NUMBERS).shape == (N,)
+    assert fitted(2.0 * RWMKernel(gamma=0.1) + WhiteKernel(0.1), FRAME).predict(FRAME).shape == (N,)
+    assert fitted(DotProduct() * RWMKernel(gamma=0.1) + WhiteKernel(0.1), NUMBERS).predict(NUMBERS).shape == (N,)
 
 
 def test_powers_of_kernels():

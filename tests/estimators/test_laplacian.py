@@ -25,7 +25,7 @@ def hidden(y, per_class=3, seed=0):
 
 
 FEW = hidden(Y)
-KERNELS = ["rbf", "rwm", "gmm", RBFKernel(3.0), RWMKernel(gamma=0.7), GMMKernel(gamma=0.7), RBF(0.3) + RWMKernel()]
+KERNELS = ["rbf", "rwm", "gmm", RBFKernel(3.0), RWMKernel(gamma=0.7), GMMKernel(gamma=0.7), RBF(0.3) + RWMKernel(gamma=0.1)]
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 
@@ -157,7 +157,7 @@ def test_fewer_rows_than_labels():
 
 def test_mixture_svc_draws_rows_too(monkeypatch):
     monkeypatch.setattr("mixkern.estimators.base.MAX_GRAPH_ROWS", 70)
-    for kernel in ("lap", LaplacianKernel(RWMKernel())):
+    for kernel in ("lap", LaplacianKernel(RWMKernel(gamma=0.1))):
         with pytest.warns(DrawnRowsWarning, match="all 6 labelled rows and 64 others"):
             model = MixtureSVC(kernel, random_state=0).fit(X, FEW)
         assert len(model.kernel_.rows) == 70
@@ -189,7 +189,7 @@ def test_the_graph_of_a_mixed_table_counts_categories(kernel):
 # ---------------------------------------------------------------- copies
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "rwm", RBF(0.3) + RWMKernel()], ids=repr)
+@pytest.mark.parametrize("kernel", ["rbf", "rwm", RBF(0.3) + RWMKernel(gamma=0.1)], ids=repr)
 def test_a_pickle_predicts_alike_and_holds_no_matrix(kernel):
     model = LaplacianSVC(kernel, random_state=0).fit(X, FEW)
     content = pickle.dumps(model)
@@ -201,7 +201,7 @@ def test_a_pickle_predicts_alike_and_holds_no_matrix(kernel):
     assert not {"deformation", "_factors"} & set(copy.kernel_.__dict__)  # prediction needs none
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "rwm", RBF(0.3) + RWMKernel()], ids=repr)
+@pytest.mark.parametrize("kernel", ["rbf", "rwm", RBF(0.3) + RWMKernel(gamma=0.1)], ids=repr)
 @pytest.mark.parametrize("ratio", [0.0, 10.0])
 def test_a_fitted_machine_keeps_no_matrix(kernel, ratio):
     model = LaplacianSVC(kernel, ratio=ratio, random_state=0).fit(X, FEW)

@@ -332,6 +332,9 @@ def test_classes_have_numbers_that_stay():
     assert answers.names_id == 5
     answers.add([label(6, "e", "e")])
     assert answers.names_id == 5
+    answers.add([undo(7, "anna 5"), undo(8, "anna 5")])  # the second changes nothing
+    assert answers.names_id == 7
+    assert answers_after(*answers._log).names_id == 7  # all at once, as when a session is opened again
 
 
 def test_labels_that_come_later_with_the_former_name_get_the_new_one():

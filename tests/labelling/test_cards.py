@@ -288,6 +288,9 @@ def test_the_state_counts_everything(trained, table):
     assert state["model"] < state["version"]  # answers after the model
     assert state["estimate"]["labels"] == 22
     assert state["estimate"]["low"] <= state["estimate"]["value"] <= state["estimate"]["high"]
+    first, basis = state["estimate"]["sentences"]
+    assert "are predicted correctly" in first
+    assert basis.startswith("This is based on 22 labels")
     assert [point["labels"] for point in state["curve"]] == [22]
     assert state["components"] == {"total": 2, "without_label": 0}
     assert state["agreement"]["rows"] == 1
@@ -466,7 +469,7 @@ def test_the_history_has_rows_that_are_not_in_the_table_any_more(open_session, g
     session.journal.close()
     cards = Cards(open_session(LabelTable.of(X.assign(age=np.arange(80.0)), target="risk")))
     (event,) = checked(cards.history("anna"))["events"]
-    assert (event["row"], event["text"]) == (-1, "")
+    assert (event["row"], event["number"], event["text"]) == (None, None, "")
 
 
 def test_doubts_and_disagreements_are_named(trained):

@@ -681,8 +681,25 @@ def test_changes_of_classes_by_another_person_are_shown_and_keys_stay(customers,
     row, _ = answer(other, "4")
     assert customers.answers("ben") == {row: ["maybe"]}
     expect(other.locator("#class-counts li.c3 bdi")).to_have_text("maybe")
-    other.reload()  # keys are given anew
-    assert [key_of(other, name) for name in ("no", "yes", "maybe")] == ["1", "2", "3"]
+    other.reload()
+    assert [key_of(other, name) for name in ("no", "yes", "maybe")] == ["1", "3", "4"]
+    later = visit(customers.addresses["ben"])  # another tab
+    assert [key_of(later, name) for name in ("no", "yes", "maybe")] == ["1", "2", "3"]
+
+
+def test_a_class_that_becomes_part_of_one_with_an_earlier_key_is_named_with_it(customers, visit):
+    page, other = (visit(customers.addresses[name]) for name in ("anna", "ben"))
+    for name in ("yes", "yse"):
+        add_class(page, name)
+    expect(other.locator("#classes [data-class=yse]")).to_have_count(1)
+    page.keyboard.press("r")
+    page.locator("#rename-class").select_option("yse")
+    page.locator("#rename-name").fill("yes")
+    page.locator("#rename-name").press("Enter")
+    page.locator("#confirm-yes").press("Enter")
+    expect(other.locator("#last")).to_have_text("Class yse is now part of yes.")
+    other.keyboard.press("3")
+    expect(other.locator("#last")).to_have_text("Key 3 has no class now: yse is part of yes.")
 
 
 def test_a_renaming_that_another_person_has_continued_is_not_undone(customers, visit):
@@ -715,6 +732,10 @@ def test_a_class_that_is_renamed_while_the_dialog_is_open(customers, visit):
     page.keyboard.press("Enter")
     page.locator("#confirm-yes").press("Enter")
     expect(page.locator("#rename-note")).to_have_text("There is no class 'yse'. Another person may have renamed it.")
+    page.locator("#rename-class").select_option("yes")  # the dialog offers the present classes now
+    page.locator("#rename-name").fill("yep")
+    page.keyboard.press("Enter")
+    outcome(page, "Class yes is now yep")
 
 
 def test_a_card_that_arrives_late_has_the_present_names(customers, visit):
@@ -917,7 +938,7 @@ def test_an_answer_whose_row_is_gone_stays_in_the_browser_until_it_is_discarded(
         start_again(server, frame[frame["id"] != name], page)
     expect(page.locator("#alert")).to_contain_text(
         "1 answer was not saved: the table has no such row any more, or has it with other cells: "
-        f"row {number} (yes). It stays in this browser, and the page sends it again when it is opened."
+        f"the former row {number} (yes). It stays in this browser, and the page sends it again when it is opened."
     )
     assert findings(page) == []
     row, _ = answer(page, "1")  # others are saved
@@ -928,6 +949,77 @@ def test_an_answer_whose_row_is_gone_stays_in_the_browser_until_it_is_discarded(
     current(page)
     expect(page.locator("#alert")).to_be_hidden()
     assert len(server.answers("anna")) == 1
+
+
+def test_rows_of_a_selection_that_are_gone_stay_in_the_browser(changing, visit):
+    server, frame = changing
+    page = visit(server.url, is_broken=True)
+    expect(page.locator(".map-note")).to_be_hidden()
+    current(page)
+    page.locator("#map-plot").focus()
+    page.keyboard.press("a")
+    expect(page.locator("#map-selection p")).to_have_text("40 rows selected.")
+    server.kill()
+    page.keyboard.press("2")
+    page.locator("#confirm-yes").press("Enter")
+    expect(page.locator("#alert")).to_contain_text("40 labels are not saved yet")
+    port = server.port
+    frame[3:].to_csv(server.table, index=False)
+    server.start(port=port)
+    with page.context.expect_page() as other, page.expect_event("load"):
+        page.evaluate("address => { window.open(address); }", server.url)
+    other.value.close()
+    expect(page.locator("#alert")).to_contain_text(re.compile("1 answer was not saved: .*: 3 rows .yes.. It stays"))
+    assert len(server.answers("anna")) == 37
+    page.locator("#discard").click()
+    expect(page.locator("#alert")).to_be_hidden()
+
+
+def test_keys_stay_when_the_table_has_changed_and_the_page_says_so(changing, visit):
+    server, frame = changing
+    page = visit(server.url, is_broken=True)
+    current(page)
+    for name in ("yse", "maybe"):
+        add_class(page, name)
+    page.keyboard.press("r")
+    page.locator("#rename-class").select_option("yse")
+    page.locator("#rename-name").fill("yes")
+    page.locator("#rename-name").press("Enter")
+    page.locator("#confirm-yes").press("Enter")
+    outcome(page, "Class yse is now yes")
+    assert [key_of(page, name) for name in ("no", "yes", "maybe")] == ["1", "2", "4"]
+    server.kill()
+    with page.expect_event("load"):
+        start_again(server, frame[::-1], page)
+    expect(page.locator("#last")).to_have_text(
+        "The table has changed, so the page was loaded again. Your answers are saved."
+    )
+    assert [key_of(page, name) for name in ("no", "yes", "maybe")] == ["1", "2", "4"]
+
+
+def test_the_question_for_the_first_class_ends_when_another_person_adds_it(serve, visit, groups, tmp_path):
+    path = tmp_path / "customers.csv"
+    groups(40)[0].to_csv(path, index=False)
+    server = serve(path, "risk", "--user", "anna", "--user", "ben", n_users=2)
+    page, other = (visit(server.addresses[name]) for name in ("anna", "ben"))
+    for one in (page, other):
+        expect(one.locator("#new-class-name")).to_be_focused()
+    page.keyboard.type("yes")
+    page.keyboard.press("Enter")
+    expect(other.locator("#new-class-form")).to_be_hidden()
+    row, _ = answer(other, "1")
+    assert server.answers("ben") == {row: ["yes"]}
+
+
+def test_the_nearest_rows_come_to_the_first_card_of_a_new_start(changing, visit):
+    server, frame = changing
+    page = visit(server.url, is_broken=True)
+    for key in ("1", "2", "1", "2"):
+        answer(page, key)
+    server.kill()
+    start_again(server, frame, page)
+    other = visit(server.url)
+    expect(other.locator("#nearest li")).to_have_count(3)
 
 
 # ---------------------------------------------------------------- hostile tables

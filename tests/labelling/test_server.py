@@ -16,6 +16,7 @@ from mixkern.labelling import Journal, LabelServer, LabelSession, LabelTable
 from mixkern.labelling import server as server_module
 from mixkern.labelling import session as session_module
 from mixkern.labelling.answers import Answers
+from mixkern.labelling.journal import Event
 from mixkern.labelling.learner import Structure
 from mixkern.web.guard import HEADERS, MOST_BYTES
 
@@ -518,7 +519,9 @@ def test_a_selection_labels_those_of_its_rows_that_have_no_label(own):
     server, anna = own
     anna.post("/api/answers", {"answers": [answer(3, "1", "no")]})
     body = {"id": "s", "label": "yes", "keys": [KEYS[5], KEYS[3], "0" * 24, KEYS[4], KEYS[4]]}
-    assert [anna.post("/api/selection", body) for _ in range(2)] == [{"labelled": 2}] * 2  # sent again
+    assert [anna.post("/api/selection", body) for _ in range(2)] == [
+        {"labelled": 2, "gone": ["0" * 24]}
+    ] * 2  # sent again
     assert server.session.labels == {3: "no", 4: "yes", 5: "yes"}
     events = [event for event in server.session.journal.events() if event.request == "s"]
     assert [(event.row, event.source) for event in events] == [(4, "selection"), (5, "selection")]
@@ -527,6 +530,40 @@ def test_a_selection_labels_those_of_its_rows_that_have_no_label(own):
     assert server.session.labels == {3: "no"}
     found = anna.send("POST", "/api/selection", {"id": "t", "label": "yes", "keys": KEYS * 7})
     assert (found.status, error_of(found)) == (400, "At most 500 rows can be labelled at once, but there are 560.")
+
+
+def test_an_answer_finds_its_class_by_its_number(own):
+    server, anna = own
+    for name in ("x", "z"):
+        anna.post("/api/classes", {"name": name})
+    digest = anna.get("/api/state")["digest"]
+    for old, new in (("x", "tmp"), ("z", "x"), ("tmp", "z")):  # the names of two classes are exchanged
+        anna.post("/api/rename", {"id": f"{old} {new}", "name": old, "label": new, "merges": False})
+    late = {"label": "x", "class": 0}  # of a page that was not updated since
+    anna.post("/api/answers", {"answers": [answer(3, "a", **late, digest=digest)]})
+    anna.post("/api/selection", {"id": "b", "keys": KEYS[4:6], **late, "digest": digest})
+    assert server.session.labels == {3: "z", 4: "z", 5: "z"}
+    anna.post("/api/answers", {"answers": [answer(6, "c", **late, digest="of another table")]})
+    for number in (-1, 2, 10**30, "0", None):
+        anna.post("/api/answers", {"answers": [answer(7, f"d{number}", **late | {"class": number}, digest=digest)]})
+    assert (server.session.labels[6], server.session.labels[7]) == ("x", "x")  # by the name
+
+
+def test_the_undo_of_a_row_that_is_gone_says_so(own):
+    server, anna = own
+    gone = Event(user="anna", action="label", request="g", row_key="0" * 24, row=500, label="yes", source="random")
+    server.session.record([gone])
+    undone = anna.post("/api/undo", {"id": "u"})
+    assert (undone["undone"]["row"], undone["undone"]["number"], undone["card"]) == (None, None, None)
+
+
+def test_the_undo_of_a_selection_of_one_row_opens_a_card_that_counts(own):
+    server, anna = own
+    anna.post("/api/selection", {"id": "s", "label": "yes", "keys": [KEYS[5]]})
+    card = anna.post("/api/undo", {"id": "u"})["card"]
+    assert (card["row"], card["source"]) == (5, "chosen")
+    anna.post("/api/answers", {"answers": [answer(5, "a", source=card["source"])]})
+    assert server.session.journal.events()[-1].source == "chosen"
 
 
 def test_a_journal_that_cannot_be_written_is_tried_again_by_the_page(own, monkeypatch):
@@ -556,7 +593,7 @@ def test_a_class_is_renamed_and_the_undo_says_so(own, client):
     ben.post("/api/answers", {"answers": [answer(4, "b", "chrun")]})  # from a page that was not updated since
     assert server.session.labels == {3: "churn", 4: "churn"}
     undone = anna.post("/api/undo", {"id": "u"})
-    facts = {"row": -1, "number": 0, "action": "rename", "label": "churn", "renames": "chrun", "rows": 1}
+    facts = {"row": None, "number": None, "action": "rename", "label": "churn", "renames": "chrun", "rows": 1}
     assert undone == {
         "undone": facts | {"is_kept": False},
         "card": None,

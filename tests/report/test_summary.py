@@ -9,6 +9,8 @@ def test_the_figures_are_those_of_the_table(facts):
     assert found["rows"] == "120"
     assert found["labels"] == "9"
     assert found["estimated accuracy"].endswith(" %")
+    baseline = f"{100 * facts.estimate.baseline:.0f} % by always predicting the most frequent class"
+    assert tiles(facts).tiles[-1].text.endswith(f"; {baseline}")
 
 
 def test_the_words_say_what_there_is_and_how_sure_it_is(facts):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from mixkern.advice.cross_validation import CONFIDENCE, is_testable, n_repeats_of
-from mixkern.advice.reliability import Reliability
+from mixkern.advice.reliability import Reliability, Shares
 from mixkern.advice.source import component_labels, suggested_labels
 from mixkern.density import Rows
 from mixkern.encoding import UNLABELLED
@@ -49,6 +49,9 @@ class AccuracyEstimate:
         Expected share of rows without a label that are predicted correctly; ``None`` if there are too few labels.
     interval : tuple of float or None
         Confidence interval of this share.
+    baseline : float or None
+        Estimated accuracy of always predicting the most frequent class: its share of the same rows. ``None`` without
+        an estimate, and in records of earlier versions.
     confidence : float
         Level of all intervals.
     n_labels, n_tested : int
@@ -87,6 +90,7 @@ class AccuracyEstimate:
     balanced_interval: tuple[float, float] | None = None
     gain: float | None = None
     gain_interval: tuple[float, float] | None = None
+    baseline: float | None = None
 
     @classmethod
     def unknown(cls, labels: Mapping[Any, int], confidence: float) -> "AccuracyEstimate":
@@ -136,7 +140,7 @@ class AccuracyEstimate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The accuracy, what it is based on, and the gain of ten more labels, a sentence each."""
+        """The accuracy, its baseline, what it is based on, and the gain of ten more labels, a sentence each."""
         if self.value is None or self.interval is None:
             few = (
                 f"The accuracy cannot be estimated from {counted(self.n_labels, 'label')}: two labels or more in at "
@@ -148,10 +152,15 @@ class AccuracyEstimate:
             f"About {100 * self.value:.0f} % of {rows} are predicted correctly "
             f"({100 * self.confidence:g} % interval {_span(self.interval)} %)."
         )
-        return (accuracy, self._basis(), *self._gain())
+        return (accuracy, *self._baseline(), self._basis(), *self._gain())
 
     def __str__(self) -> str:
-        return " ".join(self.sentences[:2])
+        return " ".join(replace(self, gain=None).sentences)
+
+    def _baseline(self) -> list[str]:
+        if self.baseline is None:  # in files of earlier versions
+            return []
+        return [f"Always predicting the most frequent class would be correct for about {100 * self.baseline:.0f} %."]
 
     def _basis(self) -> str:
         n, suggested = self.n_labels, self.n_suggested
@@ -173,7 +182,7 @@ class AccuracyEstimate:
         low, high = (f"{100 * end:+z.0f}" for end in self.gain_interval)
         points = "point" if round(100 * self.gain) == 1 else "points"
         change = f"{100 * self.gain:+z.0f} {points} ({100 * self.confidence:g} % interval {low} to {high})"
-        return [f"Ten more labels are expected to change this by {change}."]
+        return [f"Ten more labels are expected to change the accuracy by {change}."]
 
 
 def _number(value: Any) -> float:
@@ -234,6 +243,7 @@ _RESTORED: dict[str, Callable[[Any], Any]] = {
     "balanced_interval": _or_none(_interval_of_shares),
     "gain": _or_none(_number),
     "gain_interval": _or_none(_interval),
+    "baseline": _or_none(_share),
 }
 
 
@@ -283,6 +293,9 @@ def estimated_accuracy(
     of 221 random draws of 8 to 60 labels, and the estimate was 1.2 points too low on average from 20 labels on. In
     loops of five rounds of ten suggested rows on ten tables, it contained the accuracy in 47 of 49 rounds with one
     random row in five, and in 48 of 49 without. docs/estimate.md has all figures.
+
+    The baseline follows from the same corrected probabilities, not from the numbers of labels: labels may be chosen,
+    and those drawn at random are few. Where all rows have a label, it is the share of the labels.
 
     The estimate is for rows like those of the table. If labels were chosen in another way, for example the same number
     of each of several classes with unequal frequencies, it may be off: record such labels as ``"suggested"``. The only
@@ -354,7 +367,8 @@ def accuracy_of(
     own, chosen_ones = codes[some][is_tested], is_suggested[some][is_tested]
     reliability = Reliability.of(tested, own, chosen_ones, len(labels))
     rights = np.mean([chosen(class_scores(repeat, len(labels))) == own for repeat in tested], axis=0)
-    values = estimator.decide(rows[others]) if len(others) else tested.reshape(-1, tested.shape[2])
+    is_complete = not len(others)
+    values = tested.reshape(-1, tested.shape[2]) if is_complete else estimator.decide(rows[others])
     shares = reliability.shares(values)
     per_class, class_intervals = dict[Any, Any](), dict[Any, Any]()
     for at, (label, n) in enumerate(labels.items()):
@@ -375,7 +389,7 @@ def accuracy_of(
         n_labels=n_labels,
         n_tested=int(is_tested.sum()),
         n_suggested=int(is_suggested.sum()),
-        is_complete=not len(others),
+        is_complete=is_complete,
         n_folds=found.n_folds,
         n_repeats=n_repeats,
         labels=labels,
@@ -385,7 +399,15 @@ def accuracy_of(
         balanced_interval=reliability.interval(shares.balanced, confidence),
         gain=gain[0],
         gain_interval=gain[1],
+        baseline=_baseline(reliability, shares, counts if is_complete else None),
     )
+
+
+def _baseline(reliability: Reliability, shares: Shares, counts: Ints | None) -> float:
+    """Return the share of the most frequent class: among the labels, given their counts, else as it is expected."""
+    if counts is not None:
+        return float(counts.max() / counts.sum())
+    return max(reliability.mean(shares.classes[:, :, at]) for at in range(shares.classes.shape[2]))
 
 
 def _expected_gain(

@@ -46,6 +46,7 @@ class Shares:
     overall: Floats
     per_class: Floats  # (t, s, c), of the rows of a class
     balanced: Floats
+    classes: Floats  # (t, s, c), expected share of the rows that are of a class, whatever is predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,18 +108,19 @@ class Reliability:
         """Compute the expected share of right predictions among rows with these decision values, (u, q)."""
         predicted = chosen(class_scores(values, self.n_classes))
         is_predicted = predicted[:, None] == np.arange(self.n_classes)  # (u, c)
-        overall, per_class = [], []
+        overall, per_class, classes = [], [], []
         for slope in SLOPES:
             shares = class_probabilities(values, slope, self.n_classes)
             winner = shares.max(axis=1)
             right = expit(_log_odds(winner) + SHIFTS[:, None])  # (s, u)
             others = np.where(is_predicted, 0.0, shares) / np.maximum(1 - winner, LIMIT)[:, None]
             of_class = right @ is_predicted  # (s, c), rows of a class that are predicted right
-            missed = (1 - right) @ others
+            all_of_class = of_class + (1 - right) @ others
             overall.append(right.mean(axis=1))
-            per_class.append(of_class / np.maximum(of_class + missed, np.finfo(float).tiny))
+            per_class.append(of_class / np.maximum(all_of_class, np.finfo(float).tiny))
+            classes.append(all_of_class / len(values))
         found = np.array(per_class)
-        return Shares(np.array(overall), found, found.mean(axis=2))
+        return Shares(np.array(overall), found, found.mean(axis=2), np.array(classes))
 
     def mean(self, share: Floats) -> float:
         """Compute the posterior mean of a share, (t, s)."""

@@ -19,7 +19,6 @@ from mixkern.errors import LabelError, hint
 from mixkern.typing import Bools, Ints, Objects, Positions, RandomState
 from mixkern.wording import nearest, shown
 
-AUDIT = 0.2  # share of rows that are drawn at random
 TINY = 1e-9  # 5 * 0.2 may be less than 1
 
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from mixkern.advice.design import central_rows, greedy_design, uncertainty
-from mixkern.advice.source import AUDIT, n_random, random_rows
+from mixkern.advice.source import n_random, random_rows
+from mixkern.defaults import AUDIT
 from mixkern.density import Mixture
 from mixkern.encoding import UNLABELLED, Labels, encode_labels
 from mixkern.encoding.lengths import check_length, n_rows_of

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.advice.source import AUDIT, LabelSource
+from mixkern.advice.source import LabelSource
 from mixkern.advice.suggest import (
     audited_rows,
     check_count,
@@ -14,6 +14,7 @@ from mixkern.advice.suggest import (
     learned_structure,
     similarity,
 )
+from mixkern.defaults import AUDIT
 from mixkern.density import Rows
 from mixkern.encoding import Labels
 from mixkern.encoding.frame import frame_kind, make_frame

@@ -25,18 +25,8 @@ HEADER, PAYLOAD, SCHEMA = "mixkern.json", "model.skops", "schema.json"
 _PAIRS = ("class_weight", "class_shares", "pairwise_kernels_kwargs")  # parameters that are dicts, saved as pairs
 
 
-@click.command("convert")
-@click.argument("old", type=click.Path())
-@click.argument("new", type=click.Path())
 def convert_command(old: str, new: str) -> None:
-    """Convert the model file OLD, which a development version of mixkern 0.1 has written, to the file NEW.
-
-    This needs skops: pip install 'mixkern[convert]'. Convert only files that you have written yourself.
-
-    \b
-    Example:
-      mixkern convert churn.mixkern churn_new.mixkern
-    """  # noqa: D301
+    """Convert a model file, and print the path of the new one."""
     check_output(new, old)
     click.echo(printable(f"Wrote {convert(old, new)}"))
 

@@ -9,31 +9,18 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from mixkern.cli.option import json_option, seed_option
 from mixkern.cli.output import print_result, write_picture
 from mixkern.datasets import Dataset, load, names
+from mixkern.defaults import STANDARD_OUTPUT
 from mixkern.encoding import UNLABELLED
 from mixkern.imports import optional, pa
 from mixkern.io import table_writer
-from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.plot import gallery
 from mixkern.wording import counted
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@click.command("datasets")
-@json_option
-@click.option(
-    "--picture",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw the two-dimensional data sets into this file (png, svg, pdf).",
-)
-@click.option("--write", "name", metavar="NAME", help="Write a data set as a table, to try the other commands on.")
-@click.option("-o", "--output", help="File of that table.  [default: NAME.csv]")
-@click.option("--target", default="class", show_default=True, help="Name of its column of labels.")
-@click.option("--labels", type=click.IntRange(1), help="Labels to keep of each class.  [default: all]")
-@seed_option
 def datasets_command(
     as_json: bool,
     picture: Path | None,
@@ -43,13 +30,7 @@ def datasets_command(
     labels: int | None,
     seed: int,
 ) -> None:
-    """List the twenty data sets of the paper, or write one as a table.
-
-    \b
-    Examples:
-      mixkern datasets --picture sets.png
-      mixkern datasets --write heart --labels 10 --target disease -o heart.csv
-    """  # noqa: D301
+    """Print the packaged data sets, draw them, or write one as a table."""
     if name is not None:
         path = f"{name}.csv" if output is None else output
         result = _write(load(name), path, target, labels, seed)

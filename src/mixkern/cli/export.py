@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from mixkern.cli.option import check_output, json_option
+from mixkern.cli.option import check_output
 from mixkern.cli.output import print_result, print_wide, printable, text_table
 from mixkern.errors import ExportError, MixkernError, hint
-from mixkern.export import DType, OnnxModel, onnx_path
+from mixkern.export import OnnxModel, onnx_path
 from mixkern.io import ModelFile, read_model
 from mixkern.io.model import file_sha256
 from mixkern.wording import counted
@@ -17,29 +17,8 @@ from mixkern.wording import counted
 SHOWN = 40  # inputs that are printed; --json has all
 
 
-@click.command("export")
-@click.argument("model", type=click.Path())
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the export.  [default: MODEL.onnx]")
-@click.option(
-    "--dtype",
-    type=click.Choice([str(each) for each in DType]),
-    default=str(DType.FLOAT64),
-    show_default=True,
-    help="Type of numbers in inputs and outputs; float32 rounds cells to seven digits.",
-)
-@json_option
 def export_command(model: str, output: str | None, dtype: str, as_json: bool) -> None:
-    """Write MODEL as an ONNX file, which predicts without Python: label, probabilities, component and novelty.
-
-    Each column of the table is an input of shape (N, 1). A gap is NaN among numbers and an empty text among texts; a
-    date is the number of days since 1970. Models with columns of free text cannot be exported. The metadata of the file
-    have the SHA-256 of MODEL.
-
-    \b
-    Examples:
-      mixkern export churn.mixkern -o churn.onnx
-      mixkern export churn.mixkern --dtype float32 --json
-    """  # noqa: D301
+    """Write a model as an ONNX file, and print its inputs and outputs."""
     path = onnx_path(Path(model).with_suffix(".onnx") if output is None else output)
     check_output(path, model)
     file = read_model(model)

@@ -11,24 +11,15 @@ from mixkern.advice import estimated_accuracy, mistaken_labels
 from mixkern.cli.journal import given_target, labelled_table
 from mixkern.cli.option import (
     check_output,
-    column_options,
-    dask_option,
-    device_option,
     given_command,
     given_paths,
-    json_option,
-    labels_option,
-    reading_options,
     repeat_options,
-    seed_option,
-    target_option,
 )
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import TrainingTable
 from mixkern.encoding.cell import jsonable
 from mixkern.errors import LabelError, MixkernError
 from mixkern.estimators import MixtureSVC
-from mixkern.estimators.kernel_factory import KernelName
 from mixkern.io import TableFile, read_model, save
 from mixkern.svm.scheme import MOST_LANDMARK_PAIRED, MOST_PAIRED, SchemeName
 from mixkern.wording import counted, joined, shown
@@ -36,27 +27,6 @@ from mixkern.wording import counted, joined, shown
 SUFFIX = ".mixkern"
 
 
-@click.command("fit")
-@click.argument("table")
-@target_option(required=False)
-@labels_option
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File of the model.  [default: TABLE.mixkern]")
-@click.option(
-    "--kernel",
-    type=click.Choice([str(name) for name in KernelName]),
-    default=str(KernelName.BLEND),
-    show_default=True,
-    help="Similarity of two rows; rwm is the kernel of the paper.",
-)
-@click.option(
-    "--estimate/--no-estimate", default=True, show_default=True, help="Estimate the accuracy, which takes longer."
-)
-@column_options
-@reading_options
-@seed_option
-@dask_option
-@device_option
-@json_option
 def fit_command(
     table: str,
     target: str | None,
@@ -69,17 +39,7 @@ def fit_command(
     dask: str | None,
     **reading: Any,
 ) -> None:
-    """Fit a model on all rows of TABLE, of which only some need a label, and write it to a file.
-
-    Rows whose TARGET is empty are unlabelled: the model learns the structure of the table from them, too. The accuracy
-    is estimated by leaving labels out and predicting them.
-
-    \b
-    Examples:
-      mixkern fit customers.csv --target churn -o churn.mixkern
-      mixkern fit customers.csv --labels customers.labels
-      mixkern fit 'events/*.parquet' --target churn -o churn.mixkern --dask
-    """  # noqa: D301
+    """Fit a model, write it to a file, and print what it was learned from and its estimated accuracy."""
     path = Path(_default_path(table) if output is None else output)
     check_output(path, table, *given_paths(labels))
     notes: Notes = []

@@ -1,8 +1,9 @@
-"""The group of all commands: imported when used, extended by other packages; an error is printed as one message."""
+"""The group of all commands: a command imports its work when it runs; other packages add theirs; errors as messages."""
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -28,45 +29,69 @@ class Stopped(click.ClickException):
         click.echo(f"Stopped. {self.message}", file=file, err=True)
 
 
-class Commands(click.Group):
-    """A group of commands that are imported when they are used.
+def runs(where: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
+    """Decorate the declaration of a command: a function runs it, which is imported when all options have been read.
+
+    So help and errors in options take no time for the imports of the libraries that compute.
 
     Parameters
     ----------
-    commands_in : dict
-        ``"module:name"`` and one line of help for each command.
-    """
+    where : str
+        ``"module:name"`` of the function; it takes the arguments and options of the command by their names.
 
-    def __init__(self, *args: Any, commands_in: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.commands_in = commands_in
+    Examples
+    --------
+    >>> @click.command()
+    ... @click.argument("items", nargs=-1)
+    ... @runs("json:dumps")
+    ... def dump():
+    ...     '''Write items as JSON.'''
+    >>> dump.help
+    'Write items as JSON.'
+    """
+    module, _, name = where.partition(":")
+
+    def decorate(declaration: Callable[[], None]) -> Callable[..., Any]:
+        @wraps(declaration)
+        def run(**options: Any) -> Any:
+            function = getattr(import_module(module), name)
+            raise_on_interrupt()  # from here on the command cleans up after itself
+            return function(**options)
+
+        return run
+
+    return decorate
+
+
+class Commands(click.Group):
+    """A group of commands, to which other packages may add theirs; these are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """List the names of the commands, those of other packages last."""
-        return [*self.commands_in, *sorted(_plugins())]
+        return [*self.commands, *sorted(_plugins())]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import a command."""
-        if name in self.commands_in:
-            module, _, attribute = self.commands_in[name][0].partition(":")
-            return getattr(import_module(module), attribute)
-        plugin = _plugins().get(name)
-        return super().get_command(ctx, name) if plugin is None else plugin.load()
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command by its name, and import it; the error has the nearest name."""
-        try:
-            found = super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            step = f" {STUDY}" if args[0] in STUDY_COMMANDS else nearest(args[0], self.list_commands(ctx))
-            raise click.UsageError(f"{error.message}{step}", ctx) from None
+        """Find a command, and import it if it is one of another package."""
+        own = super().get_command(ctx, name)
+        plugin = _plugins().get(name) if own is None else None
+        if plugin is None:
+            return own
+        found: click.Command = plugin.load()
         raise_on_interrupt()  # from here on the command cleans up after itself
         return found
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command by its name; the error has the nearest name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            step = f" {STUDY}" if args[0] in STUDY_COMMANDS else nearest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"{error.message}{step}", ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands without importing them."""
+        """Write the list of commands without importing those of other packages."""
         plugins = _plugins()
-        rows = [(name, text) for name, (_, text) in self.commands_in.items()]
+        rows = [(name, command.get_short_help_str()) for name, command in self.commands.items()]
         rows += [(name, f"From {_package(plugins[name])}.") for name in sorted(plugins)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

@@ -11,31 +11,21 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mixkern.advice.source import AUDIT
 from mixkern.cli.journal import journal_path, label_table, table_to_label, target_of, write_labelled
 from mixkern.cli.option import (
     COLUMN_OPTIONS,
     FILE_OPTIONS,
     check_output,
-    column_options,
-    device_option,
     given_paths,
-    json_option,
-    names_of,
-    reading_options,
     repeat_options,
-    seed_option,
-    server_name_option,
 )
 from mixkern.cli.output import Notes, class_counts, print_notes, print_result, warnings_as_notes
 from mixkern.cli.suggest import ROW
 from mixkern.cli.table import SOURCE, TrainingTable, open_table
 from mixkern.labelling import Journal, LabelServer, LabelSession
-from mixkern.labelling.session import OVERLAP
 from mixkern.labelling.start import account
 from mixkern.labelling.table import text_cells
 from mixkern.labelling.typed import typed_events
-from mixkern.web.address import LOCAL, MOST_PORT
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
 
@@ -46,45 +36,6 @@ LABEL_OPTIONS = (
 )
 
 
-@click.command("label")
-@click.argument("table")
-@click.option("--target", help="Column of labels; the table need not have it.  [default: that of the journal]")
-@click.option("--classes", multiple=True, callback=names_of, metavar="NAMES", help="Classes to choose from: yes,no.")
-@click.option("--journal", type=click.Path(dir_okay=False), help="File of all answers.  [default: TABLE.labels]")
-@click.option("--user", "users", multiple=True, metavar="NAME", help="Who labels; may be repeated.  [default: account]")
-@click.option("--audit", type=click.FloatRange(0, 1), default=AUDIT, show_default=True, help="Share of random rows.")
-@click.option(
-    "--overlap",
-    type=click.FloatRange(0, 1),
-    default=OVERLAP,
-    show_default=True,
-    help="Share of a person's rows that another one has labelled before.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, MOST_PORT),
-    default=0,
-    show_default=True,
-    help="Port; 0 is that of the last time, or any free one.",
-)
-@click.option("--host", default=LOCAL, show_default=True, help="Address to listen on; others need a password.")
-@click.option("--password-file", type=click.Path(dir_okay=False, path_type=Path), help="File with the password.")
-@server_name_option
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
-@click.option("--export", type=click.Path(dir_okay=False), help="Write the table with all labels, and stop.")
-@click.option("--from", "typed", type=click.Path(dir_okay=False), help="Record labels typed in a table, and stop.")
-@click.option("--output-encoding", help="Encoding of the export, such as utf-8.  [default: that of TABLE]")
-@click.option(
-    "--guard-formulas/--no-guard-formulas",
-    default=True,
-    show_default=True,
-    help="In the export, write an apostrophe before cells that a spreadsheet takes for formulas.",
-)
-@column_options
-@reading_options
-@seed_option
-@device_option
-@json_option
 def label_command(
     table: str,
     target: str | None,
@@ -106,17 +57,7 @@ def label_command(
     browser: bool,
     **reading: Any,
 ) -> None:
-    """Label the rows of TABLE in a browser.
-
-    The first line that is printed is the address of the page. Every label is written to a journal beside the table
-    before the page says so; TABLE itself is never written. Stop the server by Ctrl-C, and start it again at any time.
-
-    \b
-    Examples:
-      mixkern label customers.csv --target churn
-      mixkern label customers.csv --target churn --user anna --user ben
-      mixkern label customers.csv --export exported.csv
-    """  # noqa: D301
+    """Serve the labelling page until Ctrl-C; or record typed labels, or write the table with all labels."""
     if export is not None:
         check_output(export, table, *given_paths(journal))
     password = "" if password_file is None else read_secret(password_file, "password")
@@ -167,15 +108,6 @@ def _serve(server: LabelServer, notes: Notes, *, browser: bool) -> None:
         server.run()
 
 
-@click.command("merge")
-@click.argument("table")
-@click.argument("typed")
-@click.option("--target", help="Column of labels.  [default: that of the journal]")
-@click.option("--journal", type=click.Path(dir_okay=False), help="File of all answers.  [default: TABLE.labels]")
-@click.option("--user", "users", multiple=True, metavar="NAME", help="Who has typed them.  [default: account]")
-@column_options
-@reading_options
-@json_option
 def merge_command(
     table: str,
     typed: str,
@@ -185,15 +117,7 @@ def merge_command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Record the labels that were typed into TYPED, a table of suggested rows, for TABLE.
-
-    Rows are matched by the column 'row', which mixkern suggest writes. The labels go into the journal beside TABLE, as
-    those of mixkern label do.
-
-    \b
-    Example:
-      mixkern merge customers.csv to_label.csv --target churn
-    """  # noqa: D301
+    """Record the labels of a table that was filled in."""
     notes: Notes = []
     path = journal_path(table, journal)
     with warnings_as_notes(notes):

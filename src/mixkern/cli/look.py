@@ -13,14 +13,7 @@ from sklearn.base import clone
 from mixkern.advice.advice import LEAST_SHARE
 from mixkern.cli.journal import labelled_table
 from mixkern.cli.option import (
-    column_options,
-    device_option,
-    json_option,
-    labels_option,
-    reading_options,
     repeat_options,
-    seed_option,
-    target_option,
 )
 from mixkern.cli.output import Notes, class_counts, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import TrainingTable, label_counts
@@ -45,24 +38,8 @@ MOST_CATEGORIES = 4
 _MOMENTS = {Kind.DATE: "dates", Kind.DURATION: "durations"}
 
 
-@click.command("look")
-@click.argument("table")
-@target_option(required=False)
-@labels_option
-@column_options
-@reading_options
-@seed_option
-@device_option
-@json_option
 def look_command(table: str, as_json: bool, seed: int, **reading: Any) -> None:
-    """Show what is in TABLE: columns, gaps, labels, groups of similar rows, and which groups have no label.
-
-    TABLE is a CSV, TSV, Excel or Parquet file, compressed or not; - is standard input.
-
-    \b
-    Example:
-      mixkern look customers.csv --target churn
-    """  # noqa: D301
+    """Print what is in a table, as text or JSON."""
     notes: Notes = []
     with warnings_as_notes(notes):
         data = labelled_table(table, notes, **reading)

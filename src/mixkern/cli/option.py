@@ -9,7 +9,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mixkern.device import config
 from mixkern.wording import nearest, quoted_name
 
 Command = Callable[..., Any]
@@ -254,7 +253,8 @@ def _use_device(ctx: click.Context, _param: Any, value: str) -> None:
     """Set the device until the command ends; a note where no GPU can be used."""
     if value == "cpu" or ctx.resilient_parsing:
         return
-    from mixkern.cli.output import Notes, print_notes, warnings_as_notes
+    from mixkern.cli.output import Notes, print_notes, warnings_as_notes  # with libraries that help does not need
+    from mixkern.device import config
 
     notes: Notes = []
     with warnings_as_notes(notes):

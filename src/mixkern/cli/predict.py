@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mixkern.cli.formula import FormulaGuard
-from mixkern.cli.option import check_output, dask_option, device_option, json_option, reading_options, writing_options
+from mixkern.cli.option import check_output
 from mixkern.cli.output import (
     Notes,
     byte_progress,
@@ -18,32 +18,15 @@ from mixkern.cli.output import (
     warnings_as_notes,
 )
 from mixkern.cli.table import ModelTable, add_file_notes, cells_for, dialect_for, model_table
+from mixkern.defaults import STANDARD_OUTPUT
 from mixkern.errors import TableError
 from mixkern.estimators import MixtureSVC
 from mixkern.io import Block, read_model, table_writer
-from mixkern.io.writer import STANDARD_OUTPUT
 from mixkern.wording import counted
 
 ROW = "row"
 
 
-@click.command("predict")
-@click.argument("model", type=click.Path())
-@click.argument("table")
-@click.option("-o", "--output", default=STANDARD_OUTPUT, help="The labelled table.  [default: standard output]")
-@click.option("--probabilities", is_flag=True, help="Add the probability of each class.")
-@click.option(
-    "--abstain",
-    type=click.FloatRange(0.0, 1.0, min_open=True),
-    metavar="SHARE",
-    help="Leave the label empty where its probability is below SHARE, such as 0.8.",
-)
-@click.option("--only", is_flag=True, help="Write row numbers and predictions, and no column of TABLE.")
-@writing_options
-@reading_options
-@dask_option
-@device_option
-@json_option
 def predict_command(
     model: str,
     table: str,
@@ -57,24 +40,7 @@ def predict_command(
     dask: str | None,
     **reading: Any,
 ) -> None:
-    """Write TABLE with four more columns: label, probability, component and novelty of each row.
-
-    The probability is that of the label; the component is the group of similar rows that a row belongs to; the novelty
-    is the share of training rows that have a higher density: a row above 0.99 is unlike nearly all of them. TABLE is
-    read in blocks, so that it may be larger than memory.
-
-    With --abstain 0.8, rows whose label has a probability below 0.8 have an empty label; the probability stays.
-
-    The output is written as TABLE is: its delimiter, encoding and decimal sign, and its cells unchanged. A name that
-    ends with .tsv, .parquet or .arrow has that format; in Parquet and Arrow the columns of the model have types.
-
-    \b
-    Examples:
-      mixkern predict churn.mixkern customers.csv -o labelled.csv
-      mixkern predict churn.mixkern customers.csv -o labelled.csv --abstain 0.8
-      mixkern predict churn.mixkern - --only < customers.csv
-      mixkern predict churn.mixkern 'events/*.parquet' -o labelled --dask
-    """  # noqa: D301
+    """Write a table with predictions, block by block."""
     if dask is not None:
         if output == STANDARD_OUTPUT or only or guard_formulas or output_encoding is not None:
             raise click.UsageError("With --dask, a folder of Parquet files is written: name it by -o FOLDER.")

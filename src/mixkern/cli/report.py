@@ -11,11 +11,7 @@ from mixkern.advice import AccuracyEstimate
 from mixkern.cli.journal import ModelRows, model_rows
 from mixkern.cli.option import (
     check_output,
-    device_option,
     given_paths,
-    json_option,
-    labels_option,
-    reading_options,
 )
 from mixkern.cli.output import Notes, print_result, spinner, warnings_as_notes
 from mixkern.cli.table import ModelTable, add_file_notes, label_counts, model_table
@@ -31,21 +27,6 @@ PAGES, CARD = (".html", ".htm"), ".md"
 KEY_SHARE = 0.95  # of the rows: a column that is not learned from, with as many values, identifies rows
 
 
-@click.command("report")
-@click.argument("model", type=click.Path())
-@click.argument("table")
-@labels_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    help="File of the page, or of the card if it ends with .md.  [default: MODEL.html]",
-)
-@click.option("--title", help="Title of the page.  [default: made from the target]")
-@click.option("--figures/--no-figures", default=True, show_default=True, help="Include figures.")
-@reading_options
-@device_option
-@json_option
 def report_command(
     model: str,
     table: str,
@@ -56,20 +37,7 @@ def report_command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Write one HTML page about MODEL and TABLE, the table that it was fitted on, with its labels.
-
-    The page has a summary, the columns, the groups of similar rows, the estimated accuracy, the rows to label next,
-    the settings and the versions. It is a single file that any browser shows.
-
-    A name that ends with .md is a model card in Markdown: data, labels, accuracy, what the model must not be used for,
-    files with their SHA-256, and versions.
-
-    \b
-    Examples:
-      mixkern report churn.mixkern customers.csv -o churn.html
-      mixkern report churn.mixkern customers.csv -o churn.md
-      mixkern report churn.mixkern customers.csv --labels customers.labels
-    """  # noqa: D301
+    """Write an HTML page or a model card."""
     path = Path(model).with_suffix(".html") if output is None else Path(output)
     if path.suffix.lower() not in (*PAGES, CARD):
         raise click.BadParameter(f"{path.name} does not end like a page or a card: use .html or .md.", param_hint="-o")

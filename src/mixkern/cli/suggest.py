@@ -10,21 +10,12 @@ from typing import Any
 import click
 
 from mixkern.advice import LabelSource, estimated_accuracy, suggestion_table
-from mixkern.advice.source import AUDIT
 from mixkern.cli.formula import FormulaGuard
 from mixkern.cli.journal import given_target, labelled_table
 from mixkern.cli.option import (
     check_output,
-    column_options,
-    device_option,
     given_paths,
-    json_option,
-    labels_option,
-    reading_options,
     repeat_options,
-    seed_option,
-    target_option,
-    writing_options,
 )
 from mixkern.cli.output import Notes, free_name, print_result, print_wide, spinner, text_table, warnings_as_notes
 from mixkern.cli.table import SOURCE, TrainingTable, cells_for, dialect_for
@@ -39,28 +30,6 @@ ROW = "row"  # column of row numbers, counted from 1
 MOST_SHOWN = 3  # columns shown with a suggestion, so that the row is recognised
 
 
-@click.command("suggest")
-@click.argument("table")
-@target_option(required=False)
-@labels_option
-@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="Number of rows.")
-@click.option(
-    "--audit",
-    type=click.FloatRange(0, 1),
-    default=AUDIT,
-    show_default=True,
-    metavar="FRACTION",
-    help="Share of rows that are drawn at random, to estimate the accuracy.",
-)
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="Write these rows to a table that can be filled in."
-)
-@writing_options
-@column_options
-@reading_options
-@seed_option
-@device_option
-@json_option
 def suggest_command(
     table: str,
     target: str | None,
@@ -74,18 +43,7 @@ def suggest_command(
     seed: int,
     **reading: Any,
 ) -> None:
-    """Suggest the rows of TABLE to label next, the most important one first, each with a reason.
-
-    Without any labels, the rows are spread over the whole table; with some, they are those whose label is most
-    uncertain. One row in five is drawn at random: with the labels of such rows, fit can estimate the accuracy on the
-    whole table. Rows are counted from 1; the header is not counted.
-
-    \b
-    Examples:
-      mixkern suggest customers.csv --target churn -n 10
-      mixkern suggest customers.csv --target churn -n 30 -o to_label.csv
-      mixkern suggest customers.csv --labels customers.labels
-    """  # noqa: D301
+    """Print the rows to label next, or write them to a table that can be filled in."""
     target = given_target(target, labels)
     if output is not None:
         check_output(output, table, *given_paths(labels))

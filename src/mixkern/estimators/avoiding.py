@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.defaults import KernelName
 from mixkern.density import Rows
 from mixkern.density.priors import PrecisionPrior
 from mixkern.errors import ignored_warnings
 from mixkern.estimators.avoiding_problem import LEAST_WEIGHT, AvoidingProblem, prior_weight
 from mixkern.estimators.classifier import MixtureClassifier
-from mixkern.estimators.kernel_factory import KernelName, Scale, gamma_of, replaced
+from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.estimators.score import accuracy
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, quiet
 from mixkern.kernels import RWMKernel

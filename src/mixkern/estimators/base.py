@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.defaults import KernelName
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter, varying_columns
 from mixkern.density.priors import PrecisionPrior
@@ -27,7 +28,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.estimators.exporting import ExportMixin
-from mixkern.estimators.kernel_factory import KernelFactory, KernelName, replaced, warn_of_preset_gamma, with_graph
+from mixkern.estimators.kernel_factory import KernelFactory, replaced, warn_of_preset_gamma, with_graph
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.restore import check_parts, set_dual
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing

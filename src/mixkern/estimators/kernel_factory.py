@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
+from mixkern.defaults import KernelName
 from mixkern.density import Mixture, Rows
 from mixkern.errors import KernelError, PresetGammaWarning, hint, warn
 from mixkern.kernels import (
@@ -37,16 +38,6 @@ class Scale(StrEnum):
 
     SCALE = "scale"  # one over the median squared distance
     LOCAL = "local"  # ten times as much, for kernels that are deformed along a graph
-
-
-class KernelName(StrEnum):
-    """Names of kernels."""
-
-    BLEND = "blend"
-    RWM = "rwm"
-    GMM = "gmm"
-    RBF = "rbf"
-    LAP = "lap"
 
 
 SCALE = Rule(
@@ -100,8 +91,8 @@ class KernelFactory:
             )
 
 
-def warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
-    """Warn where a kernel object has gamma 1, as it has unless another is set, and most rows are dissimilar by it.
+def warn_of_preset_gamma(kernel: Any, rows: Rows, name: str = "kernel") -> None:
+    """Warn where a kernel object, or one in it, has gamma 1, which is preset, and most rows are dissimilar by it.
 
     Parameters
     ----------
@@ -109,16 +100,19 @@ def warn_of_preset_gamma(kernel: Any, rows: Rows) -> None:
         The kernel object, with its mixture.
     rows : Rows
         Rows of the table.
+    name : str, default="kernel"
+        Name of the estimator's parameter, as of ``set_params``.
     """
+    for part_name, part in _parts(kernel).items():
+        warn_of_preset_gamma(part, rows, f"{name}__{part_name}")
     if not isinstance(kernel, DistanceKernel) or kernel.gamma != PRESET_GAMMA:
         return
     scale = gamma_of(Scale.SCALE, kernel, rows, RandomState(0))  # without a draw of the estimator's own
     if math.exp(-PRESET_GAMMA / scale) < LEAST_SIMILARITY:
-        name = type(kernel).__name__
         warn(
-            f"{name} has gamma 1, and is nearly zero between most rows of this table.",
+            f"{type(kernel).__name__} has gamma 1, and is nearly zero between most rows of this table.",
             PresetGammaWarning,
-            hint=hint(python=f"Set it: set_params(kernel__gamma={scale:.2g}). For names, such as 'rwm', fit sets it."),
+            hint=hint(python=f"Set it: set_params({name}__gamma={scale:.2g}). For names, such as 'rwm', fit sets it."),
         )
 
 

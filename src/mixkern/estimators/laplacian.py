@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from mixkern.defaults import KernelName
 from mixkern.density import Rows
 from mixkern.errors import OptionError
 from mixkern.estimators.avoiding import Unlabelled
 from mixkern.estimators.base import MAX_GRAPH_ROWS, limited
-from mixkern.estimators.kernel_factory import KernelName
 from mixkern.estimators.svc import MixtureSVC
 from mixkern.kernels import LaplacianKernel
 from mixkern.parts import model_part

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.arguments import named_arguments
+from mixkern.defaults import KernelName
 from mixkern.density import DensitySearch, Rows
 from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.avoiding import AvoidingClassifier
 from mixkern.estimators.classifier import TOO_MANY_CLASSES
-from mixkern.estimators.kernel_factory import KernelName, Scale, evidence_kernel, replaced
+from mixkern.estimators.kernel_factory import Scale, evidence_kernel, replaced
 from mixkern.estimators.many_classes import COSTS, FACTORS, check_many, chosen_cost, chosen_settings
 from mixkern.estimators.many_labels import (
     MAX_LABELS,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixkern.defaults import DType
 from mixkern.density import Mixture
 from mixkern.encoding import PREFIX, TableEncoder
 from mixkern.encoding.cell import jsonable
@@ -31,13 +32,6 @@ from mixkern.whole_file import write_whole
 SUFFIX = ".onnx"
 BLOCK_CELLS = 2**16  # kernel values of a block of rows: they stay in the cache
 MOST_ROWS, FEWEST_ROWS = 4096, 64  # of a block
-
-
-class DType(StrEnum):
-    """Types of numbers in inputs and outputs."""
-
-    FLOAT64 = "float64"
-    FLOAT32 = "float32"
 
 
 class Predicted(StrEnum):

@@ -13,13 +13,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mixkern.defaults import STANDARD_OUTPUT
 from mixkern.encoding.grammar import COMMA, POINT
 from mixkern.errors import TableFileError, hint
 from mixkern.imports import optional, pa, pc
 from mixkern.io.dialect import Dialect
 from mixkern.whole_file import whole_file
 
-STANDARD_OUTPUT = "-"
 TEXTS = {".csv": ",", ".txt": "\t", ".tsv": "\t", ".tab": "\t"}  # delimiter of a table that was not read from text
 TABS = (".tsv", ".tab")
 PARQUET = (".parquet", ".pq")

@@ -72,11 +72,7 @@ class Answers:
         new = list(events)
         self._log += new
         self.last_id = max((event.id for event in new), default=self.last_id)
-        renamed = [
-            event for event in new if event.action == Action.RENAME or (event.user, event.undoes) in self._renamings
-        ]
-        if renamed:
-            self.names_id = renamed[-1].id
+        if any(event.action == Action.RENAME or (event.user, event.undoes) in self._renamings for event in new):
             self._clear()  # labels of earlier events get other names
             new = self._log
         for event in self._with_present_names(new):
@@ -93,9 +89,13 @@ class Answers:
                 names.add(event.label)
             elif event.action == Action.RENAME:
                 self._renamings[event.user, event.request] = names.rename(event.renames, event.label)
+                self.names_id = event.id
             elif event.action == Action.UNDO:
                 change = self._renamings.pop((event.user, event.undoes), None)
-                if change is not None and not names.take_back(change):
+                if change is None:
+                    continue
+                self.names_id = event.id
+                if not names.take_back(change):
                     self._kept.add((event.user, event.undoes))
         return [
             replace(event, label=names.name(numbers[at])) if at in numbers else event for at, event in enumerate(events)

@@ -3,6 +3,7 @@
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ class Cards:
         session, model, structure = self.session, self.session.learner.model, self.session.learner.structure
         with session.lock:
             own, names = session.answers.answer_of(row, user), session.answers.names_id
+            has_labels = bool(session.labels)
         card: dict[str, Any] = {
             "row": row,
             "key": self.table.keys[row],
@@ -69,7 +71,7 @@ class Cards:
             "own_label": own.label if own is not None and own.action == Action.LABEL else None,
             "values": [self._value(at, row) for at in range(len(self._summaries))],
             "guess": None,
-            "nearest": [],
+            "nearest": None if has_labels else [],
             "component": None,
         }
         if structure is not None:
@@ -78,6 +80,8 @@ class Cards:
             if model is not None and model.structure is structure:
                 card["guess"] = self._guess(model, shares_of(model, encoded))
                 card["nearest"] = self._nearest(model, row, encoded)
+            elif has_labels:
+                card["component"]["labels"] = None  # not known yet, as the nearest ones
         return card
 
     def _value(self, at: int, row: int) -> dict[str, Any]:
@@ -228,6 +232,7 @@ class Cards:
             "stage_text": self._stage_text(structure),
             "structure": 0 if structure is None else structure.version,
             "model": self.prediction_version(),
+            "has_nearest": model is not None and model.structure is structure,
             "events": answers.version,
             "version": answers.version if len({*labels.values()}) > 1 else 0,
             "estimate": None if estimate is None else _estimate(estimate),
@@ -279,12 +284,12 @@ class Cards:
         return {"events": [self._past(each) for each in page], "more": len(events) > len(page)}
 
     def _past(self, event: Event) -> dict[str, Any]:
-        row = self.table.positions.get(event.row_key, -1)
-        shown = [] if row < 0 else self._shown(row, N_SHOWN)
+        row = self.table.positions.get(event.row_key)
+        shown = [] if row is None else self._shown(row, N_SHOWN)
         return {
             "id": event.id,
             "row": row,
-            "number": row + 1,
+            "number": None if row is None else row + 1,
             "action": event.action,
             "label": event.label,
             "source": event.source,
@@ -393,7 +398,7 @@ def _estimate(estimate: Any) -> dict[str, Any]:
         "low": low,
         "high": high,
         "labels": estimate.n_labels,
-        "sentences": list(estimate.sentences[:2]),  # the third one is the advice
+        "sentences": list(replace(estimate, baseline=None, gain=None).sentences),  # the gain is the advice
     }
 
 

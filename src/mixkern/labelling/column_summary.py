@@ -181,7 +181,20 @@ def _summary(typed: Any, texts: Any) -> Summary:
             return TextSummary("text")
         return CategorySummary.of(texts, {each["values"]: each["counts"] for each in counts})
     values = np.asarray(typed.cast(pa.float64(), safe=False).to_numpy(), dtype=float)
-    return NumberSummary.of(values, brief)
+    has_commas = pa.types.is_floating(kind) and _has_decimal_commas(texts)
+    return NumberSummary.of(values, lambda value: brief(value).replace(".", ",") if has_commas else brief(value))
+
+
+def _has_decimal_commas(texts: Any) -> bool:
+    """Return whether the last sign of more numbers is a comma than a point.
+
+    >>> [_has_decimal_commas(pa.array(each)) for each in (["3,5", "1.250,0", None, "7"], ["1,250.5", "1,250", "0.5"])]
+    [True, False]
+    """
+    commas, points = (
+        pc.sum(pc.match_substring_regex(texts, rf"{sign}\d*[^.,]*$")).as_py() or 0 for sign in (",", r"\.")
+    )
+    return bool(commas > points)
 
 
 def _dates(typed: Any) -> Summary:

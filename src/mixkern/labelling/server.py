@@ -23,7 +23,7 @@ from mixkern.errors import JournalError, MixkernError
 from mixkern.labelling.access import Access
 from mixkern.labelling.cards import Cards
 from mixkern.labelling.journal import Action
-from mixkern.labelling.session import Answer, checked_user
+from mixkern.labelling.session import Answer, checked_user, source_again
 from mixkern.web.guard import OTHER_PAGE, Guard, error_handlers
 
 PAGE = Path(__file__).parent / "page"
@@ -214,10 +214,16 @@ class _Api:
             row=self._row(given.get("key")),
             action=str(given.get("action")),
             request=given["id"],
-            label=given.get("label") or "",
+            label=self._label(given),
             source=str(given.get("source")),
             seconds=seconds if is_time else None,
         )
+
+    def _label(self, given: dict[str, Any]) -> Any:
+        """Return the label of an answer: by the number of its class, if the table has the same classes as the page."""
+        label, number = given.get("label") or "", given.get("class")
+        is_number = isinstance(number, int) and given.get("digest") == self._cards.table.digest
+        return self._session.label_of(int(number), label) if is_number else label
 
     def _row(self, key: Any) -> int:
         """Return the position of a row: it may be another one than when the page has got it."""
@@ -238,17 +244,18 @@ class _Api:
             if not events:
                 return {"undone": None, "card": None}
             first = events[0]
-            row = self._cards.table.positions.get(first.row_key, -1)
+            row = self._cards.table.positions.get(first.row_key)
             undone = {
                 "row": row,
-                "number": row + 1,
+                "number": None if row is None else row + 1,
                 "action": first.action,
                 "label": first.label,
                 "renames": first.renames,
                 "is_kept": self._session.is_kept(first),
                 "rows": len(events),
             }
-            card = self._cards.card(user, row, first.source, first.reason) if row >= 0 and len(events) == 1 else None
+            is_one = row is not None and len(events) == 1
+            card = self._cards.card(user, row, source_again(first), first.reason) if is_one else None
             classes = self._cards.classes() if first.action == Action.RENAME else {}
             return {"undone": undone, "card": card, **classes}
 
@@ -290,11 +297,11 @@ class _Api:
         user = self._user(request)
         body = await self._posted(request, key=str, label=str, id=str)
         row = self._row(body["key"])
-        n = await run_in_threadpool(self._session.label_component, user, row, body["label"], body["id"])
+        n = await run_in_threadpool(self._session.label_component, user, row, self._label(body), body["id"])
         return JSONResponse({"labelled": n})
 
     async def selection(self, request: Request) -> Response:
-        """Label those of the selected rows that are in the table and have no label."""
+        """Label those of the selected rows that are in the table and have no label; name those that are not there."""
         user = self._user(request)
         body = await self._posted(request, keys=list, label=str, id=str)
         if not body["keys"] or not all(isinstance(key, str) for key in body["keys"]):
@@ -303,8 +310,8 @@ class _Api:
         rows = [positions[key] for key in body["keys"] if key in positions]
         if not rows:
             raise HTTPException(410, GONE)
-        n = await run_in_threadpool(self._session.label_selection, user, rows, body["label"], body["id"])
-        return JSONResponse({"labelled": n})
+        n = await run_in_threadpool(self._session.label_selection, user, rows, self._label(body), body["id"])
+        return JSONResponse({"labelled": n, "gone": [key for key in body["keys"] if key not in positions]})
 
     async def map(self, request: Request) -> Response:
         """Answer with the places of the rows."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.advice.source import AUDIT, LabelSource, n_random
+from mixkern.advice.source import LabelSource, n_random
+from mixkern.defaults import AUDIT, OVERLAP
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.errors import JournalError, OptionError
 from mixkern.labelling.agreement import Agreement
@@ -24,7 +25,6 @@ from mixkern.typing import Objects
 from mixkern.wording import counted, shown
 
 LEASE_S = 600.0  # for which a row is reserved for the person who has its card
-OVERLAP = 0.1  # share of a person's rows that another one has labelled before
 QUEUE, QUEUE_PER_USER = 20, 4  # suggestions that are prepared
 WAIT_S = 1.5  # for the first suggestions
 TRIES = 64  # random draws before all rows are looked at
@@ -170,6 +170,15 @@ class LabelSession:
             names = self.answers.names
             return [names.of(each) if isinstance(each, str) else names.name(each) for each in classes]
 
+    def label_of(self, number: int, name: str) -> str:
+        """Return the present name of the class with a number; ``name`` where no class has it.
+
+        A page that was not updated since may call a class by a name that another one has now.
+        """
+        with self.lock:
+            names = self.answers.names
+            return names.name(number) if number in {*names.numbers, *names.merged} else name
+
     @property
     def labels(self) -> dict[int, str]:
         """Label of each row that has one: those of the journal replace those of the table."""
@@ -296,7 +305,7 @@ class LabelSession:
         row = self.table.positions.get(undone[0].row_key)
         if len(undone) == 1 and row is not None and row not in self._reserved:
             first = undone[0]
-            self._reserved[row] = Reservation(user, monotonic() + LEASE_S, Source(first.source), first.reason)
+            self._reserved[row] = Reservation(user, monotonic() + LEASE_S, source_again(first), first.reason)
 
     def add_class(self, user: str, name: str) -> None:
         """Add a class that has no label yet."""
@@ -473,6 +482,11 @@ def checked_label(label: Any) -> str:
     if is_gap_word(text):
         raise OptionError(f"{text!r} is a gap in tables, and no label. Use another word.")
     return text
+
+
+def source_again(event: Event) -> Source:
+    """Return how a row was chosen whose answer was undone: its card is shown now."""
+    return Source.CHOSEN if event.source in TOGETHER else Source(event.source)
 
 
 def checked_user(user: Any) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from mixkern.advice.source import AUDIT
+from mixkern.defaults import AUDIT, OVERLAP
 from mixkern.errors import OptionError
 from mixkern.imports import optional
 from mixkern.labelling.access import Access
 from mixkern.labelling.journal import SUFFIX, Journal
-from mixkern.labelling.session import OVERLAP, LabelSession, checked_user
+from mixkern.labelling.session import LabelSession, checked_user
 from mixkern.labelling.table import LabelTable
 from mixkern.typing import Objects
 from mixkern.validation import FRACTION

@@ -24,6 +24,8 @@ def tiles(facts: ModelFacts) -> Tiles:
         low, high = estimate.interval
         accuracy = f"{100 * estimate.value:.0f} %"
         about = f"estimated accuracy, {100 * low:.0f} to {100 * high:.0f} %"
+        if estimate.baseline is not None:
+            about += f"; {100 * estimate.baseline:.0f} % by always predicting the most frequent class"
     k = int((facts.sizes > 0).sum())
     return Tiles(
         (
@@ -58,9 +60,9 @@ def alerts(facts: ModelFacts) -> tuple[Alert, ...]:
         which = "the class" if len(facts.unknown_classes) == 1 else "the classes"
         texts.append(f"It does not know {which} {names}: it predicts only those that it was fitted on.")
     texts.append(
-        "Predictions and the accuracy on this page are those of this model. Labels that may be mistaken, suggested rows "
-        "and components without a label follow from the labels that the table has now. Fit the model again, so that both "
-        "are the same."
+        "Predictions and the accuracy on this page are those of this model. Labels that may be mistaken, suggested "
+        "rows and components without a label follow from the labels that the table has now. Fit the model again, so "
+        "that both are the same."
     )
     return (Alert("This model was fitted on other labels.", " ".join(texts)),)
 

@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mixkern.defaults import KernelName
 from mixkern.density import Mixture, Rows
 from mixkern.encoding import encode_labels
 from mixkern.encoding.encoder import TableInput
@@ -19,7 +20,7 @@ from mixkern.errors import DrawnRowsWarning, KernelError, OptionError, hint, war
 from mixkern.estimators import LaplacianSVC, MixtureSVC
 from mixkern.estimators.avoiding import Unlabelled
 from mixkern.estimators.base import checked_target
-from mixkern.estimators.kernel_factory import KernelName, replaced
+from mixkern.estimators.kernel_factory import replaced
 from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, in_stages
 from mixkern.kernels import BlendKernel, LaplacianKernel

@@ -1,4 +1,4 @@
-"""What a server tells about its model: columns, classes, versions, the hash of the file, and an example."""
+"""The description of a served model: columns, classes, versions, the hash of the file, and an example."""
 
 import json
 import platform

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
+from mixkern.defaults import REQUEST_MIB, REQUEST_ROWS, REQUEST_SECONDS, REQUESTS
 from mixkern.errors import OptionError
 from mixkern.validation import at_least
 from mixkern.wording import shown
@@ -32,10 +33,10 @@ class Limits:
     500
     """
 
-    body_mib: int = 8
-    rows: int = 10_000
-    requests: int = 100
-    seconds: float = 30.0
+    body_mib: int = REQUEST_MIB
+    rows: int = REQUEST_ROWS
+    requests: int = REQUESTS
+    seconds: float = REQUEST_SECONDS
     connections: int = 1_000
 
     def __post_init__(self) -> None:

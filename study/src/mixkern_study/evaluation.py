@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.defaults import KernelName
 from mixkern.density import Mixture, Rows
-from mixkern.estimators.kernel_factory import KernelName, named_kernel, replaced
+from mixkern.estimators.kernel_factory import named_kernel, replaced
 from mixkern.fitting import NotConvergedWarning
 from mixkern.kernels import LaplacianKernel, Repair, definiteness
 from mixkern.sampling import class_subsample, subsample

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
+from mixkern.defaults import KernelName
 from mixkern.density import Mixture, Rows
-from mixkern.estimators.kernel_factory import KernelName, named_kernel
+from mixkern.estimators.kernel_factory import named_kernel
 from mixkern.kernels import LaplacianKernel
 from mixkern.report.table import TextTable
 from mixkern.svm import DecisionFunction, classifier

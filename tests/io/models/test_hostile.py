@@ -240,7 +240,7 @@ def test_a_small_file_does_not_compute_large_matrices(tmp_path):
 
 
 def test_a_graph_is_not_computed_when_a_file_is_read(tmp_path, monkeypatch):
-    kernel = LaplacianKernel(RBFKernel(), ratio=10.0) + RBFKernel()
+    kernel = LaplacianKernel(RBFKernel(gamma=0.2), ratio=10.0) + RBFKernel(gamma=0.2)
     model = MixtureSVC(kernel, density=density(), random_state=0).fit(numbers(), labels())
     path = save(model, tmp_path / "a.mixkern")
     monkeypatch.setattr(LaplacianKernel, "__call__", lambda *_: 1 / 0)

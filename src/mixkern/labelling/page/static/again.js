@@ -65,7 +65,7 @@ export class Again {
       ),
     );
     byId('doubts').replaceChildren(
-      ...list('Labels that the others contradict', buttons, 'No label is contradicted by the others.'),
+      ...list('Labels that the others contradict', buttons, 'No label stands out as mistaken.'),
     );
   }
 

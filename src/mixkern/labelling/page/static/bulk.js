@@ -15,17 +15,20 @@ export async function labelComponent(card, labelling) {
     yes: [`Label ${counted(offer, 'row')}`],
   });
   if (!isConfirmed) return;
-  labelling.queue.add('/api/component', { id: randomId(), row: card.row, key: card.key, label });
+  labelling.queue.add('/api/component', { id: randomId(), row: card.row, key: card.key, ...labelling.nameClass(label) });
   labelling.drop((other) => other.component?.number === number);
 }
 
 /** Label rows selected on the map, as {row, key}, with a class; returns whether the person has confirmed it. */
 export async function labelRows(rows, label, labelling) {
   const n = counted(rows.length, 'row');
+  const one = rows.length === 1;
   const isConfirmed = await confirm({
     title: [`Label ${n} as `, cell(label), '?'],
     body: [
-      'These are the rows selected on the map. They get this label without being looked at one by one, so that the estimated accuracy does not count them. Undo takes all of them back in one step.',
+      one
+        ? 'This is the row selected on the map. To look at it first, click it.'
+        : 'These are the rows selected on the map. They get this label without being looked at one by one, so that the estimated accuracy does not count them. Undo takes all of them back in one step.',
     ],
     yes: [`Label ${n}`],
   });

@@ -48,7 +48,7 @@ function guessBars(guess, classes) {
 
 /** Return the component of the row, with the offer to label its most typical rows. */
 function componentPart({ number, rows, labels, offer, label }, classes, onOffer) {
-  const names = Object.entries(labels)
+  const names = Object.entries(labels ?? {})
     .flatMap(([name, n]) => [', ', cell(name), ` ${count(n)}`])
     .slice(1);
   const button = () =>
@@ -62,7 +62,7 @@ function componentPart({ number, rows, labels, offer, label }, classes, onOffer)
     'div',
     { class: 'component' },
     el('h3', {}, `Component ${number}`),
-    el('p', { class: 'muted' }, `${counted(rows, 'row')}; `, names.length ? ['labels: ', ...names] : 'no label yet'),
+    el('p', { class: 'muted' }, counted(rows, 'row'), names.length ? ['; labels: ', ...names] : labels && '; no label yet'),
     offer > 0 ? button() : null,
   );
 }
@@ -131,7 +131,7 @@ export function drawNoCard(sentence) {
 /** Draw the labelled rows nearest to the card, and its component. */
 export function drawNearest(card, { classes, onOpen, onOffer }) {
   const hasFocus = byId('nearest').contains(document.activeElement);
-  const rows = card.nearest.map((near) =>
+  const rows = (card.nearest ?? []).map((near) =>
     el(
       'li',
       {},
@@ -164,7 +164,7 @@ export function drawNearest(card, { classes, onOpen, onOffer }) {
   byId('nearest').hidden = false;
   byId('nearest').replaceChildren(
     el('h2', { id: 'nearest-title' }, 'Nearest labelled rows'),
-    rows.length ? el('ol', {}, rows) : el('p', { class: 'muted' }, 'No row is labelled yet.'),
+    rows.length ? el('ol', {}, rows) : el('p', { class: 'muted' }, card.nearest ? 'No row is labelled yet.' : 'They appear when the labels are learned.'),
     card.component ? componentPart(card.component, classes, onOffer) : '',
   );
   if (hasFocus) focusCard();

@@ -3,6 +3,7 @@
 import { post } from './api.js';
 import { marker } from './colour.js';
 import { byId, count, el, nameCell, say } from './dom.js';
+import { Kept } from './settings.js';
 
 /** Return the number of letters of the longer line of a name that is written in two lines. */
 function twoLines(name) {
@@ -26,13 +27,15 @@ export function classButton(name, i, onclick, ...more) {
 
 /**
  * The classes as buttons. `onChoose(name)` labels, `onClasses(answer)` receives the classes after an addition.
- * Each class keeps its key and its colour until the page is left: where one was merged into another, a place is empty.
+ * Each class keeps its key and its colour until the tab is closed: where one was merged into another, a place is empty.
  */
 export class Classes {
-  constructor(onChoose, onClasses) {
+  constructor(journal, onChoose, onClasses) {
     this.onChoose = onChoose;
     this.onClasses = onClasses;
+    this.kept = new Kept(`classes/${journal}`);
     this.places = []; // {number, name, into}: of the class, and the name of the one it was merged into or ''
+    this.isAsking = false; // whether the page itself has opened the input for the first class
     byId('new-class').addEventListener('click', () => this.openInput());
     byId('new-class-cancel').addEventListener('click', () => this.closeInput());
     byId('new-class-form').addEventListener('submit', (event) => {
@@ -52,16 +55,28 @@ export class Classes {
   /** Bring the classes up to date; returns sentences about what has changed. */
   update({ classes, merged }) {
     const isFirst = !this.isKnown;
+    if (isFirst) this.restore(classes, merged);
     const changes = this.place(classes, merged);
     this.isKnown = true;
+    this.kept.write(this.places);
     this.draw(new Map(classes.map((one) => [one.number, one.count])));
-    if (isFirst && !classes.length) this.openInput('Add the first class, for example yes. Every class gets a key.');
+    if (isFirst && !classes.length) this.ask();
+    else if (this.isAsking && classes.length && !byId('new-class-name').value) this.closeInput('answer');
     return isFirst ? [] : changes;
+  }
+
+  /** Take up the places that this tab had before it was loaded again, unless its classes were others. */
+  restore(classes, merged) {
+    const names = new Map(classes.map(({ number, name }) => [number, name]));
+    const before = this.kept.read() ?? [];
+    const isSame = ({ number, name, into }) => (into ? number in merged : names.get(number) === name);
+    if (before.every(isSame)) this.places = before;
   }
 
   /** Give each class its place; returns sentences about what has changed. */
   place(classes, merged) {
     const names = new Map(classes.map(({ number, name }) => [number, name]));
+    const added = new Map(names);
     const changes = [];
     for (const place of this.places) {
       const now = names.get(place.number);
@@ -70,9 +85,9 @@ export class Classes {
       else if (!into && place.into) changes.push(`Class ${now} is a class of its own again.`);
       else if (!into && now !== place.name) changes.push(`Class ${place.name} is now ${now}.`);
       Object.assign(place, { name: now ?? place.name, into });
-      names.delete(place.number);
+      added.delete(place.number);
     }
-    for (const [number, name] of names) {
+    for (const [number, name] of added) {
       this.places.push({ number, name, into: '' });
       const key = this.places.length < 10 ? ` It has the key ${this.places.length}.` : '';
       changes.push(`Class ${name} was added.${key}`);
@@ -87,6 +102,11 @@ export class Classes {
       if (number < 255) places[number] = Math.min(i, 255);
     });
     return places;
+  }
+
+  /** Return the number of the class that has a name. */
+  numberOf(name) {
+    return this.places.find((place) => place.name === name && !place.into)?.number ?? null;
   }
 
   /** Return why a key has no class any more; empty where it has one or never had. */
@@ -141,6 +161,12 @@ export class Classes {
     requestAnimationFrame(() => button?.classList.add('flash'));
   }
 
+  /** Ask for the first class. */
+  ask() {
+    this.openInput('Add the first class, for example yes. Every class gets a key.');
+    this.isAsking = true;
+  }
+
   /** Open the input for a new class. */
   openInput(note = '') {
     byId('new-class-form').hidden = false;
@@ -152,6 +178,7 @@ export class Classes {
 
   /** Close the input and move the focus, to the button that opened it unless said otherwise. */
   closeInput(next = 'new-class') {
+    this.isAsking = false;
     byId('new-class-form').hidden = true;
     byId('new-class').setAttribute('aria-expanded', 'false');
     byId(next).focus({ preventScroll: true });

@@ -32,23 +32,35 @@ export class History {
 
   /** Fetch older answers. */
   async loadMore() {
-    const { events, more } = await get(`/api/history?before=${this.events.at(-1).id}`);
-    this.events.push(...events);
-    this.hasMore = more;
-    this.draw();
+    try {
+      const { events, more } = await get(`/api/history?before=${this.events.at(-1).id}`);
+      this.events.push(...events);
+      this.hasMore = more;
+      this.draw();
+    } catch (error) {
+      if (error.status === undefined) throw error; // the button and the key stay, to try again
+      byId('history-note').textContent = `Older answers could not be fetched. ${error.message}`;
+    }
+  }
+
+  /** Return the position of the next answer whose row is in the table, by steps of 1 or -1; it may be beyond either end. */
+  next(step) {
+    let at = this.position + step;
+    while (this.events[at]?.row === null) at += step;
+    return at;
   }
 
   /** Go one answer back in time. */
   async back() {
-    if (this.position + 1 >= this.events.length && this.hasMore) await this.loadMore();
-    if (this.position + 1 < this.events.length) this.go(this.position + 1);
+    if (this.next(1) >= this.events.length && this.hasMore) await this.loadMore();
+    if (this.next(1) < this.events.length) this.go(this.next(1));
   }
 
   /** Go one answer forward in time, at the end to the suggestion. */
   forward() {
     if (this.position < 0) return;
-    if (this.position === 0) this.onClose();
-    else this.go(this.position - 1);
+    if (this.next(-1) < 0) this.onClose();
+    else this.go(this.next(-1));
   }
 
   /** Open the answer at a position. */
@@ -67,12 +79,18 @@ export class History {
   /** Mark the opened answer in the list. */
   mark() {
     const buttons = byId('history').querySelectorAll('button[data-row]');
-    buttons.forEach((button, i) => {
-      if (i === this.position) button.setAttribute('aria-current', 'true');
+    const opened = String(this.events[this.position]?.id ?? '');
+    buttons.forEach((button) => {
+      if (button.dataset.event === opened) button.setAttribute('aria-current', 'true');
       else button.removeAttribute('aria-current');
     });
-    byId('back').disabled = this.position + 1 >= this.events.length && !this.hasMore;
+    byId('back').disabled = this.next(1) >= this.events.length && !this.hasMore;
     byId('forward').disabled = this.position < 0;
+  }
+
+  /** Return the attributes of a button that opens an answer. */
+  opens({ id, row }, i) {
+    return { type: 'button', 'data-row': row, 'data-event': id, onclick: () => this.go(i) };
   }
 
   /** Draw the list. */
@@ -82,12 +100,12 @@ export class History {
         'li',
         {},
         el(
-          'button',
-          { type: 'button', 'data-row': event.row, onclick: () => this.go(i) },
+          event.row === null ? 'div' : 'button',
+          event.row === null ? {} : this.opens(event, i),
           event.action === 'label'
             ? className(event.label, this.classes)
             : el('span', { class: 'muted' }, ACTIONS[event.action]),
-          el('span', { class: 'muted' }, `row ${count(event.number)}`),
+          el('span', { class: 'muted' }, event.row === null ? 'not in this table' : `row ${count(event.number)}`),
           cell(event.text, 'span'),
           el(
             'time',
@@ -102,6 +120,7 @@ export class History {
       : '';
     byId('history').replaceChildren(
       rows.length ? el('ol', { class: 'rows' }, rows) : el('p', { class: 'muted' }, 'No answer yet.'),
+      el('p', { class: 'muted', id: 'history-note', role: 'status' }),
       more,
     );
     this.mark();

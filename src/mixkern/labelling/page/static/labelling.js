@@ -40,6 +40,8 @@ export class Labelling extends EventTarget {
     this.queue = null;
     this.others = () => []; // cards of the table view
     this.names = 0; // the last event that has changed names of classes; earlier cards have former names
+    this.hasNearest = false; // whether the server knows the labelled rows nearest to a card
+    this.nameClass = (label) => ({ label }); // names the class of an answer
     this.isRenewing = false;
     this.watch = new Stopwatch();
   }
@@ -96,15 +98,21 @@ export class Labelling extends EventTarget {
     this.renew(this.held);
   }
 
-  /** Fetch cards again that were made before classes were renamed, merged or separated; errors wait for the next call. */
+  /** Whether a card was made before classes were renamed, merged or separated, or before there were predictions. */
+  isOld({ names, nearest }) {
+    return names < this.names || (nearest === null && this.hasNearest);
+  }
+
+  /** Fetch old cards again; errors wait for the next call. */
   async renew(cards) {
     if (this.isRenewing) return;
     this.isRenewing = true;
     try {
-      for (const card of cards.filter(({ names }) => names < this.names)) {
+      for (const card of cards.filter((one) => this.isOld(one))) {
         const { source, reason } = card;
         const now = (await get(`/api/rows/${card.row}`)).card;
-        if (now.key === card.key) Object.assign(card, now, { source, reason });
+        const names = Math.max(now.names, this.names);
+        if (now.key === card.key) Object.assign(card, now, { source, reason, names });
         if (card === this.card) this.dispatchEvent(new Event('card'));
       }
     } catch (error) {
@@ -135,7 +143,8 @@ export class Labelling extends EventTarget {
   /** Put an answer into the queue. Its row is found by the key: the table may be sorted before the server starts again. */
   send({ card, action, label, seconds }) {
     const { row, key, source } = card;
-    const answer = { id: randomId(), row, key, action, seconds, source, ...(action === 'label' ? { label } : {}) };
+    const named = action === 'label' ? this.nameClass(label) : {};
+    const answer = { id: randomId(), row, key, action, seconds, source, ...named };
     this.meanwhile.add(row);
     const change = this.queue.add('/api/answers', { answers: [answer] });
     this.dispatchEvent(new CustomEvent('answered', { detail: { change, card, action, label } }));
@@ -146,7 +155,8 @@ export class Labelling extends EventTarget {
   sendTogether(rows, label) {
     const all = rows.map(({ row }) => row);
     for (const row of all) this.meanwhile.add(row);
-    this.queue.add('/api/selection', { id: randomId(), label, keys: rows.map(({ key }) => key), rows: all });
+    const keys = rows.map(({ key }) => key);
+    this.queue.add('/api/selection', { id: randomId(), ...this.nameClass(label), keys, rows: all });
     this.drop((card) => all.includes(card.row));
   }
 

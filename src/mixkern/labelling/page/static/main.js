@@ -14,7 +14,7 @@ import { Outcome } from './outcome.js';
 import { drawEstimate, drawProgress, drawSaved, drawStage } from './progress.js';
 import { Queue } from './queue.js';
 import { Rename } from './rename.js';
-import { Switch } from './settings.js';
+import { Kept, Switch } from './settings.js';
 import { State } from './state.js';
 import { TableView } from './table.js';
 import { tabs } from './tabs.js';
@@ -31,12 +31,14 @@ const showsGuess = new Switch('guess', false);
 const history = new History(open, () => labelling.close());
 const again = new Again(openFresh);
 const map = new RowMap(openFresh);
-const classes = new Classes((name) => answer('label', name), classesChanged);
+const classes = new Classes(journal, (name) => answer('label', name), classesChanged);
+const loadedAgain = new Kept('loaded-again');
 const rename = new Rename(renamed);
 const lines = new TableView(
   (answer) => labelling.send(answer),
   () => labelling.rows,
 );
+labelling.nameClass = (label) => ({ label, class: classes.numberOf(label), digest }); // another person may rename it
 labelling.others = () => lines.cards.filter(({ row }) => !lines.answers.has(row));
 
 /** Whether the table view is shown. */
@@ -171,9 +173,9 @@ function sent({ detail: { change, answer: result } }) {
   lines.saved(change);
   if (result.classes) classesChanged(result); // a renaming was undone
   if (change.path === '/api/undo') outcome.undone(result.undone);
-  else if (change.path !== '/api/answers') outcome.together(change.body, result.labelled);
+  else if (change.path !== '/api/answers') outcome.together(change.body, result);
   else outcome.saved(change, isTable() ? null : labelling.card);
-  if (result.undone && result.undone.action !== 'rename') showUndone(result.undone.row);
+  if (result.undone && result.undone.action !== 'rename' && result.undone.row !== null) showUndone(result.undone.row);
   history.refresh();
   state.refresh();
 }
@@ -198,7 +200,10 @@ function rejected({ detail: { change, error } }) {
 /** Draw a new state. */
 function update() {
   if (state.now.digest !== digest) return loadAgain();
+  labelling.hasNearest = state.now.has_nearest;
   const changes = updateClasses(state.now);
+  if (loadedAgain.read()) changes.unshift('The table has changed, so the page was loaded again. Your answers are saved.');
+  loadedAgain.write(null);
   if (changes.length) outcome.sentence(changes.join(' ')); // by another person
   drawStage(state.now);
   drawEstimate(state.now);
@@ -213,6 +218,7 @@ function update() {
 /** The server has started again with other rows, or in another order: load the page again as soon as all answers are sent. */
 function loadAgain() {
   if (queue.changes.length) return queue.send();
+  loadedAgain.write(true);
   return location.reload();
 }
 

@@ -49,17 +49,22 @@ export class Outcome {
     say(next ? `${text} Next: row ${count(next.number)}. ${next.reason}` : text);
   }
 
-  /** The server has given one label to `n` rows; of a selection, those that have a label are left out. */
-  together({ label, keys }, n) {
-    const rest = keys ? keys.length - n : 0;
-    const note = rest ? ` ${counted(rest, 'other row')} ${rest === 1 ? 'has' : 'have'} a label already.` : '';
-    this.sentence(`Saved ${counted(n, 'row')} as ${label}.${note}`);
+  /** The server has given one label to some rows; of a selection, those that have a label and those that are gone are left out. */
+  together({ label, keys }, { labelled, gone = [] }) {
+    const rest = keys ? keys.length - labelled - gone.length : 0;
+    const notes = [
+      labelled ? `Saved ${counted(labelled, 'row')} as ${label}.` : 'Nothing was saved.',
+      rest ? `${counted(rest, 'other row')} ${rest === 1 ? 'has' : 'have'} a label already.` : '',
+      gone.length ? `${counted(gone.length, 'row')} ${gone.length === 1 ? 'is' : 'are'} not in this table.` : '',
+    ];
+    this.sentence(notes.filter(Boolean).join(' '), gone.length ? 'failed' : 'saved');
   }
 
   /** The server has undone an answer, or there was none. */
   undone(undone) {
     if (!undone) return this.sentence('Nothing to undo.');
     if (undone.action === 'rename') return this.renamingUndone(undone);
+    if (undone.row === null && undone.rows === 1) return this.sentence('Undone: the answer for a row that is not in this table.');
     const rows = undone.rows > 1 ? `${counted(undone.rows, 'row')} are` : `Row ${count(undone.number)} is`;
     this.draw('saved', `Undone: ${rows} no longer saved `, words(undone), '.');
     return say(byId('last').textContent);

@@ -134,7 +134,7 @@ function refusedPart(queue) {
   const rows = queue.refused.map(({ body }) => {
     const { row, action, label } = body.answers?.[0] ?? body;
     const answer = label ?? { skip: 'skipped', unsure: 'cannot tell' }[action];
-    return row === undefined ? `${counted(body.keys.length, 'row')} (${answer})` : `row ${count(row + 1)} (${answer})`;
+    return row === undefined ? `${counted(body.keys.length, 'row')} (${answer})` : `the former row ${count(row + 1)} (${answer})`;
   });
   const n = rows.length;
   return [

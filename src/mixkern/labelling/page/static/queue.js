@@ -67,6 +67,7 @@ export class Queue extends EventTarget {
       try {
         const answer = await post(change.path, this.prepare(change));
         this.finish(change);
+        if (answer.gone?.length) this.refuse({ ...change.body, id: randomId(), keys: answer.gone, rows: [] }, change.path);
         this.tell('sent', { change, answer });
       } catch (error) {
         if (error.status === undefined) {
@@ -93,6 +94,13 @@ export class Queue extends EventTarget {
     if (!stays) remove(this.prefix + change.id);
     this.error = null;
     this.failures = 0;
+  }
+
+  /** Keep a part of a change whose rows the table does not have. */
+  refuse(body, path) {
+    const change = { id: body.id, path, body, made: Date.now() };
+    this.refused.push(change);
+    write(this.prefix + change.id, JSON.stringify(change));
   }
 
   /** Forget the changes of rows that the table does not have. */

@@ -30,16 +30,21 @@ export class Rename {
   open() {
     if (!this.list.length) return;
     this.sent = null; // what an earlier dialog has sent may have been undone since
+    this.offer();
+    this.dialog.showModal();
+    this.choose();
+    if (this.offered.length > 1) byId('rename-class').focus();
+    else byId('rename-name').select();
+  }
+
+  /** Offer the present classes, of which the first that can be renamed is chosen. */
+  offer() {
     this.offered = this.list;
     const first = this.offered.find(({ in_table: isInTable }) => !isInTable) ?? this.offered[0];
     const options = this.offered.map(({ name, in_table: isInTable }) =>
       el('option', { value: name, selected: name === first.name }, isInTable ? `${name} (in the table)` : name),
     );
     byId('rename-class').replaceChildren(...options);
-    this.dialog.showModal();
-    this.choose();
-    if (this.offered.length > 1) byId('rename-class').focus();
-    else byId('rename-name').select();
   }
 
   /** Offer the present name of the chosen class for editing. */
@@ -62,6 +67,7 @@ export class Rename {
     } catch (error) {
       if (error.status === undefined) throw error;
       byId('rename-note').textContent = error.message;
+      if (!this.list.some(({ name }) => name === old)) this.offer();
     }
   }
 

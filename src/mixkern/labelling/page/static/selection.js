@@ -94,7 +94,7 @@ export class Selection extends EventTarget {
     const labelled = points.length - free.length;
     const rest = labelled ? ` ${counted(labelled, 'labelled row')} left out.` : '';
     if (!points.length) this.text = '';
-    else if (isTooMany) this.text = `${count(free.length)} rows are inside; at most ${MOST} can be labelled at once.`;
+    else if (isTooMany) this.text = `${count(free.length)} rows are inside; at most ${MOST} can be labelled at once. Zoom in, or draw a smaller outline.`;
     else this.text = `${counted(free.length, 'row')} selected.${rest}`;
     this.draw();
     this.map.redraw();

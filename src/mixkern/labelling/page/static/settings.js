@@ -38,6 +38,31 @@ export function readAll(prefix) {
   }
 }
 
+/** A value kept for one tab of the browser, until it is closed. */
+export class Kept {
+  constructor(name) {
+    this.key = `mixkern-label/tab/${name}`;
+  }
+
+  /** Return the value, or null where there is none. */
+  read() {
+    try {
+      return JSON.parse(sessionStorage.getItem(this.key));
+    } catch {
+      return null;
+    }
+  }
+
+  /** Keep a value; null removes it. */
+  write(value) {
+    try {
+      sessionStorage.setItem(this.key, JSON.stringify(value));
+    } catch {
+      // It is missing after the page was loaded again, and the page works without it.
+    }
+  }
+}
+
 /** A yes-or-no setting that is kept in the browser. */
 export class Switch {
   constructor(name, preset) {
