@@ -25,7 +25,15 @@ def hidden(y, per_class=3, seed=0):
 
 
 FEW = hidden(Y)
-KERNELS = ["rbf", "rwm", "gmm", RBFKernel(3.0), RWMKernel(gamma=0.7), GMMKernel(gamma=0.7), RBF(0.3) + RWMKernel(gamma=0.1)]
+KERNELS = [
+    "rbf",
+    "rwm",
+    "gmm",
+    RBFKernel(3.0),
+    RWMKernel(gamma=0.7),
+    GMMKernel(gamma=0.7),
+    RBF(0.3) + RWMKernel(gamma=0.1),
+]
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 

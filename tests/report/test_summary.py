@@ -9,8 +9,6 @@ def test_the_figures_are_those_of_the_table(facts):
     assert found["rows"] == "120"
     assert found["labels"] == "9"
     assert found["estimated accuracy"].endswith(" %")
-    baseline = f"{100 * facts.estimate.baseline:.0f} % by always predicting the most frequent class"
-    assert tiles(facts).tiles[-1].text.endswith(f"; {baseline}")
 
 
 def test_the_words_say_what_there_is_and_how_sure_it_is(facts):
@@ -21,6 +19,7 @@ def test_the_words_say_what_there_is_and_how_sure_it_is(facts):
     )
     assert "The classifier predicts" in learned
     assert sure.startswith("The predicted label has a probability of 90 % or more for ")
+    assert sure.endswith(f" of the rows. {facts.estimate.baseline_sentence}")
 
 
 def test_steps_begin_with_groups_that_have_no_label(facts):

@@ -152,15 +152,17 @@ class AccuracyEstimate:
             f"About {100 * self.value:.0f} % of {rows} are predicted correctly "
             f"({100 * self.confidence:g} % interval {_span(self.interval)} %)."
         )
-        return (accuracy, *self._baseline(), self._basis(), *self._gain())
+        return tuple(filter(None, (accuracy, self.baseline_sentence, self._basis(), *self._gain())))
 
     def __str__(self) -> str:
         return " ".join(replace(self, gain=None).sentences)
 
-    def _baseline(self) -> list[str]:
+    @property
+    def baseline_sentence(self) -> str:
+        """What the accuracy is to be compared with, in words; empty without a baseline."""
         if self.baseline is None:  # in files of earlier versions
-            return []
-        return [f"Always predicting the most frequent class would be correct for about {100 * self.baseline:.0f} %."]
+            return ""
+        return f"Always predicting the most frequent class would be correct for about {100 * self.baseline:.0f} %."
 
     def _basis(self) -> str:
         n, suggested = self.n_labels, self.n_suggested

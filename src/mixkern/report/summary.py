@@ -24,8 +24,6 @@ def tiles(facts: ModelFacts) -> Tiles:
         low, high = estimate.interval
         accuracy = f"{100 * estimate.value:.0f} %"
         about = f"estimated accuracy, {100 * low:.0f} to {100 * high:.0f} %"
-        if estimate.baseline is not None:
-            about += f"; {100 * estimate.baseline:.0f} % by always predicting the most frequent class"
     k = int((facts.sizes > 0).sum())
     return Tiles(
         (
@@ -114,12 +112,14 @@ def _model(facts: ModelFacts) -> str:
 
 
 def _certainty(facts: ModelFacts) -> str:
-    """Return how sure the predictions are; how accurate they are stands in a tile, and in a chapter."""
+    """Return how sure the predictions are, and what their accuracy, which stands in a tile, is to be compared with."""
+    compared = "" if facts.estimate is None else facts.estimate.baseline_sentence
     if facts.probabilities is None:
-        return "The model was fitted without probabilities."
+        return f"The model was fitted without probabilities. {compared}".rstrip()
     share = float((facts.probabilities.max(axis=1) >= SURE).mean())
     rows = percent(share) if share else "none"
-    return f"The predicted label has a probability of {100 * SURE:.0f} % or more for {rows} of the rows."
+    sure = f"The predicted label has a probability of {100 * SURE:.0f} % or more for {rows} of the rows."
+    return f"{sure} {compared}".rstrip()
 
 
 def steps(facts: ModelFacts, n_suggestions: int) -> list[str]:
