@@ -159,7 +159,7 @@ def _groups_on_gpu(n: int, seed: int = 0) -> Any:  # (n, d) float32
 
 
 def _density(n: int) -> None:
-    """Density of rows on the card; its bound beside that of the CPU on a sample of them."""
+    """Density of rows on the card; densities of a sample of them, learned by the CPU and by the GPU."""
     cp = _cupy()
     X = _groups_on_gpu(n)
     VBMixture(random_state=0).fit(X[:: max(1, n // 200_000)])  # compiles
@@ -169,11 +169,13 @@ def _density(n: int) -> None:
     cp.cuda.Device().synchronize()
     time = perf_counter() - start
     sample = X[:: max(1, n // 100_000)].get().astype(float)
-    own = VBMixture(random_state=0).fit(sample)
+    by_cpu, by_gpu = (VBMixture(random_state=0).fit(rows) for rows in (sample, cp.asarray(sample)))
     print(f"Density of {n:,} x {N_COLUMNS} rows on the card, float32")
     print(f"  {time:.2f} s, {density.n_components_} components, {density.n_iter_} iterations on all rows")
     print(f"  bound per row {density.lower_bound_ / n:.5f}; mean log density of a sample {density.score(sample):.5f}")
-    print(f"  CPU on the sample ({len(sample):,} rows): {own.lower_bound_ / len(sample):.5f}; {own.score(sample):.5f}")
+    print(f"  learned from the sample alone, {len(sample):,} rows: bound per row; mean log density of the sample")
+    for name, own in (("CPU", by_cpu), ("GPU", by_gpu)):
+        print(f"  {name} {own.lower_bound_ / len(sample):.5f}; {own.score(sample):.5f}")
 
 
 def _classifier(n_rows: int) -> MixtureSVC:
@@ -227,7 +229,7 @@ def _crossover(*, tiny: bool) -> None:
     for module, name in limits:
         setattr(module, name, 0)
     try:
-        print(f"From host memory, CPU ({_threads()} threads) and GPU, in seconds")
+        print(f"From host memory, CPU ({_threads()} threads) and GPU, in seconds, without limits on sizes")
         _compare("kernel(X), RWM, k = 8", (100, 300) if tiny else (100, 300, 1000, 3000, 10_000), _kernel_work)
         _compare("VBMixture.fit", (2000,) if tiny else (20_000, 100_000, 300_000, 1_000_000), _fit_work)
         model = _classifier(1_000 if tiny else 5_000)

@@ -94,7 +94,7 @@ def _label(client: Client, truth: np.ndarray, n_labels: int) -> None:
     print(f"  first card {time.perf_counter() - start:.2f} s after the page, target 2 s", flush=True)
     nexts, updates = [], []
     for i in range(n_labels):
-        answer = {"id": f"answer {i}", "row": card["row"], "action": "label", "label": str(truth[card["row"]])}
+        answer = {"id": f"answer {i}", "key": card["key"], "action": "label", "label": str(truth[card["row"]])}
         start = time.perf_counter()
         card = client.post("/api/answers", {"answers": [answer], "next": True})["card"]
         nexts.append(time.perf_counter() - start)

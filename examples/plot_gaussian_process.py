@@ -8,8 +8,8 @@ kernel these labels reach along the groups of the table, and the probabilities f
 
 # %%
 # Two long groups cross, and eight of 600 rows have a label. scikit-learn's ``GaussianProcessClassifier`` takes the
-# kernel. RWM is not positive semi-definite for every density, so gamma is fixed (``optimizer=None``): the search for it
-# can end with a ``LinAlgError``.
+# kernel. RWM is not positive semi-definite for every density, so gamma is fixed (``optimizer=None``): a search that
+# comes to a matrix with negative eigenvalues ends with a ``LinAlgError``.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -149,6 +149,12 @@ class Stream:
 Stream.null = Stream()
 
 
+class Device(nullcontext):
+    """A GPU like an H200."""
+
+    id, compute_capability = 0, "90"
+
+
 class Cupy(ModuleType):
     """CuPy: its functions are those of NumPy."""
 
@@ -161,7 +167,7 @@ class Cupy(ModuleType):
     cuda = SimpleNamespace(
         Stream=Stream,
         Event=Stream,
-        Device=lambda _: nullcontext(),
+        Device=Device,
         get_current_stream=Stream,
         runtime=SimpleNamespace(getDeviceCount=lambda: 1),
     )

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mixkern
-from mixkern import device
-from mixkern.errors import DeviceWarning, OptionError
+from mixkern import device, engine
+from mixkern.errors import DeviceWarning, MissingExtraError, OptionError
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +105,38 @@ def test_tensors_of_the_host_are_no_gpu_arrays():
     tensor = type("Tensor", (), {"is_cuda": False, "__module__": "torch"})()
     assert not device.is_gpu_array(tensor)
     assert not device.is_gpu_array(None)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda tensor, rows: mixkern.VBMixture().fit(tensor),
+        lambda tensor, rows: mixkern.MixtureSVC().fit(tensor, [0, 1, -1]),
+        lambda tensor, rows: mixkern.kernels.RBFKernel()(tensor),
+        lambda tensor, rows: mixkern.kernels.RBFKernel()(rows, tensor),
+        lambda tensor, rows: engine.distance(tensor, np.ones(1), whiteners=np.ones((1, 2))),
+        lambda tensor, rows: device.to_host(tensor),
+    ],
+    ids=["density", "classifier", "kernel", "other rows", "engine", "transfer"],
+)
+def test_a_tensor_on_a_gpu_without_cupy(gpu, monkeypatch, use):
+    rows = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+    tensor = gpu.tensor(rows)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.delitem(sys.modules, "mixkern.engine.gpu", raising=False)
+    with pytest.raises(MissingExtraError) as error:
+        use(tensor, rows)
+    text = 'An array on a GPU needs CuPy, which is not installed. Install it with: pip install "mixkern[gpu]"'
+    assert str(error.value) == text
+
+
+def test_a_broken_cupy_raises_its_own_error(gpu, monkeypatch):
+    def broken(name):
+        raise ModuleNotFoundError("No module named 'fastrlock'", name="fastrlock")
+
+    monkeypatch.setattr(device, "import_module", broken)
+    with pytest.raises(ModuleNotFoundError, match="fastrlock"):
+        device.as_cupy(gpu.tensor(np.ones(3)))
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (1009, 3), (7, 11), (5000,)])

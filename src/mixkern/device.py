@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.errors import DeviceWarning, MixkernError, OptionError, hint, warn
+from mixkern.errors import DeviceWarning, MissingExtraError, MixkernError, OptionError, hint, warn
 from mixkern.wording import shown
 
 CPU, CUDA = "cpu", "cuda"
@@ -354,4 +354,12 @@ def _made_streams() -> _Streams:
 
 
 def _cupy() -> Any:
-    return import_module("cupy")
+    """Import CuPy, for an array on a GPU or because the settings have one."""
+    try:
+        return import_module("cupy")
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            raise  # CuPy is installed, but broken: its own error is more helpful
+        raise MissingExtraError(
+            f"An array on a GPU needs CuPy, which is not installed. Install it with: {INSTALL}"
+        ) from error

@@ -60,11 +60,12 @@ def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     model = load(place)
     assert (found["components"], found["support_vectors"]) == (model.mixture_.n_components, len(model.support_))
     text = run("fit", table, "--target", "churn", "-o", place).stdout
+    counts = " and ".join(f"{n} {name!r}" for name, n in people["churn"].value_counts().items())
     sentences = "\n".join(found["accuracy"]["in_words"])
     y = people["churn"].astype(object).where(people.churn.notna(), None)
     assert found["accuracy"]["in_words"] == list(estimated_accuracy(model, people[["age", "town"]], y).sentences)
     assert text == (
-        f"Learned 'churn' from 30 labels and 90 rows in {found['components']} components.\n"
+        f"Learned 'churn' from 30 labels ({counts}) and 90 rows in {found['components']} components.\n"
         f"{sentences}\nModel: {place}\nNext: mixkern predict {place} {table} -o labelled.csv\n"
     )
 
@@ -254,7 +255,8 @@ def test_minus_one_is_a_class_where_empty_cells_mark_unlabelled_rows(run, people
 
 def test_every_row_labelled(run, people, written):
     path = written(people.assign(churn=np.where(np.arange(90) % 2, "yes", "no")))
-    assert "Learned 'churn' from 90 labels and 90 rows" in run("fit", path, "--target", "churn").stdout
+    done = run("fit", path, "--target", "churn")
+    assert "Learned 'churn' from 90 labels (45 'no' and 45 'yes') and 90 rows" in done.stdout
 
 
 def test_a_target_with_a_typo_names_the_nearest(run, table):

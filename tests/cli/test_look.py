@@ -69,7 +69,7 @@ def test_one_component_is_no_group(run, tmp_path):
 
 def test_a_target_that_is_not_there_yet(run, table):
     done = run("look", table, "--target", "quality", code=1)
-    assert "If there are no labels yet, add this column, empty." in done.stderr
+    assert "If there are no labels yet, add this column, empty; mixkern label needs no column." in done.stderr
 
 
 def test_without_a_target_labels_are_a_column_like_others(run, table):

@@ -108,7 +108,10 @@ def test_files(run, tmp_path, name):
     ("options", "message"),
     [
         (("--drop", "twon"), "people.csv has no column 'twon'. Did you mean 'town'?"),
-        (("--target", "zzz"), "If there are no labels yet, add this column, empty. Correct --target."),
+        (
+            ("--target", "zzz"),
+            "If there are no labels yet, add this column, empty; mixkern label needs no column. Correct --target.",
+        ),
         (("--drop", "age,town"), "people.csv: No column is left to learn from."),
         (("--continuous", "town"), "Column 'town' is a column of numbers, but row 2"),
         (("--continuous", "town", "--categorical", "town"), "is named as continuous and as categorical"),

@@ -259,5 +259,7 @@ def test_a_column_is_of_one_type():
 def test_one_column_of_labels():
     with pytest.raises(OptionError, match=r"target must be the name of one column, but it is \['age', 'town'\]"):
         prepare_table(people(), ["age", "town"])
-    with pytest.raises(UnknownColumnError, match=r"If there are no labels yet, add this column, empty\."):
+    with pytest.raises(
+        UnknownColumnError, match=r"If there are no labels yet, add this column, empty; mixkern label needs no column\."
+    ):
         prepare_table(people(), "zzz")

@@ -245,6 +245,12 @@ def test_a_class_with_one_label_among_many():
     assert notes(labels) == [f"{text} unlabelled rows: --unlabelled genuin"]
     assert notes(labels, "python") == [f"{text} unlabelled rows: unlabelled=['genuin']."]
     assert notes([1, 2, 3] * 5 + [7, 8])[0].startswith("These classes have one label, of 17 in column 'churn': 7, 8.")
+    (spelling, single) = notes(
+        ["yes"] * 20 + ["no"] * 18 + ["Yes", "ja"]
+    )  # no more than half of the classes are frequent
+    assert "capital letters" in spelling
+    assert single.startswith("This class has one label, of 40 in column 'churn': 'ja'.")
+    assert notes(["no"] * 39 + ["yes"]) == []  # one of two classes
 
 
 def test_the_number_minus_one_is_unlabelled_with_a_warning():

@@ -79,6 +79,16 @@ def test_arrays_on_a_gpu(gpu, small, data, model, kind):
     np.testing.assert_allclose(fitted.decision_function(T), MixtureSVC(random_state=0).fit(X, y).decision_function(T))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_two_predictions_are_equal(gpu, small, data, model, dtype):
+    T = data[2].astype(dtype)
+    with mixkern.config(device="cuda", dtype=dtype):
+        for method in (model.predict, model.decision_function, model.predict_proba):
+            np.testing.assert_array_equal(method(T), method(T))
+    for method in (model.decision_function, model.predict_proba):
+        np.testing.assert_array_equal(gpu.host(method(gpu.array(T))), gpu.host(method(gpu.array(T))))
+
+
 def test_fit(gpu, small, data, model):
     X, y, T = data
     with mixkern.config(device="cuda"):

@@ -22,7 +22,7 @@ from mixkern.errors import LabelError, MixkernError
 from mixkern.estimators import MixtureSVC
 from mixkern.io import TableFile, read_model, save
 from mixkern.svm.scheme import MOST_LANDMARK_PAIRED, MOST_PAIRED, SchemeName
-from mixkern.wording import counted, joined, shown
+from mixkern.wording import counted, joined, shortened, shown
 
 SUFFIX = ".mixkern"
 
@@ -155,9 +155,11 @@ def _dialect(file: TableFile) -> dict[str, Any] | None:
 
 
 def _show(result: dict[str, Any], table: str, dask: str | None = None) -> None:
-    n_labels = sum(result["classes"].values())
+    counts = sorted(result["classes"].items(), key=lambda item: -item[1])
+    labels = counted(sum(result["classes"].values()), "label")
+    classes = joined([f"{n:,} {shortened(str(name))!r}" for name, n in counts])
     click.echo(
-        f"Learned {result['target']!r} from {counted(n_labels, 'label')} and {counted(result['rows'], 'row')} in "
+        f"Learned {result['target']!r} from {labels} ({classes}) and {counted(result['rows'], 'row')} in "
         f"{counted(result['components'], 'component')}."
     )
     if "accuracy" in result:

@@ -8,6 +8,7 @@ import click
 
 from mixkern.serving import Limits, ModelServer
 from mixkern.serving.start import SHORTEST_TOKEN
+from mixkern.web.address import LOCAL_HOSTS
 from mixkern.web.secret import read_secret
 from mixkern.wording import counted
 
@@ -35,5 +36,7 @@ def serve_command(
     n_classes = len(facts["classes"])
     columns, classes = counted(len(facts["columns"]), "column"), f"{n_classes:,} class{'es' * (n_classes != 1)}"
     click.echo(f"Serving {facts['file']}: {columns}, {classes}. Stop by Ctrl-C.", err=True)
+    if host not in LOCAL_HOSTS:
+        click.echo("From other computers, use the name of this computer in place of 'localhost'.", err=True)
     with suppress(KeyboardInterrupt):
         server.run()

@@ -24,7 +24,7 @@ FEW_NUMBERS = 5  # more different numbers with decimals, with few labels each, a
 LABELS_OF_NUMBER = 10  # on average, for numbers with decimals to be taken for classes
 MANY_NUMBERS = 20  # more different whole numbers, with few labels each, are noted
 LIKE_A_TYPO = 0.85  # similarity of two names: Jpan and Japan have 0.89, male and female 0.8
-MANY_LABELS = 5  # where more than half of the classes have as many, one with a single label may be a slip
+MANY_LABELS, MOST = 5, 0.8  # where classes with as many labels have this share of all, a single label may be a slip
 
 # Besides gap words in other letters; they may be classes, so they are only noted.
 _LIKE_GAPS = frozenset(
@@ -294,9 +294,10 @@ def _number_notes(counts: Mapping[Any, int], name: str) -> list[MixkernWarning]:
 
 def _rare_notes(counts: Mapping[Any, int], noted: Collection[Any], name: str) -> list[MixkernWarning]:
     """Return a note about classes with one label, where other classes have many."""
-    n_frequent = sum(n >= MANY_LABELS for n in counts.values())
+    frequent = [n for n in counts.values() if n >= MANY_LABELS]
     rare = [label for label, n in counts.items() if n == 1 and label not in noted]
-    if 2 * n_frequent <= len(counts):  # one label each is nothing unusual: only a name that may be a typo is
+    if len(frequent) < 2 or sum(frequent) < MOST * sum(counts.values()):
+        # One label each is nothing unusual: only a name that may be a typo is.
         rare = [label for label in rare if _resembles(label, counts)]
     if not rare:
         return []

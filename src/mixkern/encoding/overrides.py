@@ -28,6 +28,7 @@ ENCODED = (
     "\nIf the columns were encoded before, such as by TableEncoder in a pipeline, leave that step out: estimators of "
     "mixkern encode tables themselves."
 )
+NO_LABELS = " If there are no labels yet, add this column, empty; mixkern label needs no column."
 COUNT = hint(python="\nencoder.unseen(X) counts them.")
 
 
@@ -113,7 +114,7 @@ def _position(key: object, names: list[str], labels: list[Any], option: str, tab
             quoted = f"A name with a comma stands in double quotes: --{option} {names_argument([whole])}"
             step = hint(python=step.python, cli=quoted)
         near = nearest(key, names)
-        more = "" if near or option != "target" else " If there are no labels yet, add this column, empty."
+        more = "" if near or option != "target" else NO_LABELS
         raise UnknownColumnError(
             f"{table} has no column {key!r}.{near} It has {listing(names, limit=10)}.{more}", hint=step
         )

@@ -390,6 +390,11 @@ class MixtureKernel(DistanceKernel):
                 f"{type(self).__name__}._component_weights must return an array of the shape {(n, k)} or {(k,)}, a "
                 f"weight of each component for each row, but it returned {np.shape(weights)}."
             )
+        if np.size(weights) and not np.min(weights) >= 0:  # or NaN
+            raise KernelError(
+                f"{type(self).__name__}._component_weights must return weights of 0 or more, but the smallest is "
+                f"{np.min(weights)}."
+            )
         return weights
 
     def _whiteners(self, d: int) -> engine.Metric:  # noqa: ARG002

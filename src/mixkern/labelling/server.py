@@ -254,8 +254,9 @@ class _Api:
                 "is_kept": self._session.is_kept(first),
                 "rows": len(events),
             }
-            is_one = row is not None and len(events) == 1
-            card = self._cards.card(user, row, source_again(first), first.reason) if is_one else None
+            card = None
+            if row is not None and len(events) == 1:
+                card = self._cards.card(user, row, source_again(first), first.reason)
             classes = self._cards.classes() if first.action == Action.RENAME else {}
             return {"undone": undone, "card": card, **classes}
 

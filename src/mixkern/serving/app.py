@@ -211,10 +211,11 @@ class _Pages:
         headers = {"X-Model-SHA256": self._model.sha256}
         return Response(content, facts["status"], headers, facts["media_type"])
 
-    async def index(self, _request: Request) -> Response:
+    async def index(self, request: Request) -> Response:
         """Show a page about the model."""
         columns = [{**each, "in_words": in_words(each)} for each in self._model.facts["columns"]]
-        command = self._model.command(self._address.url, has_token=self._has_token)
+        # By the name under which it was asked for, which the guard has checked.
+        command = self._model.command(str(request.base_url), has_token=self._has_token)
         facts = {**self._model.facts, "columns": columns}
         limits = {**self._limits.facts(), "seconds": f"{self._limits.seconds:g}"}
         page = _templates.get_template("index.html")

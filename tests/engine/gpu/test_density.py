@@ -84,6 +84,27 @@ def test_two_runs_are_equal(cp, gaps, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("is_diagonal", [False, True])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("d", [3, 70])  # kernels are compiled for up to 64 columns
+def test_rows_far_from_zero(cp, d, gaps, is_diagonal, dtype):
+    """Values and means that are exact in either type, around 1e6: their differences are, too."""
+    near = components(d, 4, is_diagonal=is_diagonal)
+    near = Components(np.round(near.means * 16) / 16, near.whiteners, near.log_constants)
+    far = Components(near.means + 1e6, near.whiteners, near.log_constants)
+    X = np.round(16 * rows(1031, d, dtype, gaps=gaps)) / 16
+    given = cp.asarray(X + 1e6, dtype=dtype)
+    found = row_densities(given, far)
+    expected = reference.row_densities(X, near, None, fill=False)
+    for one, other in zip((found.log_joint, found.responsibilities, found.log_density), expected, strict=False):
+        check(one, other, dtype)
+    sums = moments(given, far)
+    expected = reference.moments(X, near, None, None, with_shares=False)
+    for one, other in zip((sums.counts, sums.sums, sums.squares, sums.log_normaliser), expected, strict=False):
+        check(one, other, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_columns_without_numbers(cp, dtype):
     given = Components(np.zeros((2, 0)), np.zeros((2, 0)), np.log([0.25, 0.75]))
     found = row_densities(cp.zeros((3, 0), dtype=dtype), given)

@@ -7,8 +7,8 @@ from mixkern import engine
 from mixkern.engine import LowRankWhiteners, ProjectedWhiteners, reference
 
 from ..mixtures import case, whiteners  # noqa: TID252
+from . import emulation
 
-pytestmark = pytest.mark.gpu
 SIZES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 131), (37, 53), (257, 131), (1031, 517)]  # blocks have 64 or 128 rows
 SHAPES = [(1, 1), (1, 5), (3, 2), (10, 5), (7, 11), (10, 18), (30, 18), (2, 37), (3, 65)]  # k, d
 KERNEL_ERROR = {"float32": 4e-6, "float64": 1e-12}
@@ -16,8 +16,19 @@ DISTANCE_ERROR = {"float32": 3e-6, "float64": 1e-12}  # as a share of the larges
 DTYPES = list(KERNEL_ERROR)
 
 
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def cp(request, monkeypatch):
+    """CuPy, played by NumPy with emulated kernels, and on a GPU."""
+    if request.param == "cuda":
+        yield pytest.importorskip("cupy")
+        return
+    with emulation.installed(monkeypatch) as pairs:
+        yield pairs.cp
+
+
 @pytest.fixture
-def cp():
+def real_cp():
+    """CuPy on a GPU, for tests of what is not emulated."""
     return pytest.importorskip("cupy")
 
 
@@ -101,17 +112,37 @@ def test_a_product(cp, size, q, dtype):
     assert largest(product - expected) <= 2 * KERNEL_ERROR[dtype] * max(1, np.abs(V).sum())
 
 
+@pytest.mark.gpu
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_million_rows(cp, dtype):
+def test_a_million_rows(real_cp, dtype):
     found = case(6, 1_000_000, 300, 10, 3)
     given = sides(found, dtype)
     V = np.random.RandomState(0).standard_normal((300, 2))
     how = {"whiteners": found.whiteners, "gamma": 0.05}
-    product = engine.kernel_times(*placed(cp, given, dtype), cp.asarray(V, dtype=dtype), **how)
+    product = engine.kernel_times(*placed(real_cp, given, dtype), real_cp.asarray(V, dtype=dtype), **how)
     some = np.random.RandomState(1).randint(1_000_000, size=200)
     expected = reference.kernel(given[0][some], given[1][some], *given[2:], **how) @ V
-    assert largest(product[cp.asarray(some)].get() - expected) <= 2 * KERNEL_ERROR[dtype] * np.abs(V).sum()
+    assert largest(product[real_cp.asarray(some)].get() - expected) <= 2 * KERNEL_ERROR[dtype] * np.abs(V).sum()
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+@pytest.mark.parametrize("condition", [1.0, 10.0])  # by products and by differences
+def test_a_million_rows_of_a_matrix(real_cp, condition):
+    """More than 2^32 entries, so that their positions need 64 bits."""
+    n, m = 1_000_000, 4_500
+    if real_cp.cuda.runtime.memGetInfo()[0] < 6 * n * m:
+        pytest.skip("needs 25 GiB of memory on the GPU")
+    found = case(15, n, m, 3, 3)
+    given = sides(found, "float32")
+    how = {"whiteners": whiteners(np.random.RandomState(16), 3, 3, condition=condition), "gamma": 0.05}
+    K = engine.kernel(*placed(real_cp, given, "float32"), **how)
+    some = np.append(np.random.RandomState(1).randint(n, size=50), [0, n - 1])
+    expected = reference.kernel(given[0][some], given[1][some], *given[2:], **how)
+    assert largest(K[real_cp.asarray(some)].get() - expected) <= KERNEL_ERROR["float32"]
+    del K
+    real_cp.get_default_memory_pool().free_all_blocks()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -168,11 +199,13 @@ def test_rows_far_from_zero(cp, dtype):
     assert largest(D - near) <= 3 * DISTANCE_ERROR[dtype] * largest(near)
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_two_runs_are_equal(cp, dtype):
-    found = case(11, 1031, 517, 10, 18)
-    given, how = placed(cp, found.both, dtype), {"whiteners": found.whiteners, "gamma": 0.02}
-    V = cp.asarray(np.random.RandomState(0).standard_normal((517, 3)), dtype=dtype)
+@pytest.mark.parametrize("condition", [1.5, 10.0])  # in float32 by products and by differences
+def test_two_runs_are_equal(real_cp, condition, dtype):
+    found, metric = case(11, 1031, 517, 10, 18), whiteners(np.random.RandomState(12), 10, 18, condition=condition)
+    given, how = placed(real_cp, found.both, dtype), {"whiteners": metric, "gamma": 0.02}
+    V = real_cp.asarray(np.random.RandomState(0).standard_normal((517, 3)), dtype=dtype)
     for _ in range(3):
         np.testing.assert_array_equal(engine.kernel(*given, **how).get(), engine.kernel(*given, **how).get())
         np.testing.assert_array_equal(
@@ -198,14 +231,15 @@ def test_rows_in_columns_of_memory(cp):
     )
 
 
-def test_tensors(cp):
+@pytest.mark.gpu
+def test_tensors(real_cp):
     torch = pytest.importorskip("torch")
     found = case(14, 37, 53, 3, 4)
     given = [torch.as_tensor(each, dtype=torch.float32, device="cuda") for each in found.both]
     K = engine.kernel(*given, whiteners=found.whiteners, gamma=0.1)
     assert isinstance(K, torch.Tensor)
     assert K.dtype == torch.float32
-    same = engine.kernel(*placed(cp, found.both, "float32"), whiteners=found.whiteners, gamma=0.1).get()
+    same = engine.kernel(*placed(real_cp, found.both, "float32"), whiteners=found.whiteners, gamma=0.1).get()
     np.testing.assert_array_equal(K.cpu().numpy(), same)
     with torch.cuda.stream(torch.cuda.Stream()):
         later = engine.kernel(*(2 * each / 2 for each in given), whiteners=found.whiteners, gamma=0.1)

@@ -345,10 +345,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MY_ROWS * sizeof(REAL) == 
 
 // Squares of differences as one product on tensor cores. A whitened coordinate z is split into two halves, z = h + l.
 // With n the squared norm, split into three halves,
-//   |z - y|^2 = n_z + n_y - 2 z y  ~  n_z 1 + 1 n_y + (-2 h_z) h_y + (-2 h_z) l_y + (-2 l_z) h_y,
-// the scalar product of two rows of 3 d + 6 halves, padded to STEPS times 16. Products are exact, sums are in float.
+//   |z - y|^2 = n_z + n_y - 2 z y  ~  (-2 l_z) h_y + (-2 h_z) l_y + (-2 h_z) h_y + n_z 1 + 1 n_y,
+// the scalar product of two rows of 3 d + 6 halves, padded to STEPS times 16. Products are exact. In each step, sixteen of
+// them and the sum so far are cut off at 2^-25 of the largest, and their sum is cut off to a float. So small products are
+// first, when the sum is small, too.
 // The error of a square is some 2^-22 of the squared norms, so that small distances have no digits left, but a kernel's
-// error is that of the square times gamma. Rows are centred at each component, which keeps norms small where they count.
+// error is that of the square times gamma; pairs.py has its bound. Rows are centred at each component, which keeps norms
+// small where they count.
 //
 // a and b: (k, rows padded, LINE) halves.
 
@@ -577,9 +580,10 @@ extern "C" __global__ void whitened_rows(ROWS_PARAMETERS, REAL* to) {
 }
 
 #ifdef STEPS
-// The halves of pairs_by_products, for the left or the right factor; and the largest sum over components of responsibility
-// times squared norm, as the bits of a float, which bounds the error.
-extern "C" __global__ void halves_of_rows(ROWS_PARAMETERS, long long is_left, uint4* to, float* shares, u32* largest) {
+// The halves of pairs_by_products, for the left or the right factor; and the largest weighted sum of squared norms over
+// components, as the bits of a float, from which the bound of the error in pairs.py is computed.
+extern "C" __global__ void halves_of_rows(ROWS_PARAMETERS, long long is_left, const float* ratios, uint4* to, float* shares,
+                                          u32* largest) { // ratios: (k,)
     const Rows side = ROWS_OF_SIDE;
     const long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= side.pitch) return;
@@ -600,7 +604,8 @@ extern "C" __global__ void halves_of_rows(ROWS_PARAMETERS, long long is_left, ui
         for (int i = 0; i < LINE; ++i) line.halves[i] = 0;
         const double* centre = side.centres + (long long)component * COORDINATES;
         const REAL* whitener = side.whiteners + (long long)component * COORDINATES * (side.is_diagonal ? 1 : COORDINATES);
-        float deviation[COORDINATES], norm = 0;
+        float deviation[COORDINATES];
+        double norm = 0;
 #pragma unroll
         for (int i = 0; i < COORDINATES; ++i) deviation[i] = (float)(x[i] - centre[i]);
 #pragma unroll
@@ -611,16 +616,16 @@ extern "C" __global__ void halves_of_rows(ROWS_PARAMETERS, long long is_left, ui
             else
 #pragma unroll
                 for (int j = 0; j <= i; ++j) z += whitener[i * COORDINATES + j] * deviation[j];
-            const float high = of_half(half_of(z)), low = of_half(half_of(z - high));
-            norm += (high + low) * (high + low);
+            const float high = of_half(half_of(z)), low = of_half(half_of(z - high)), both = high + low;
+            norm += (double)both * both;
             is_too_large |= !(fabsf(z) < 16000.0f);
-            line.halves[i] = half_of(factor * high);
+            line.halves[i] = half_of(factor * (is_left ? low : high));
             line.halves[COORDINATES + i] = half_of(factor * (is_left ? high : low));
-            line.halves[2 * COORDINATES + i] = half_of(factor * (is_left ? low : high));
+            line.halves[2 * COORDINATES + i] = half_of(factor * high);
         }
-        is_too_large |= !(norm < 60000.0f);
-        const float high = of_half(half_of(norm)), middle = of_half(half_of(norm - high));
-        const float parts[3] = {high, middle, norm - high - middle};
+        is_too_large |= !(norm < 60000.0);
+        const float high = of_half(half_of((float)norm)), middle = of_half(half_of((float)(norm - high)));
+        const float parts[3] = {high, middle, (float)(norm - high - middle)};
 #pragma unroll
         for (int i = 0; i < 3; ++i) {
             line.halves[3 * COORDINATES + i] = half_of(is_left ? parts[i] : 1.0f);
@@ -631,7 +636,7 @@ extern "C" __global__ void halves_of_rows(ROWS_PARAMETERS, long long is_left, ui
         for (int i = 0; i < LINE / 8; ++i) to[at * (LINE / 8) + i] = is_there ? line.units[i] : make_uint4(0, 0, 0, 0);
         const float own = is_there ? (float)share(side, component, row) : 0.0f;
         shares[at] = 0.5f * own;
-        weighted += own * norm;
+        weighted += own * (0.5f * own + (2.0f - own) * ratios[component]) * (float)norm;
     }
     if (is_there) atomicMax(largest, is_too_large ? 0x7f800000u : __float_as_uint(weighted));
 }

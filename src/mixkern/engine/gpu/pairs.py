@@ -2,19 +2,21 @@ r"""Distances and kernels between rows, on a GPU.
 
 Rows are whitened by every component once, then compared in one of two ways. By differences of whitened coordinates: no
 digits of a small distance are lost. Or, for kernels in float32, by products of halves on tensor cores
-(``pairs_by_products``), which is faster: the error of a square is a share of 2^-22 of the squared norms, and that of a
-kernel value gamma times as large. Products are used where a bound of this error, with the norms of the rows in the
-components that are responsible for them, is small.
+(``pairs_by_products``), which is faster, but has errors of squared distances that are shares of the squared norms.
+Products are used where a bound of the error that they add to a kernel value is small; see :func:`product_error`.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from mixkern.device import to_host
 from mixkern.engine.gpu.compiled import elements, function, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
+from mixkern.typing import Floats
 
 TILE = 128  # rows are padded to a multiple
 BLOCK = 64  # rows of a block of whitened rows
@@ -23,7 +25,8 @@ FEW_COORDINATES = 32  # of a stage
 STAGE_LINES = 10  # coordinates of all components of a stage
 MOST_STEPS = 8  # of 16 halves, of products
 HALF_SHARED = 113 * 1024  # bytes of shared memory of a block of threads, so that a multiprocessor has two of them
-PRODUCT_ERROR = 7e-6  # bound of the error of products up to which they are used; below it, 1.5e-6 was measured
+PRODUCT_ERROR = 4e-5  # bound of the error that products add to a kernel value, up to which they are used
+ROUNDING = 2.0**-24  # of float
 CENTRE_ROWS = 4096  # that centres are the means of
 CELLS = 2**28  # entries of a kernel matrix that kernel_times holds at a time: 1 GiB in float32
 
@@ -57,6 +60,7 @@ class Metrics:
 
     whiteners: Any  # (k, d, d) or (k, d), or LowRankWhiteners of arrays on the GPU
     centres: Any  # (k, d), float64
+    given: Any  # the whiteners as they were given
 
     @property
     def n_components(self) -> int:
@@ -156,7 +160,7 @@ def _sides(
         on_gpu: Any = LowRankWhiteners(*(cp.asarray(each, dtype=rows.dtype) for each in parts))
     else:
         on_gpu = cp.ascontiguousarray(cp.asarray(whiteners, dtype=rows.dtype))
-    return a, b, Metrics(on_gpu, _centres(a if b is None else b, len(whiteners)))
+    return a, b, Metrics(on_gpu, _centres(a if b is None else b, len(whiteners)), whiteners)
 
 
 def _centres(side: Side, k: int) -> Any:  # (k, d)
@@ -175,7 +179,7 @@ def _centres(side: Side, k: int) -> Any:  # (k, d)
     }
     compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
     # A component without any share is centred at the first row.
-    first = Metrics(cp.empty((k, 1), dtype=side.rows.dtype), side.rows[:1].astype(cp.float64))
+    first = Metrics(cp.empty((k, 1), dtype=side.rows.dtype), side.rows[:1].astype(cp.float64), None)
     compute((k,), (256,), (*_row_arguments(side, first), -(-n // CENTRE_ROWS), centres))
     return centres
 
@@ -188,7 +192,8 @@ def _matrix(a: Side, b: Side | None, metrics: Metrics, factors: Factors | None, 
         return result
     d = a.rows.shape[1]
     if d == 0 or (isinstance(metrics.whiteners, cp.ndarray) and metrics.whiteners.size == 0):
-        metrics = Metrics(cp.zeros((metrics.n_components, 1), dtype=dtype), cp.zeros((metrics.n_components, 1)))
+        zeros = np.zeros((metrics.n_components, 1))
+        metrics = Metrics(cp.asarray(zeros, dtype=dtype), cp.asarray(zeros), zeros)
         a, b, d = a.of_zeros(), None if b is None else b.of_zeros(), 1
     if factors is not None and dtype == np.float32 and not metrics.is_low_rank:
         options = _product_options(d, factors, a)
@@ -281,7 +286,7 @@ def _in_blocks(rows: Any) -> Any:  # (blocks, d, BLOCK)
 
 def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | None:
     """Choose the size of tiles and the number of stages; None where rows have too many columns."""
-    steps = -(-(3 * d + 6) // 16)
+    steps = _n_steps(d)
     if steps > MOST_STEPS or int(cp.cuda.Device().compute_capability) < 90:
         return None
     wide = 1 if steps <= 2 else 2
@@ -298,6 +303,10 @@ def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | N
     return options | {"SLOTS": slots} | _mode(factors, side) if slots >= 2 else None
 
 
+def _n_steps(d: int) -> int:
+    return -(-(3 * d + 6) // 16)
+
+
 def _slot_bytes(options: dict[str, Any]) -> int:
     return int((128 + 32 * options["WIDE"]) * ((16 * options["STEPS"] + 8) * 2 + 4))
 
@@ -306,10 +315,15 @@ def _by_products(
     a: Side, b: Side | None, metrics: Metrics, factors: Factors, out: Any, options: dict[str, Any]
 ) -> bool:
     """Write kernel values to out, unless the bound of their error is too large."""
+    ratios = metric_ratios(to_host(metrics.given))
+    if not np.isfinite(ratios).all():
+        return False
     largest = cp.zeros(2, dtype=cp.uint32)
-    white = _halves(a, metrics, options, largest[:1], is_left=True)
-    other = _halves(a if b is None else b, metrics, options, largest[1:], is_left=False)
-    if factors[0] * float(largest.view(cp.float32).sum()) * 2.0**-22 > PRODUCT_ERROR:
+    on_gpu = cp.asarray(ratios, dtype=cp.float32)
+    white = _halves(a, metrics, options, on_gpu, largest[:1], is_left=True)
+    other = _halves(a if b is None else b, metrics, options, on_gpu, largest[1:], is_left=False)
+    bound = product_error(a.rows.shape[1], factors[0], float(largest.view(cp.float32).sum()), float(ratios.max()))
+    if not bound <= PRODUCT_ERROR:  # the bound may be NaN
         return False
     compute = function("pairs", "pairs_by_products", **options)
     memory = HEAD + options["SLOTS"] * _slot_bytes(options)
@@ -320,15 +334,117 @@ def _by_products(
     return True
 
 
-def _halves(side: Side, metrics: Metrics, options: dict[str, Any], largest: Any, *, is_left: bool) -> White:
-    """Whiten rows and split them into halves."""
+def _halves(
+    side: Side, metrics: Metrics, options: dict[str, Any], ratios: Any, largest: Any, *, is_left: bool
+) -> White:
+    """Whiten rows and split them into halves; the largest weighted sum of squared norms is written to largest."""
     k, pitch = metrics.n_components, _padded(len(side))
     values = cp.empty((k, pitch, 16 * options["STEPS"] + 8), dtype=cp.uint16)
     shares = cp.empty((k, pitch), dtype=cp.float32)
     compute = function("pairs", "halves_of_rows", **options)
-    arguments = (*_row_arguments(side, metrics), int(is_left), values, shares, largest)
+    arguments = (*_row_arguments(side, metrics), int(is_left), ratios, values, shares, largest)
     compute((-(-pitch // 64),), (64,), arguments)
     return White(values, shares, _padded_codes(side), len(side), k)
+
+
+# ------------------------------------------------------------------------------------------------ error of products
+
+
+def product_error(d: int, gamma: float, sq_norms: float, ratio: float) -> float:
+    r"""Return a bound of the error that products add to a kernel value.
+
+    It is the largest difference from the value that exact arithmetic gives for the same whitened rows in float32.
+    Terms of second order are left out. Responsibilities of a row must not have a larger sum than one.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns.
+    gamma : float
+        Decay of the kernel by squared distances.
+    sq_norms : float
+        The largest :math:`s` of both sides, added. With the squared norm :math:`n_k` of a row in component k, its
+        responsibility :math:`\rho_k` and the ratio :math:`r_k` of :func:`metric_ratios`,
+        :math:`s = \sum_k \rho_k\, \{\tfrac12 \rho_k + (2 - \rho_k)\, r_k\}\, n_k`.
+    ratio : float
+        The largest ratio.
+
+    Notes
+    -----
+    Let u be the rounding error of float, :math:`2^{-24}`.
+
+    **Squares.** For rows x and y, let :math:`N = n(x) + n(y)` be the sum of their squared norms in one component, and
+    :math:`\Delta` their distance. The error of :math:`\Delta^2` is at most
+    :math:`c\,(N + \Delta^2) + 2u \Delta^2 + u`, where c is the sum of
+
+    * 4 u, because products of two low halves are left out, each of which is at most :math:`2^{-11}` of its
+      coordinate;
+    * u / 2 for each term of a sum that is cut off at :math:`2^{-25}` of the largest term;
+    * 2 u for each sum but the last that is cut off to a float.
+
+    Steps with only products of a high and a low half come first. Their terms are so small that one further u covers
+    them. The last term of the error, u, is for halves below :math:`2^{-14}`, whose rounding error is absolute. A
+    coordinate itself moves by at most 4 u of its size, or by u / 2, when it is split into halves.
+
+    **Kernel values.** With :math:`w_k = \{\rho_k(x) + \rho_k(y)\} / 2`, the squared distance of the kernel is
+    :math:`D^2 = \sum_{jk} w_j w_k \Delta_j \Delta_k`. If :math:`\Delta_k^2` has the error :math:`e_k`, the term of
+    j and k changes by at most :math:`e_k \Delta_j / \Delta_k + e_j \Delta_k / \Delta_j`, and by :math:`e_k` for j = k.
+    No :math:`\Delta_j / \Delta_k` is above :math:`r_k`, so that :math:`D^2` changes by at most
+    :math:`\sum_k w_k \{w_k + 2\,(1 - w_k)\, r_k\}\, e_k`, where :math:`w_k` is at least half of the responsibility for
+    either row. The norm of the other row is at most :math:`\sqrt{n_k} + \Delta_k`. What depends on :math:`\Delta_k`
+    then gives the small terms below, by :math:`t e^{-t^2} \le 0.43` and :math:`t^2 e^{-t^2} \le 0.37` with
+    :math:`t = \sqrt\gamma D`.
+    """
+    low_steps = 2 * d // 16  # of products of high and low halves alone
+    steps = _n_steps(d) - low_steps
+    terms = 3 * d + 6 - 16 * low_steps + steps  # with the sums of the steps before
+    c = 5 + terms / 2 + 2 * (steps - 1)
+    scaled = gamma * sq_norms
+    root = np.sqrt(scaled)
+    of_squares = c * (scaled + 1.3 * root + 1.6)
+    of_coordinates = 5 * root + 5 + np.sqrt(gamma * d)
+    return float(ROUNDING * (of_squares + of_coordinates + 2 * gamma * ratio))
+
+
+def metric_ratios(whiteners: Floats) -> Floats:  # (k,)
+    r"""Return bounds of the ratios between distances in any other component and in each one.
+
+    Distances in components j and k have at most the ratio :math:`\|W_j W_k^{-1}\|`, the spectral norm. Its square is
+    at most the largest sum of absolute values in a line of :math:`(W_j W_k^{-1})^\top W_j W_k^{-1}`. The result is at
+    least 1, and infinite where a metric is singular. One component, which has no other, has the ratio 1/2, so that
+    weights in :func:`product_error` are 1. Ratios of the last few mixtures are kept.
+    """
+    given = np.ascontiguousarray(whiteners, dtype=np.float64)
+    return _kept_ratios(given.tobytes(), given.shape)
+
+
+@lru_cache(maxsize=16)
+def _kept_ratios(content: bytes, shape: tuple[int, ...]) -> Floats:
+    whiteners = np.frombuffer(content).reshape(shape)
+    if len(whiteners) == 1:
+        return np.array([0.5])
+    with np.errstate(all="ignore"):
+        found = _diagonal_ratios(whiteners) if whiteners.ndim == 2 else _full_ratios(np.tril(whiteners))
+    ratios = np.where(np.isfinite(found), np.maximum(found, 1.0), np.inf)
+    ratios.setflags(write=False)
+    return ratios
+
+
+def _diagonal_ratios(whiteners: Floats) -> Floats:
+    return np.array([np.abs(whiteners / own).max() for own in whiteners])
+
+
+def _full_ratios(whiteners: Floats) -> Floats:
+    k, d = whiteners.shape[:2]
+    try:
+        inverses = np.linalg.inv(whiteners)
+    except np.linalg.LinAlgError:
+        return np.full(k, np.inf)
+    found = np.empty(k)
+    for i in range(k):
+        relative = (whiteners.reshape(k * d, d) @ inverses[i]).reshape(k, d, d)
+        found[i] = np.sqrt(np.abs(np.swapaxes(relative, 1, 2) @ relative).sum(axis=2).max())
+    return found
 
 
 # ------------------------------------------------------------------------------------------------ arguments

@@ -61,7 +61,7 @@ export class Classes {
     this.kept.write(this.places);
     this.draw(new Map(classes.map((one) => [one.number, one.count])));
     if (isFirst && !classes.length) this.ask();
-    else if (this.isAsking && classes.length && !byId('new-class-name').value) this.closeInput('answer');
+    else if (this.isAsking && classes.length) this.askNoMore();
     return isFirst ? [] : changes;
   }
 
@@ -165,6 +165,12 @@ export class Classes {
   ask() {
     this.openInput('Add the first class, for example yes. Every class gets a key.');
     this.isAsking = true;
+  }
+
+  /** Another person has added classes: close the input, unless the person is typing a name. */
+  askNoMore() {
+    if (/^\d*$/.test(byId('new-class-name').value)) this.closeInput('answer'); // digits are keys that came too early
+    else byId('new-class-note').textContent = 'Another person has added classes. Press Esc to label.';
   }
 
   /** Open the input for a new class. */

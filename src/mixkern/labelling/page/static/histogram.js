@@ -49,7 +49,7 @@ export function shares({ text, share, common }) {
   }
   const rest = 1 - parts.reduce((sum, part) => sum + part.share, 0);
   if (rest > 0.005) {
-    const segment = el('i', { class: 'rest', title: `other categories: ${percent(rest)}` });
+    const segment = el('i', { class: 'rest', title: `others and gaps: ${percent(rest)}` });
     segment.style.flexGrow = rest;
     bar.append(segment);
   }
