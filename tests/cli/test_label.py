@@ -228,7 +228,7 @@ def test_the_next_command_reads_columns_as_this_one(run, table, tmp_path):
     done = run("label", table, "--target", "kauf", *options, "--export", tmp_path / "a.csv")
     command = f"mixkern fit {table} --labels {table.with_name('kunden.labels')} --source how --unlabelled offen"
     assert sorted(done.stdout.partition("Next: ")[2].split()) == sorted(command.split())
-    assert "from 4 labels and 40 rows" in run(*command.split()[1:], "--no-estimate").stdout
+    assert "from 4 labels (2 'ja' and 2 'nein') and 40 rows" in run(*command.split()[1:], "--no-estimate").stdout
 
 
 def test_fit_notes_labels_that_it_does_not_use(run, table, tmp_path):

@@ -222,8 +222,9 @@ class _Api:
     def _label(self, given: dict[str, Any]) -> Any:
         """Return the label of an answer: by the number of its class, if the table has the same classes as the page."""
         label, number = given.get("label") or "", given.get("class")
-        is_number = isinstance(number, int) and given.get("digest") == self._cards.table.digest
-        return self._session.label_of(int(number), label) if is_number else label
+        if isinstance(number, int) and given.get("digest") == self._cards.table.digest:
+            return self._session.label_of(number, label)
+        return label
 
     def _row(self, key: Any) -> int:
         """Return the position of a row: it may be another one than when the page has got it."""
