@@ -23,7 +23,7 @@ MOST_CLASSES = 50  # more different values are taken for names or measurements
 FEW_NUMBERS = 5  # more different numbers with decimals, with few labels each, are taken for measurements
 LABELS_OF_NUMBER = 10  # on average, for numbers with decimals to be taken for classes
 MANY_NUMBERS = 20  # more different whole numbers, with few labels each, are noted
-LIKE_A_TYPO = 0.85  # similarity of two names: Jpan and Japan have 0.89, male and female 0.8
+LIKE_A_TYPO = 0.82  # similarity of two names: Jpan and Japan have 0.89, normla and normal 0.83, male and female 0.8
 MANY_LABELS, MOST = 5, 0.8  # where classes with as many labels have this share of all, a single label may be a slip
 
 # Besides gap words in other letters; they may be classes, so they are only noted.
