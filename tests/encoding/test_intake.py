@@ -232,6 +232,18 @@ def test_whole_numbers_that_all_differ_may_be_keys():
     assert not prepare_table(people(key=[*keys[1:], None]), "churn").notes
 
 
+def test_categories_that_differ_in_capital_letters_only_are_noted():
+    plans = ["Basic", "BASIC", "basic ", "Premium"] * 10
+    towns = pd.Categorical(["Ulm", "ULM", "Bonn", "Kassel"] * 10)
+    frame = pd.DataFrame({"plan": plans, "town": towns, "n": np.arange(40) / 7})
+    with pytest.warns(ColumnChoiceWarning, match=r"'BASIC', 'Basic' and 'basic ?' in 'plan'; 'ULM' and 'Ulm' in 'town'"):
+        prepare_table(frame)
+    many = pd.DataFrame({f"c{i}": ["a", "A"] * 20 for i in range(5)} | {"n": np.arange(40) / 7})
+    with pytest.warns(ColumnChoiceWarning, match=r"'A' and 'a' in 'c2'; and 2 more\. They count as different\."):
+        prepare_table(many)
+    assert prepare_table(frame.assign(plan=frame["plan"].str.strip().str.lower()), drop="town").notes == ()
+
+
 def test_columns_that_are_dropped():
     assert list(prepare_table(people(), "churn", drop="age").X) == ["town"]
     with pytest.raises(TableError, match=r"^No column is left to learn from\. Drop fewer .* keep=\[\.\.\.\]\.$"):

@@ -42,6 +42,8 @@ def test_arrays_are_not_copied():
         ),
         (np.array([["2020"]], dtype="datetime64[D]"), NotEncodedError, r"^Column 'x0' holds dates\. The cells of this"),
         (pl.DataFrame({"d": [1]}).select(pl.duration(days="d")), NotEncodedError, "holds durations"),
+        (pd.DataFrame({"d": ["1", "2"]}, dtype="category"), NotEncodedError, r"^Column 'd' holds categories\."),
+        (pl.DataFrame({"d": ["1"]}, schema={"d": pl.Categorical}), NotEncodedError, "holds categories"),
         ([[{"a": 1}]], NotEncodedError, r"holds a record in row 1 .*\. The cells .* string .*fit_transform\(X\)\.$"),
         ([[1.0], [-np.inf]], InfiniteValueError, r"^X contains infinity: column 'x0' holds 1 infinite value, .* row 2"),
     ],

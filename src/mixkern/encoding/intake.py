@@ -10,11 +10,12 @@ import narwhals as nw
 import numpy as np
 
 from mixkern.encoding.cell import Kind
+from mixkern.encoding.column import CategoricalColumn
 from mixkern.encoding.encoder import TableEncoder
 from mixkern.encoding.frame import column_labels, opened
 from mixkern.encoding.grammar import SIGNS
 from mixkern.encoding.inference import infer_column
-from mixkern.encoding.label_checks import FEW_NUMBERS, label_column, label_notes
+from mixkern.encoding.label_checks import FEW_NUMBERS, label_column, label_notes, same_words
 from mixkern.encoding.labels import encode_labels
 from mixkern.encoding.overrides import ColumnNames, column_positions, user_choices
 from mixkern.encoding.raw_column import RawColumn, raw_columns
@@ -30,7 +31,7 @@ from mixkern.errors import (
     hint,
     issue,
 )
-from mixkern.wording import counted, listing, names_argument, shown
+from mixkern.wording import counted, joined, listing, names_argument, shortened, shown
 
 ASSESSED = ("label", "probability", "component", "novelty")  # columns that a prediction adds to a table
 PREFIX = "mixkern_"  # of an added column whose name the table has already
@@ -40,6 +41,7 @@ _OF_A_CLASS = re.compile(f"(?:{PREFIX})?probability_.+", re.DOTALL)  # probabili
 IDENTIFIER = "nearly all values differ"
 CONSTANT = "all rows have the same value, or none"
 PREDICTED = "they are predictions of an earlier model"
+MOST_SPELLINGS = 3  # groups of categories that are listed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,6 +214,7 @@ def prepare_table(
     used = [i for i in left if i not in unused]
     if not used:
         raise _nothing_left([labels[i] for i in unused])
+    notes += spelling_notes([written.raws[i] for i in used])
     y, name = None, None
     for i in named["target"]:
         name = str(labels[i])
@@ -301,6 +304,29 @@ def unused_columns(
         drop = hint(python=f"{step}: drop={keys[:1]}.", cli=f"{step}: --drop {names_argument(keys[:1])}")
         notes.append(ColumnChoiceWarning(f"All values of {listing(keys)} differ.", hint=drop))
     return unused, notes
+
+
+def spelling_notes(raws: Sequence[RawColumn]) -> list[MixkernWarning]:
+    """Return a note about categories that differ in capital letters or spaces only.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"plan": ["basic", "BASIC", "premium", "basic"] * 5})
+    >>> print(spelling_notes(raw_columns(frame))[0].on("cli"))
+    Categories that differ in capital letters or spaces only: 'BASIC' and 'basic' in 'plan'. They count as different. If
+    they are the same, write them in the same way in all rows.
+    """
+    found = []
+    for raw in raws:
+        if raw.kind in (Kind.TEXT, Kind.CATEGORY) and infer_column(raw).column_type is CategoricalColumn:
+            groups = same_words(sorted(cell for cell in raw.coded().distinct if isinstance(cell, str)))
+            found += [f"{joined([repr(shortened(each)) for each in group])} in {raw.name!r}" for group in groups]
+    if not found:
+        return []
+    text = f"Categories that differ in capital letters or spaces only: {'; '.join(found[:MOST_SPELLINGS])}"
+    text += f"; and {len(found) - MOST_SPELLINGS} more" * (len(found) > MOST_SPELLINGS)
+    step = "If they are the same, write them in the same way"
+    code = f"{step}: X[name].str.lower()."
+    return [ColumnChoiceWarning(f"{text}. They count as different.", hint=hint(python=code, cli=f"{step} in all rows."))]
 
 
 def _reason(raw: RawColumn, predictions: Collection[str]) -> str:

@@ -190,7 +190,7 @@ def label_notes(y: Any, name: str, *, categorical: bool = False) -> list[Mixkern
     n_of = np.bincount(labels.codes[labels.is_labelled], minlength=labels.n_classes)
     counts = dict(zip(labels.classes.tolist(), n_of.tolist(), strict=True))
     texts = {label: n for label, n in counts.items() if isinstance(label, str)}
-    alike, same = _alike(texts), _same_numbers(texts)
+    alike, same = same_words(texts), _same_numbers(texts)
     like_gaps = [label for label in texts if label.strip().casefold() in _LIKE_GAPS]
     noted = {*like_gaps, *(label for group in [*alike, *same] for label in group)}
     return [
@@ -203,9 +203,13 @@ def label_notes(y: Any, name: str, *, categorical: bool = False) -> list[Mixkern
     ]
 
 
-def _alike(labels: Iterable[str]) -> list[list[str]]:
-    """Return groups of labels that differ in capital letters or spaces only."""
-    return _groups((" ".join(label.casefold().split()), label) for label in labels)
+def same_words(texts: Iterable[str]) -> list[list[str]]:
+    """Return groups of texts that differ in capital letters or spaces only.
+
+    >>> same_words(["basic", "premium", "BASIC", "Basic"])
+    [['basic', 'BASIC', 'Basic']]
+    """
+    return _groups((" ".join(text.casefold().split()), text) for text in texts)
 
 
 def _same_numbers(labels: Iterable[str]) -> list[list[str]]:

@@ -64,7 +64,7 @@ def numeric_rows(estimator: Any, X: Any, *, reset: bool, order: Literal["C"] | N
 
 def numbers_of(table: Any, order: Literal["C"] | None = None) -> Floats:
     """Return the cells of a table as numbers."""
-    rows = None if _has_moments(table) else _checked(table, order)
+    rows = None if _has_own_types(table) else _checked(table, order)
     return np.column_stack([_numbers(column) for column in _columns(table)]) if rows is None else rows
 
 
@@ -90,12 +90,13 @@ def _checked(table: Any, order: Literal["C"] | None) -> Floats | None:
     return rows
 
 
-def _has_moments(table: Any) -> bool:
-    """Return whether a table has columns of dates or durations, which NumPy would convert to numbers of any unit."""
+def _has_own_types(table: Any) -> bool:
+    """Return whether a table has dates, durations or categories, which NumPy would convert to numbers of any unit."""
     if column_labels(table) is None:
         return table.dtype.kind in "mM"
     dtypes = nw.from_native(table, eager_only=True).schema.values()
-    return any(isinstance(dtype, (nw.Date, nw.Datetime, nw.Duration)) for dtype in dtypes)
+    own = nw.Date, nw.Datetime, nw.Duration, nw.Categorical, nw.Enum
+    return any(isinstance(dtype, own) for dtype in dtypes)
 
 
 def _columns(table: Any) -> list[RawColumn]:
@@ -110,6 +111,8 @@ def _numbers(column: RawColumn) -> Floats:
     """Return the numbers of a column, or raise an error."""
     if column.kind in _MOMENTS:
         raise _not_encoded(f"Column {column.name!r} holds {column.kind}s.")
+    if column.kind is Kind.CATEGORY:
+        raise _not_encoded(f"Column {column.name!r} holds categories.")
     try:
         values = column.numbers()
     except NotNumericError as error:
