@@ -100,7 +100,7 @@ def test_ours_stand_beside_the_published(store, printed):
     assert cells(lines, "Mean  ")[:2] == ["90.0", f"({mean:.1f})"]
     assert cells(lines, "Mean rank")[::2] == ["2.50", "4.00", "2.50", "1.00"]
     assert cells(lines, "Wins")[::2] == ["0.0", "0.0", "0.0", "2.0"]
-    assert lines[-2:] == ["Mean, rank and wins: 2 data sets that all methods have.", ""]
+    assert lines[-2:] == ["Mean, rank and wins: the kernels on 2 data sets that all have.", ""]
 
 
 def test_the_best_of_a_row_is_bold_and_the_published_dim(store, monkeypatch, capsys):
@@ -119,6 +119,19 @@ def test_baselines_are_columns_and_tables_of_your_own_rows(store, printed):
     assert lines[1].split()[-1] == "forest"
     assert cells(lines, "mine") == ["90.0", "80.0", "90.0", "100.0", "95.0"]
     assert cells(lines, "Mean rank") == ["3.50", "5.00", "3.50", "1.00", "2.00"]  # nothing like it was published
+
+
+def test_kernels_are_ranked_as_published_and_then_with_all_methods(store, printed):
+    fill(store, "iris", "wine", methods=(*KERNELS, "forest"))
+    lines = printed(1)
+    assert cells(lines, "Mean rank  ")[::2] == ["2.50", "4.00", "2.50", "1.00"]
+    assert cells(lines, "Mean rank  ")[1].startswith("(")
+    assert cells(lines, "Mean rank, all") == ["3.50", "5.00", "3.50", "1.00", "2.00"]
+    assert lines[-3:] == [
+        "Mean, rank and wins: the kernels on 2 data sets that all have.",
+        "Mean, rank and wins, all: 2 data sets that all methods have.",
+        "",
+    ]
 
 
 def test_holes_are_dashes(store, printed):

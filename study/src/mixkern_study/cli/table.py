@@ -134,14 +134,20 @@ def _table(table: Scores, methods: Sequence[str], experiment: int, n_folds: int)
             shown.add_column(PAPER, justify="right", no_wrap=True, style="dim", header_style="dim")
     for title, row in table.items():
         shown.add_row(title, *_row(row, published.get(title, {}), beside, n_folds))
-    common = common_titles(table, methods)
-    ours = ranking(table, methods, common)
-    is_comparable = set(methods) <= set(KERNELS) and set(common) <= set(published)
     notes = []
-    if ours.n_data_sets > 1:
+    kernels, common = [method for method in methods if method in KERNELS], common_titles(table, methods)
+    as_published = [title for title in common_titles(table, kernels) if title in published] if kernels else []
+    has_others = (kernels, as_published) != (list(methods), common)
+    if max(len(as_published), len(common)) > 1:
         shown.add_section()
-        _add_footer(shown, ours, published_ranking(experiment, methods, common) if is_comparable else None, beside)
-        notes.append(f"Mean, rank and wins: {counted(ours.n_data_sets, 'data set')} that all methods have.")
+    if len(as_published) > 1:
+        theirs = published_ranking(experiment, kernels, as_published)
+        _add_footer(shown, ranking(table, kernels, as_published), theirs, beside)
+        notes.append(f"Mean, rank and wins: the kernels on {counted(len(as_published), 'data set')} that all have.")
+    if len(common) > 1 and (has_others or len(as_published) < 2):
+        suffix = ", all" if len(as_published) > 1 else ""
+        _add_footer(shown, ranking(table, methods, common), None, beside, suffix)
+        notes.append(f"Mean, rank and wins{suffix}: {counted(len(common), 'data set')} that all methods have.")
     if any(score.n_folds < n_folds for row in table.values() for score in row.values()):
         notes.append(f"With an asterisk: fewer than {n_folds} folds are done.")
     return shown, notes
@@ -169,18 +175,20 @@ def _theirs(value: float | None, spec: str) -> Text:
     return Text("" if value is None else f"({format(value, spec)})")
 
 
-def _add_footer(shown: Table, ours: Ranking, theirs: Ranking | None, beside: Mapping[str, bool]) -> None:
+def _add_footer(
+    shown: Table, ours: Ranking, theirs: Ranking | None, beside: Mapping[str, bool], suffix: str = ""
+) -> None:
     rows: list[tuple[str, str, Callable[..., float], Callable[[Ranking, str], float]]] = [
         ("Mean", ".1f", max, lambda each, method: each.means[method])
     ]
     if ours.test is not None:
         rows += [("Mean rank", ".2f", min, Ranking.rank), ("Wins", ".1f", max, Ranking.wins)]
     for label, spec, best, value in rows:
-        winner = best(value(ours, method) for method in beside)
+        winner = best(value(ours, method) for method in ours.methods)
         cells = []
         for method, has_paper in beside.items():
-            own = value(ours, method)
-            cells.append(Text(format(own, spec), "bold" if own == winner else ""))
+            own = value(ours, method) if method in ours.methods else None
+            cells.append(Text("" if own is None else format(own, spec), "bold" if own == winner else ""))
             if has_paper:
                 cells.append(_theirs(None if theirs is None else value(theirs, method), spec))
-        shown.add_row(label, *cells)
+        shown.add_row(label + suffix, *cells)
