@@ -325,8 +325,8 @@ def spelling_notes(raws: Sequence[RawColumn]) -> list[MixkernWarning]:
     text = f"Categories that differ in capital letters or spaces only: {'; '.join(found[:MOST_SPELLINGS])}"
     text += f"; and {len(found) - MOST_SPELLINGS} more" * (len(found) > MOST_SPELLINGS)
     step = "If they are the same, write them in the same way"
-    code = f"{step}: X[name].str.lower()."
-    return [ColumnChoiceWarning(f"{text}. They count as different.", hint=hint(python=code, cli=f"{step} in all rows."))]
+    how = hint(python=f"{step}: X[name].str.lower().", cli=f"{step} in all rows.")
+    return [ColumnChoiceWarning(f"{text}. They count as different.", hint=how)]
 
 
 def _reason(raw: RawColumn, predictions: Collection[str]) -> str:
