@@ -417,7 +417,7 @@ def test_stop_ends_all_processes_and_removes_the_copy(path, client, rows):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
     assert not Path(copy).exists()
-    assert set(threading.enumerate()) <= before
+    wait_for(lambda: set(threading.enumerate()) <= before)
     server.stop()  # once more does nothing
     assert repr(server) == f"ModelServer('{server.url}', 'people.mixkern')"
 

@@ -67,7 +67,7 @@ export class Queue extends EventTarget {
       try {
         const answer = await post(change.path, this.prepare(change));
         this.finish(change);
-        if (answer.gone?.length) this.refuse({ ...change.body, id: randomId(), keys: answer.gone, rows: [] }, change.path);
+        if (answer.gone?.length) this.keepGone(change, answer.gone);
         this.tell('sent', { change, answer });
       } catch (error) {
         if (error.status === undefined) {
@@ -79,7 +79,7 @@ export class Queue extends EventTarget {
           this.wait(error);
           return;
         }
-        if (error.isGone) this.refused.push(change);
+        if (error.isGone) this.refuse(change);
         this.finish(change, error.isGone);
         this.tell('rejected', { change, error });
       }
@@ -96,11 +96,17 @@ export class Queue extends EventTarget {
     this.failures = 0;
   }
 
-  /** Keep a part of a change whose rows the table does not have. */
-  refuse(body, path) {
-    const change = { id: body.id, path, body, made: Date.now() };
-    this.refused.push(change);
-    write(this.prefix + change.id, JSON.stringify(change));
+  /** Show a change of rows that the table does not have; another tab may have sent the same one. */
+  refuse(change) {
+    if (!this.refused.some(({ id }) => id === change.id)) this.refused.push(change);
+  }
+
+  /** Keep the part of a change whose rows the table does not have. */
+  keepGone({ path, body, made }, keys) {
+    const id = `${body.id} gone`; // the same in every tab
+    const change = { id, path, body: { ...body, id, keys, rows: [] }, made };
+    this.refuse(change);
+    write(this.prefix + id, JSON.stringify(change));
   }
 
   /** Forget the changes of rows that the table does not have. */
