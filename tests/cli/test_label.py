@@ -428,7 +428,7 @@ def test_the_journal_can_be_read_while_the_server_runs(run, served, table):
     with browsing(address) as ask:
         for i, label in ((0, "ja"), (20, "nein")):
             key = json.loads(ask("GET", f"/api/rows/{i}"))["card"]["key"]
-            answer = {"id": f"id {i}", "key": key, "action": "label", "label": label, "source": "chosen", "seconds": 1.5}
+            answer = {"id": f"id {i}", "key": key, "action": "label", "label": label, "seconds": 1.5}
             assert json.loads(ask("POST", "/api/answers", {"answers": [answer]}))["saved"] == 1
     run("label", table, "--export", table.with_name("out.csv"))
     found = rows_of(table.with_name("out.csv"))
