@@ -42,7 +42,7 @@ def test_wheels_are_small(wheel):
 
 def test_a_wheel_has_the_package_and_nothing_else(names):
     assert {name.split("/")[0] for name in names} == {"mixkern", f"mixkern-{VERSION}.dist-info"}
-    assert source_files(".py", ".pyi", ".gz", ".json", ".html", ".js", ".css", ".svg", ".jinja", ".cu") <= names
+    assert source_files(".py", ".pyi", ".gz", ".json", ".html", ".js", ".css", ".svg", ".jinja", ".cu", ".cuh") <= names
     assert "mixkern/py.typed" in names
     assert not [name for name in names if re.search(r"\.(cpp|hpp|pyc|o)$|(^|/)(tests?|study|docs|benchmarks)/", name)]
 

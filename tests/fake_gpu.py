@@ -60,8 +60,12 @@ class ndarray(NDArrayOperatorsMixin):  # noqa: N801
     def __int__(self):
         return int(self.host)
 
-    def get(self):
-        return self.host.copy()
+    def get(self, stream=None, out=None, blocking=True):
+        if out is None:
+            return self.host.copy()
+        assert out.dtype == self.host.dtype
+        out[...] = self.host
+        return out
 
     def set(self, host, stream=None):
         assert type(host) is np.ndarray
@@ -142,8 +146,12 @@ class Stream:
     def synchronize(self):
         pass
 
-    def record(self, stream):
-        assert isinstance(stream, Stream)
+    def record(self, stream=None):
+        assert stream is None or isinstance(stream, Stream)
+        return self
+
+    def wait_event(self, event):
+        assert isinstance(event, Stream)
 
 
 Stream.null = Stream()

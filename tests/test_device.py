@@ -145,10 +145,15 @@ def test_a_broken_cupy_raises_its_own_error(gpu, monkeypatch):
 def test_transfer(gpu, monkeypatch, shape, given, dtype):
     monkeypatch.setattr(device, "PINNED_BYTES", 4000)
     monkeypatch.setattr(device, "UNPINNED_BYTES", 100)
+    monkeypatch.setattr(device, "THREADED_BYTES", 4000)
     host = (100 * np.random.default_rng(0).normal(size=shape)).astype(given)
     placed = device.to_gpu(host, dtype)
     assert placed.dtype == dtype
     np.testing.assert_array_equal(device.to_host(placed), host.astype(dtype))
+    converted = device.to_host(placed, np.float64)
+    assert converted.dtype == np.float64
+    np.testing.assert_array_equal(converted, host.astype(dtype))
+    np.testing.assert_array_equal(device.to_host(placed.T), host.astype(dtype).T)
     np.testing.assert_array_equal(device.to_host(device.to_gpu(host.T, dtype)), host.T.astype(dtype))
 
 

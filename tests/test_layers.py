@@ -12,8 +12,8 @@ PACKAGE = Path(mixkern.__file__).parent
 # Lowest first; rooms on one line do not import each other.
 ORDER = [
     {"errors", "wording", "typing", "defaults"},
-    {"arguments"},
-    {"imports", "partitions", "validation", "device", "sampling", "threads", "whole_file"},
+    {"arguments", "threads"},
+    {"imports", "partitions", "validation", "device", "sampling", "whole_file"},
     {"fitting", "notebook", "parts"},
     {"nodes", "trials"},
     {"engine", "encoding"},

@@ -10,19 +10,21 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from itertools import cycle
-from threading import Lock
+from threading import Lock, local
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern.errors import DeviceWarning, MissingExtraError, MixkernError, OptionError, hint, warn
+from mixkern.threads import thread_pool
 from mixkern.wording import shown
 
 CPU, CUDA = "cpu", "cuda"
 DTYPES = ("float32", "float64")
 PINNED_BYTES = 2**23  # of a buffer: large enough for the full speed of a transfer, small enough for the cache
 UNPINNED_BYTES = 2**20  # up to which an array is transferred in one piece
+THREADED_BYTES = 2**25  # from which on an array is transferred to the host by several threads
 TURNS = 3  # threads that use the GPU at the same time: one transfers while others compute
 INSTALL = 'pip install "mixkern[gpu]"'
 
@@ -284,9 +286,41 @@ def to_gpu(array: NDArray[Any], dtype: DTypeLike, centre: NDArray[Any] | None = 
 
 
 def to_host(array: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
-    """Copy an array of a GPU to the host; arrays of the host are returned as they are, in the type."""
-    host: NDArray[Any] = as_cupy(array).get() if is_gpu_array(array) else np.asarray(array)
-    return host if dtype is None else host.astype(dtype, copy=False)
+    """Copy an array of a GPU to the host; arrays of the host are returned as they are, in the type.
+
+    Parts of a large array are transferred by threads: fresh memory of the host is slower than the transfer.
+    """
+    if not is_gpu_array(array):
+        return np.asarray(array) if dtype is None else np.asarray(array).astype(dtype, copy=False)
+    given = as_cupy(array)
+    if given.nbytes < THREADED_BYTES:
+        host: NDArray[Any] = given.get()
+        return host if dtype is None else host.astype(dtype, copy=False)
+    result = np.empty(given.shape, given.dtype if dtype is None else dtype)
+    _copy_by_threads(_cupy().ascontiguousarray(given), result)
+    return result
+
+
+def _copy_by_threads(given: Any, result: NDArray[Any]) -> None:
+    """Copy a contiguous array of a GPU to one of the host; each thread has a stream and a buffer of pinned memory."""
+    cupy, pinned, flat, own = _cupy(), import_module("cupyx").empty_pinned, given.ravel(), local()
+    step = PINNED_BYTES // given.itemsize
+    to, ready = result.reshape(-1), cupy.cuda.get_current_stream().record()
+
+    def copy(start: int) -> None:
+        part = flat[start : start + step]
+        with given.device:
+            if not hasattr(own, "buffer"):
+                own.stream, own.buffer = cupy.cuda.Stream(non_blocking=True), pinned(step, given.dtype)
+                own.stream.wait_event(ready)
+            filled = own.buffer[: len(part)]
+            part.get(stream=own.stream, out=filled, blocking=False)
+            own.stream.synchronize()
+        np.copyto(to[start : start + step], filled, casting="unsafe")
+
+    with thread_pool() as pool:
+        for _ in pool.map(copy, range(0, len(to), step)):
+            pass  # errors are raised
 
 
 def on_device(array: Any, dtype: DTypeLike | None = None) -> Any:

@@ -12,7 +12,8 @@ NULL = np.uint64(0)  # a pointer
 
 @cache
 def _module(name: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    source = files("mixkern.engine.gpu").joinpath(f"{name}.cu").read_text("utf-8")
+    folder = files("mixkern.engine.gpu")
+    source = "".join(folder.joinpath(file).read_text("utf-8") for file in ("instructions.cuh", f"{name}.cu"))
     return cp.RawModule(code=source, options=("-std=c++17", *(f"-D{key}={value}" for key, value in options)))
 
 

@@ -16,9 +16,6 @@
 // computed while the next ones arrive. On Hopper and later, one thread asks for a stage in a few copies (cp.async.bulk), and
 // each warp waits for a stage and releases it by itself, so that some warps compute roots while others compute squares.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
 struct Pairs {
     const void* a;        // whitened rows: see white_rows and halves_of_rows
     const void* b;
@@ -43,59 +40,13 @@ struct Pairs {
     {a, b, shares_a, shares_b, codes_a, codes_b, n, m, pitch_a, pitch_b, ld, (int)k, (int)e, (int)is_symmetric,             \
      (REAL)per_sq_distance, (REAL)per_sq_count}
 
-__device__ __forceinline__ float root(float x) {
-    float y;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
 __device__ __forceinline__ double root(double x) { return sqrt(x); }
-__device__ __forceinline__ float power_of_two(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
 __device__ __forceinline__ double power_of_two(double x) { return exp2(x); }
-
-#if __CUDA_ARCH__ >= 900
-constexpr bool HAS_BULK_COPIES = true;
-// Barriers in shared memory: a slot is full when its bytes have arrived, and empty when all threads have read it.
-__device__ __forceinline__ void initialise(u32 barrier, u32 count) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-__device__ __forceinline__ void arrive(u32 barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void expect(u32 barrier, u32 bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void await(u32 barrier, u32 parity) {
-    asm volatile(
-        "{\n"
-        ".reg .pred is_complete;\n"
-        "AGAIN:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 is_complete, [%0], %1;\n"
-        "@is_complete bra COMPLETE;\n"
-        "bra AGAIN;\n"
-        "COMPLETE:\n"
-        "}" ::"r"(barrier), "r"(parity) : "memory");
-}
-__device__ __forceinline__ void copy_bytes(u32 to, const void* from, u32 bytes, u32 barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-#else
-constexpr bool HAS_BULK_COPIES = false;
-__device__ __forceinline__ void initialise(u32, u32) {}
-__device__ __forceinline__ void arrive(u32) {}
-__device__ __forceinline__ void expect(u32, u32) {}
-__device__ __forceinline__ void await(u32, u32) {}
-__device__ __forceinline__ void copy_bytes(u32, const void*, u32, u32) {}
-#endif
 
 constexpr int HEAD = 128; // bytes of the barriers before the slots
 
-// Stages in shared memory, filled in turn. FILL(slot, barrier, stage) asks for the bytes of a stage; the copy without barriers,
+// Stages in shared memory, filled in turn: a slot is full when its bytes have arrived, and empty when all threads have read it.
+// FILL(slot, barrier, stage) asks for the bytes of a stage; the copy without barriers,
 // of older processors, is COPY(slot, stage), by all threads.
 template <int WARPS, int BYTES>
 struct Pipeline {
@@ -110,9 +61,7 @@ struct Pipeline {
         if (!HAS_BULK_COPIES) return;
         if (threadIdx.x == 0) {
             for (int s = 0; s < SLOTS; ++s) initialise(full + 8 * s, 1), initialise(empty + 8 * s, 32 * WARPS);
-#if __CUDA_ARCH__ >= 900
-            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-#endif
+            publish_barriers();
             for (int s = 0; s < SLOTS && s < n_stages; ++s) fill(full + HEAD + s * BYTES, full + 8 * s, s);
         }
         __syncthreads();
@@ -361,18 +310,6 @@ constexpr int HEIGHT = 32 * DOWN, WIDTH = 8 * TILES * ACROSS;
 constexpr int LINE = 16 * STEPS + 8;                 // halves of a row, padded: rows start in different banks
 constexpr int BYTES = (HEIGHT + WIDTH) * (LINE * 2 + 4); // of a slot
 
-__device__ __forceinline__ void read_matrices(u32 (&to)[4], u32 address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-__device__ __forceinline__ void multiply(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS) pairs_by_products(PAIRS_PARAMETERS, float* out) {
     const Pairs pairs = PAIRS;
     extern __shared__ __align__(128) char memory[];
@@ -510,17 +447,6 @@ struct Rows {
 
 __device__ __forceinline__ double number(const void* from, int is_double, long long at) {
     return is_double ? ((const double*)from)[at] : (double)((const float*)from)[at];
-}
-
-__device__ __forceinline__ unsigned short half_of(float x) {
-    unsigned short h;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
-    return h;
-}
-__device__ __forceinline__ float of_half(unsigned short h) {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
-    return x;
 }
 
 // One coordinate of a whitened row; sums in the order of the columns, so that equal rows have equal coordinates.
