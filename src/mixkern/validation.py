@@ -114,6 +114,17 @@ def as_floats(values: Any, name: str, error: type[MixkernError]) -> Floats:
     raise error(f"{name} must hold numbers, but it is {shown(values)}.")
 
 
+def is_finite(values: Any) -> bool:
+    """Whether an array of the host or of CuPy has neither gaps nor infinite values.
+
+    >>> is_finite(np.ones(3)), is_finite(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    if not isinstance(values, np.ndarray) and np.isfinite(float(values.sum())):
+        return True  # one computation on a GPU instead of two; a sum may overflow
+    return bool(np.isfinite(values).all())
+
+
 def as_path(path: Any, error: type[MixkernError]) -> Path:
     """Return the path of a file, or raise an error for anything but a text or a path.
 

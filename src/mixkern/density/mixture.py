@@ -18,7 +18,7 @@ from mixkern.errors import MixtureError
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
-from mixkern.validation import as_floats, at_least, one_of
+from mixkern.validation import as_floats, at_least, is_finite, one_of
 from mixkern.wording import counted, shown
 
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
@@ -190,8 +190,8 @@ class Mixture:
         numbers = rows[:, : self.n_continuous]
         offsets = self._log_categories(rows[:, self.n_continuous :]) if self.categories else None
         found = self._gaussians.row_densities(numbers, _log(self.weights), offsets, fill=fill)
-        is_impossible = ~np.isfinite(found.log_density)
-        if is_impossible.any():
+        if not is_finite(found.log_density):
+            is_impossible = ~np.isfinite(found.log_density)
             shares: Any = self.weights / self.weights.sum()
             found.log_density[is_impossible] = -np.inf
             found.responsibilities[is_impossible] = on_device(shares, rows.dtype) if is_on_gpu else shares
@@ -446,7 +446,7 @@ class Mixture:
                 f"X has shape {rows.shape}, but the mixture has {self.n_continuous} continuous and "
                 f"{len(self.categories)} categorical columns: expected (n, {self.n_features})."
             )
-        if np.isinf(rows).any():
+        if not is_finite(rows) and np.isinf(rows).any():
             raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
         check_codes(rows[:, self.n_continuous :])
         return rows

@@ -146,7 +146,9 @@ def check_magnitude(values: Floats) -> None:
                 "X contains infinity.",
                 hint=hint(python="Replace infinite values by numbers, or by gaps: X[X.isinf()] = float('nan')."),
             )
-    if (size > LARGEST) if is_cupy(values) else (np.abs(values) > LARGEST).any():
+    else:  # without a copy of absolute values
+        size = max(np.fmax.reduce(values, axis=None, initial=0.0), -np.fmin.reduce(values, axis=None, initial=0.0))
+    if size > LARGEST:
         raise MixtureError(f"X holds values beyond {LARGEST:g}, whose squares are too large. Rescale its columns.")
 
 

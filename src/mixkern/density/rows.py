@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from mixkern import device
 from mixkern.density.mixture import Mixture
 from mixkern.typing import Codes, Floats
+from mixkern.validation import is_finite
 
 FAR = 4.0  # standard deviations of the centre from zero, beyond which rows on a GPU are centred first
 GPU_WORK = 2**22  # rows times components from which on a GPU computes densities of rows of the host
@@ -70,7 +71,7 @@ class Rows:
             computed = vars(self).get(name)
             if computed is not None:
                 vars(part)[name] = computed[at]
-        return part
+        return _finite_as(self, part)
 
     @property
     def is_on_gpu(self) -> bool:
@@ -117,14 +118,14 @@ class Rows:
         else:
             values = device.to_gpu(self.values, dtype, centre)
         device.wait()
-        return Rows(values, mixture, n_categorical=self.n_categorical)
+        return _finite_as(self, Rows(values, mixture, n_categorical=self.n_categorical))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_on_gpu"}  # other machines may have none
 
     def under(self, mixture: Mixture) -> "Rows":
         """Return the same rows with another mixture; a copy of their values on a GPU is shared."""
-        other = Rows(self.values, mixture)
+        other = _finite_as(self, Rows(self.values, mixture))
         for key, placed in vars(self).get("_on_gpu", {}).items():
             if key[1] is None:
                 vars(other).setdefault("_on_gpu", {})[key] = Rows(placed.values, mixture)
@@ -176,10 +177,15 @@ class Rows:
         assert self.mixture is not None, "rows without a mixture have no density"
         return self.mixture
 
-    @property
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether the values have neither gaps nor infinite numbers."""
+        return is_finite(self.values)
+
+    @cached_property
     def has_gaps(self) -> bool:
         """Whether a number is missing."""
-        return bool(np.isnan(self.values[:, : self.n_continuous]).any())
+        return not self.is_finite and bool(np.isnan(self.values[:, : self.n_continuous]).any())
 
     @cached_property
     def numbers(self) -> Floats:  # (n, d)
@@ -204,6 +210,13 @@ class Rows:
 _LOCK = RLock()
 _CENTRES: WeakKeyDictionary[Mixture, Floats | None] = WeakKeyDictionary()
 _MOVED: WeakKeyDictionary[Mixture, dict[bytes, Mixture]] = WeakKeyDictionary()
+
+
+def _finite_as(rows: Rows, part: Rows) -> Rows:
+    """Keep that rows are finite for a part or a copy of them."""
+    if vars(rows).get("is_finite"):
+        vars(part)["is_finite"] = True
+    return part
 
 
 def _rounded(centre: Floats) -> Floats:

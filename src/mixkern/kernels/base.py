@@ -380,10 +380,12 @@ class MixtureKernel(DistanceKernel):
         if isinstance(X, Rows):
             return X if X.mixture is mixture or X.mixture == mixture else self.read(X.values)
         kinds = f"{mixture.n_continuous} continuous and {len(mixture.categories)} categorical columns"
-        return Rows(checked(X, mixture.n_features, f"the mixture has {kinds}"), mixture)
+        return checked(X, mixture.n_features, f"the mixture has {kinds}", mixture=mixture)
 
     def _checked_weights(self, rows: Rows) -> Floats:
         weights = self._component_weights(rows)
+        if weights is vars(rows).get("responsibilities"):
+            return weights
         n, k = len(rows), len(self._mixture().weights)
         if np.shape(weights) not in ((n, k), (k,)):  # of a subclass that is not one of mixkern
             raise KernelError(
@@ -478,12 +480,13 @@ def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
     return differs * differs.sum(axis=1, keepdims=True)
 
 
-def checked(X: ArrayLike, n_columns: int, why: str) -> Floats:
-    """Rows as floats, NaN for a gap; an error for another number of columns."""
+def checked(X: ArrayLike, n_columns: int, why: str, *, mixture: Mixture | None = None, n_categorical: int = 0) -> Rows:
+    """Rows from an array, NaN for a gap; an error for another number of columns."""
     is_on_gpu = device.is_gpu_array(X)
-    rows = device.gpu_floats(X, "X", KernelError) if is_on_gpu else as_floats(X, "X", KernelError)
-    if rows.ndim != 2 or rows.shape[1] != n_columns:
-        raise KernelError(f"X has shape {rows.shape}, but {why}: expected (n, {n_columns}).")
-    if np.isinf(rows).any():
+    values = device.gpu_floats(X, "X", KernelError) if is_on_gpu else as_floats(X, "X", KernelError)
+    if values.ndim != 2 or values.shape[1] != n_columns:
+        raise KernelError(f"X has shape {values.shape}, but {why}: expected (n, {n_columns}).")
+    rows = Rows(values, mixture, n_categorical=n_categorical)
+    if not rows.is_finite and np.isinf(values).any():
         raise KernelError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
     return rows

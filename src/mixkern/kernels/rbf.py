@@ -70,10 +70,8 @@ class RBFKernel(DistanceKernel):
         is_array = not isinstance(X, Rows) and not is_gpu_array(X)
         given: Any = as_floats(X, "X", KernelError) if is_array else X.values if isinstance(X, Rows) else X
         width = given.shape[1] if given.ndim == 2 else self.n_categorical
-        values = checked(
-            given, max(width, self.n_categorical), f"the last {self.n_categorical} columns hold categories"
-        )
-        rows = Rows(values, n_categorical=self.n_categorical)
+        why = f"the last {self.n_categorical} columns hold categories"
+        rows = checked(given, max(width, self.n_categorical), why, n_categorical=self.n_categorical)
         if rows.has_gaps:
             raise KernelError(
                 "X has gaps, and RBFKernel has no density to fill them. Fill them: mixture.conditional_mean(X)."

@@ -143,7 +143,7 @@ def centres_of_rows(_, *arguments):
     side, step, to = Rows(*arguments[:15]), *arguments[15:]
     for i in range(len(to)):
         own, rows = side.own(i)[::step], side.rows.host[::step].astype(float)
-        to.host[i] = own @ rows / own.sum() if own.sum() > 1e-30 else side.centres.host[0]
+        to.host[i] = own @ rows / own.sum() if own.sum() > 1e-30 else side.rows.host[0]
 
 
 def whitened_rows(options, *arguments):

@@ -467,8 +467,8 @@ __device__ __forceinline__ double share(const Rows& side, int component, long lo
     return number(side.shares, side.is_double_share, component * side.stride_component + row * side.stride_share);
 }
 
-// The mean of some rows in each component, weighted by their shares: where to centre rows. One block of threads for each
-// component, one column at a time; every step-th row is read.
+// The mean of some rows in each component, weighted by their shares: where to centre rows; the first row, where all shares
+// are zero. One block of threads for each component, one column at a time; every step-th row is read.
 extern "C" __global__ void __launch_bounds__(256) centres_of_rows(ROWS_PARAMETERS, long long step, double* to) {
     const Rows side = ROWS_OF_SIDE;
     __shared__ double sums[256];
@@ -489,7 +489,8 @@ extern "C" __global__ void __launch_bounds__(256) centres_of_rows(ROWS_PARAMETER
         if (j < 0)
             weight = total;
         else if (threadIdx.x == 0)
-            to[(long long)blockIdx.x * side.d + j] = weight > 1e-30 ? total / weight : side.centres[j];
+            to[(long long)blockIdx.x * side.d + j] =
+                weight > 1e-30 ? total / weight : number(side.rows, side.is_double, j * side.stride_column);
     }
 }
 

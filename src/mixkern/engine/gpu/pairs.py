@@ -14,7 +14,7 @@ import cupy as cp
 import numpy as np
 
 from mixkern.device import to_host
-from mixkern.engine.gpu.compiled import elements, function, pointer, real_of
+from mixkern.engine.gpu.compiled import NULL, elements, function, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.typing import Floats
 
@@ -178,9 +178,7 @@ def _centres(side: Side, k: int) -> Any:  # (k, d)
         "MY_ROWS": 4,
     }
     compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
-    # A component without any share is centred at the first row.
-    first = Metrics(cp.empty((k, 1), dtype=side.rows.dtype), side.rows[:1].astype(cp.float64), None)
-    compute((k,), (256,), (*_row_arguments(side, first), -(-n // CENTRE_ROWS), centres))
+    compute((k,), (256,), (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres))
     return centres
 
 
@@ -463,7 +461,7 @@ def _padded_codes(side: Side) -> Any:
     return codes
 
 
-def _row_arguments(side: Side, metrics: Metrics) -> tuple[Any, ...]:
+def _row_arguments(side: Side, metrics: Metrics | None) -> tuple[Any, ...]:
     rows, shares = side.rows, side.shares
     is_same = shares.ndim == 1
     strides = (elements(shares, 0), 0) if is_same else (elements(shares, 1), elements(shares, 0))
@@ -475,14 +473,15 @@ def _row_arguments(side: Side, metrics: Metrics) -> tuple[Any, ...]:
         len(side),
         _padded(len(side)),
         rows.shape[1],
-        metrics.n_components,
-        metrics.centres,
-        metrics.whiteners,
-        int(metrics.whiteners.ndim == 2),
+        *((0, NULL, NULL, 0) if metrics is None else _metric_arguments(metrics)),
         shares,
         *strides,
         int(shares.dtype == np.float64),
     )
+
+
+def _metric_arguments(metrics: Metrics) -> tuple[Any, ...]:
+    return metrics.n_components, metrics.centres, metrics.whiteners, int(metrics.whiteners.ndim == 2)
 
 
 def _arguments(a: White, b: White, is_symmetric: bool, factors: Factors | None, out: Any) -> tuple[Any, ...]:
