@@ -219,8 +219,7 @@ def _matrix(verb):
 
 def _row_densities(X, components, *, offsets=None, fill=False):
     found = engine.row_densities(host(X), components, offsets=host(offsets), fill=fill)
-    parts = (found.log_joint, found.responsibilities, found.log_density, found.filled)
-    return engine.RowDensities(*(None if part is None else ndarray(part.astype(X.dtype)) for part in parts))
+    return found.converted(lambda part: ndarray(part.astype(X.dtype)))
 
 
 def _moments(X, components, *, offsets=None, weights=None, with_shares=False):

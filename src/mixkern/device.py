@@ -166,7 +166,11 @@ def gpu_dtype() -> np.dtype[Any]:
 
 def is_cupy(array: object) -> bool:
     """Whether an object is an array of CuPy."""
-    kind = type(array)
+    return _is_cupys(type(array))
+
+
+@cache
+def _is_cupys(kind: type[Any]) -> bool:
     return kind.__module__.partition(".")[0] == "cupy" and kind.__name__ == "ndarray"
 
 

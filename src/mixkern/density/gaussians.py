@@ -11,6 +11,7 @@ from mixkern.density.covariance import CovarianceType, inverse_factors
 from mixkern.engine import Components, LowRankWhiteners, Metric, ProjectedWhiteners, RowDensities, row_densities
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions, RandomState
+from mixkern.validation import is_finite
 
 LOG_2PI = float(np.log(2 * np.pi))
 OUTSIDE = 1e-6  # part of common loadings and means that may lie outside of the factors' space, by rounding
@@ -233,7 +234,8 @@ class FactorGaussians(Gaussians):
         log_density: Floats = np.asarray(logsumexp(log_joint, axis=1)).reshape(len(X))
         with np.errstate(invalid="ignore"):  # where all densities are zero
             shares = np.exp(log_joint - log_density[:, None])
-        return RowDensities(log_joint, shares, log_density, self.filled(X, shares) if fill else None)
+        filled = self.filled(X, shares) if fill else None
+        return RowDensities(log_joint, shares, log_density, filled, is_finite(log_density))
 
     def log_density(self, values: Floats, observed: Positions) -> Floats:  # (n, k)
         """Log density of the observed columns under each component; the missing ones are integrated out."""

@@ -1,7 +1,7 @@
 """A mixture density: parameters of a fit, without the data, the estimator or the labels."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -18,7 +18,7 @@ from mixkern.errors import MixtureError
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats
-from mixkern.validation import as_floats, at_least, is_finite, one_of
+from mixkern.validation import as_floats, at_least, one_of
 from mixkern.wording import counted, shown
 
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
@@ -180,7 +180,7 @@ class Mixture:
         if not is_gpu_array(X):
             return self._row_densities(self._checked(X), fill=fill)
         with stream_of(X):
-            return _converted(self._row_densities(self._checked(X), fill=fill), lambda part: like(part, X))
+            return self._row_densities(self._checked(X), fill=fill).converted(lambda part: like(part, X))
 
     def _row_densities(self, rows: Floats, *, fill: bool) -> RowDensities:
         """Compute densities of rows that have been checked, of the host or of CuPy."""
@@ -190,7 +190,8 @@ class Mixture:
         numbers = rows[:, : self.n_continuous]
         offsets = self._log_categories(rows[:, self.n_continuous :]) if self.categories else None
         found = self._gaussians.row_densities(numbers, _log(self.weights), offsets, fill=fill)
-        if not is_finite(found.log_density):
+        if not found.is_positive:
+            _check_infinite(rows)
             is_impossible = ~np.isfinite(found.log_density)
             shares: Any = self.weights / self.weights.sum()
             found.log_density[is_impossible] = -np.inf
@@ -203,8 +204,10 @@ class Mixture:
 
     def _densities_of_host(self, rows: Any, *, fill: bool) -> RowDensities:
         """Compute densities of rows on a GPU by the CPU: those of factors."""
-        found = self._row_densities(to_host(rows, float), fill=fill)
-        return _converted(found, lambda part: on_device(part, rows.dtype))
+        host = to_host(rows, float)
+        _check_infinite(host)
+        found = self._row_densities(host, fill=fill)
+        return found.converted(lambda part: on_device(part, rows.dtype))
 
     def sample(self, n: int, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
         """Draw rows from the mixture.
@@ -446,16 +449,15 @@ class Mixture:
                 f"X has shape {rows.shape}, but the mixture has {self.n_continuous} continuous and "
                 f"{len(self.categories)} categorical columns: expected (n, {self.n_features})."
             )
-        if not is_finite(rows) and np.isinf(rows).any():
-            raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
+        if not is_cupy(rows):  # densities of a GPU show whether there are any
+            _check_infinite(rows)
         check_codes(rows[:, self.n_continuous :])
         return rows
 
 
-def _converted(found: RowDensities, convert: Callable[[Any], Any]) -> RowDensities:
-    """Return densities as other arrays."""
-    filled = None if found.filled is None else convert(found.filled)
-    return RowDensities(convert(found.log_joint), convert(found.responsibilities), convert(found.log_density), filled)
+def _check_infinite(rows: Floats) -> None:
+    if np.isinf(rows).any():
+        raise MixtureError("X holds infinite values. Replace them by numbers, or by NaN for a gap.")
 
 
 def category_log_densities(codes: Floats, tables: Sequence[Floats], n_components: int) -> Floats:  # (n, k)

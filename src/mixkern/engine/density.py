@@ -8,7 +8,9 @@ out: with m the missing and o the observed columns of a row and :math:`\Lambda_k
 :math:`\tfrac12 (|m| \ln 2 \pi - \ln |\Lambda_{mm}|)` is added.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from mixkern.engine import check, gpu_arguments, reference
 from mixkern.engine.dispatch import core, n_threads_of
 from mixkern.errors import EngineError
 from mixkern.typing import Floats
+from mixkern.validation import is_finite
 
 # Up to this many multiplications, starting threads takes longer than the work.
 _SMALL_WORK = 1_000_000
@@ -65,12 +68,21 @@ class RowDensities:
         Logarithm of the sum.
     filled : ndarray of shape (n, d) or None
         The rows with gaps at their expectation under the mixture; None where this was not asked for.
+    is_positive : bool
+        Whether all densities are above zero.
     """
 
     log_joint: Floats
     responsibilities: Floats
     log_density: Floats
     filled: Floats | None
+    is_positive: bool
+
+    def converted(self, convert: Callable[[Any], Any]) -> "RowDensities":
+        """Return the same densities as other arrays."""
+        log_joint, shares, log_density = map(convert, (self.log_joint, self.responsibilities, self.log_density))
+        filled = None if self.filled is None else convert(self.filled)
+        return RowDensities(log_joint, shares, log_density, filled, self.is_positive)
 
 
 @dataclass(frozen=True)
@@ -133,11 +145,11 @@ def row_densities(
     n_threads = n_threads_of(n_threads)
     compiled = core()
     if compiled is None:
-        return RowDensities(*reference.row_densities(rows, components, offsets, fill=fill))
+        parts = reference.row_densities(rows, components, offsets, fill=fill)
+        return RowDensities(*parts, is_finite(parts[2]))
     n, k = len(rows), len(components.means)
-    found = RowDensities(
-        np.empty((n, k)), np.empty((n, k)), np.empty(n), np.empty((n, rows.shape[1])) if fill else None
-    )
+    log_joint, shares, log_density = np.empty((n, k)), np.empty((n, k)), np.empty(n)
+    filled = np.empty((n, rows.shape[1])) if fill else None
     compiled.density(
         rows,
         components.means,
@@ -145,17 +157,17 @@ def row_densities(
         components.log_constants,
         offsets,
         None,
-        found.log_joint,
-        found.responsibilities,
-        found.log_density,
-        found.filled,
+        log_joint,
+        shares,
+        log_density,
+        filled,
         None,
         None,
         None,
         _threads(rows, components, n_threads),
         _isa,
     )
-    return found
+    return RowDensities(log_joint, shares, log_density, filled, is_finite(log_density))
 
 
 def moments(

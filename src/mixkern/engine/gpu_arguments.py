@@ -175,8 +175,7 @@ def row_densities(X: Any, components: Any, offsets: Any, *, fill: bool) -> Any:
     with stream_of(X):
         rows, offsets, _ = density_arguments(X, components, offsets, None)
         found = _gpu().row_densities(rows, components, offsets=offsets, fill=fill)
-        parts = (found.log_joint, found.responsibilities, found.log_density, found.filled)
-        return type(found)(*(None if part is None else like(part, X) for part in parts))
+        return found.converted(lambda part: like(part, X))
 
 
 def moments(X: Any, components: Any, offsets: Any, weights: Any, *, with_shares: bool) -> Any:

@@ -27,6 +27,16 @@ def function(name: str, kernel: str, **options: Any) -> Any:
     return _function(name, kernel, tuple(sorted(options.items())), cp.cuda.Device().id)
 
 
+def capability() -> int:
+    """Return the compute capability of the current GPU: 90 for an H200."""
+    return _capability(cp.cuda.Device().id)
+
+
+@cache
+def _capability(device: int) -> int:
+    return int(cp.cuda.Device(device).compute_capability)
+
+
 def real_of(dtype: Any) -> str:
     """Name a type in C++."""
     return "float" if np.dtype(dtype) == np.float32 else "double"
@@ -35,6 +45,16 @@ def real_of(dtype: Any) -> str:
 def pointer(array: Any) -> Any:
     """Return an array as an argument of a kernel; None is a null pointer."""
     return NULL if array is None else array
+
+
+def placed(array: Any, dtype: Any) -> Any:
+    """Copy a small array of the host to the GPU, in a type; cupy.asarray takes several times as long."""
+    if isinstance(array, cp.ndarray):
+        return cp.ascontiguousarray(array, dtype=dtype)
+    host = np.ascontiguousarray(array, dtype=dtype)
+    found = cp.empty(host.shape, host.dtype)
+    found.set(host)
+    return found
 
 
 def elements(array: Any, axis: int) -> int:

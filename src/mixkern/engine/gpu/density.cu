@@ -35,8 +35,9 @@ __device__ __forceinline__ double logarithm(double x) { return log(x); }
 
 // ln rho = constant + offset - |W (x - m)|^2 / 2 of every component, its normalised exponential times the weight of the row,
 // and the logarithm of the sum. Rows with gaps are counted and left out: their shares are zero, their log density is NaN.
+// Rows whose density is zero, or has overflowed, are counted, too: flags has both numbers.
 extern "C" __global__ void __launch_bounds__(ROWS)
-    densities_of_rows(DENSITIES_PARAMETERS, long long at_a_time, REAL* log_joint, REAL* shares, REAL* log_density, int* n_gaps) {
+    densities_of_rows(DENSITIES_PARAMETERS, long long at_a_time, REAL* log_joint, REAL* shares, REAL* log_density, int* flags) {
     const Densities in = DENSITIES;
     extern __shared__ __align__(16) char memory[];
     REAL* parameters = reinterpret_cast<REAL*>(memory);
@@ -93,8 +94,8 @@ extern "C" __global__ void __launch_bounds__(ROWS)
         }
     }
     if (!is_there) return;
-    if (has_gap) atomicAdd(n_gaps, 1);
     const REAL log_sum = has_gap ? not_a_number() : largest + logarithm(sum);
+    if (has_gap || !isfinite(log_sum)) atomicAdd(flags + (has_gap ? 0 : 1), 1);
     if (log_density) log_density[row] = log_sum;
     const REAL weight = in.weights ? in.weights[row] : (REAL)1;
     for (int i = 0; i < in.k; ++i) {

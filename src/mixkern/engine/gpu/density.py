@@ -6,14 +6,17 @@ component, a matrix fills the gaps with their expected values and whitens the ro
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import cupy as cp
 import numpy as np
+from numpy.typing import NDArray
 
 from mixkern.engine.density import Components, Moments, RowDensities
-from mixkern.engine.gpu.compiled import function, pointer, real_of
+from mixkern.engine.gpu.compiled import function, placed, pointer, real_of
 from mixkern.typing import Floats
+from mixkern.validation import is_finite
 
 ROWS = 128  # of a block of threads
 THREADS = 256
@@ -31,7 +34,8 @@ def row_densities(X: Any, components: Components, *, offsets: Any = None, fill: 
     log_joint = cp.empty((k, len(rows)), dtype=rows.dtype)
     found = _evaluated(rows, components, offsets, None, log_joint)
     filled = rows.copy() if fill else None
-    for gaps in _gap_rows(rows, components, found):
+    n_gaps, n_zero = map(int, found.flags.get())
+    for gaps in _gap_rows(rows, components, n_gaps):
         joint = gaps.log_joint(offsets)
         log_joint[:, gaps.at] = joint
         found.log_density[gaps.at], shares = _normalised(joint)
@@ -39,7 +43,8 @@ def row_densities(X: Any, components: Components, *, offsets: Any = None, fill: 
         if filled is not None:
             expected = cp.einsum("kn,knd->nd", shares, gaps.deviations() + gaps.means[:, None, :])
             filled[gaps.at] = cp.where(cp.isnan(gaps.rows), expected, gaps.rows)
-    return RowDensities(log_joint.T, found.shares.T, found.log_density, filled)
+    is_positive = n_zero == 0 and (n_gaps == 0 or is_finite(found.log_density))
+    return RowDensities(log_joint.T, found.shares.T, found.log_density, filled, is_positive)
 
 
 def moments(
@@ -58,7 +63,7 @@ def moments(
         own_weights = None if weights is None else weights[at]
         found = _evaluated(part, components, own, own_weights, None)
         sums += _sums(part, found.shares, components)
-        for gaps in _gap_rows(part, components, found):
+        for gaps in _gap_rows(part, components, int(found.flags[0])):
             joint = gaps.log_joint(own)
             log_density, shares = _normalised(joint)
             if own_weights is not None:
@@ -78,17 +83,17 @@ def moments(
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Shares (k, n), times the weights of rows, and log densities (n,); how many rows have gaps."""
+    """Shares (k, n), times the weights of rows; log densities (n,); numbers of rows with gaps, and with density zero."""
 
     shares: Any
     log_density: Any
-    n_gaps: Any
+    flags: Any  # (2,)
 
 
 def _evaluated(rows: Any, components: Components, offsets: Any, weights: Any, log_joint: Any) -> Evaluated:
     """Compute densities of complete rows."""
     (n, d), k = rows.shape, len(components.means)
-    found = Evaluated(cp.empty((k, n), rows.dtype), cp.empty(n, rows.dtype), cp.zeros(1, dtype=cp.int32))
+    found = Evaluated(cp.empty((k, n), rows.dtype), cp.empty(n, rows.dtype), cp.zeros(2, dtype=cp.int32))
     if not n:
         return found
     if not 0 < d <= MOST_COLUMNS:
@@ -97,7 +102,7 @@ def _evaluated(rows: Any, components: Components, offsets: Any, weights: Any, lo
     at_a_time = max(1, min(k, 40_960 // each))
     compute = function("density", "densities_of_rows", REAL=real_of(rows.dtype), COLUMNS=d, COMPONENTS=1)
     compute.max_dynamic_shared_size_bytes = memory = at_a_time * each
-    results = (at_a_time, pointer(log_joint), found.shares, found.log_density, found.n_gaps)
+    results = (at_a_time, pointer(log_joint), found.shares, found.log_density, found.flags)
     arguments = (*_arguments(rows, components, offsets, weights), *results)
     compute((-(-n // ROWS),), (ROWS,), arguments, shared_mem=memory)
     return found
@@ -117,19 +122,20 @@ def _evaluated_wide(rows: Any, components: Components, offsets: Any, weights: An
         log_joint[...] = joint
     log_density, shares = _normalised(joint)
     shares = cp.where(has_gap, 0, shares if weights is None else shares * weights).astype(rows.dtype)
-    return Evaluated(shares, log_density, has_gap.sum(dtype=cp.int32)[None])
+    counts = [each.sum(dtype=cp.int32) for each in (has_gap, ~has_gap & ~cp.isfinite(log_density))]
+    return Evaluated(shares, log_density, cp.stack(counts))
 
 
 def _arguments(rows: Any, components: Components, offsets: Any, weights: Any) -> tuple[Any, ...]:
     dtype, (k, d) = rows.dtype, components.means.shape
     whiteners = components.whiteners
     if whiteners.ndim == 3:
-        lines, columns = np.tril_indices(d)
-        whiteners = whiteners[:, lines, columns]
+        whiteners = whiteners.reshape(k, d * d)[:, _lower(d)]
     parts = (components.means, whiteners, components.log_constants)
     # One copy to the GPU, because each takes some time, however small it is
-    packed = cp.asarray(np.concatenate([part.ravel() for part in parts]), dtype=dtype)
-    means, whiteners, constants = cp.split(packed, np.cumsum([part.size for part in parts])[:-1])
+    packed = placed(np.concatenate([part.ravel() for part in parts]), dtype)
+    ends = np.cumsum([part.size for part in parts]).tolist()
+    means, whiteners, constants = packed[: ends[0]], packed[ends[0] : ends[1]], packed[ends[1] :]
     transposed = None if offsets is None else cp.ascontiguousarray(cp.asarray(offsets, dtype=dtype).T)
     return (
         rows,
@@ -143,6 +149,12 @@ def _arguments(rows: Any, components: Components, offsets: Any, weights: Any) ->
         pointer(transposed),
         pointer(weights),
     )
+
+
+@cache
+def _lower(d: int) -> NDArray[np.intp]:
+    """Return the positions of the lower triangle of a matrix, line by line."""
+    return np.flatnonzero(np.tri(d, dtype=bool))
 
 
 def _sums(rows: Any, shares: Any, components: Components) -> Floats:  # (k, d + 1, d + 1)
@@ -259,9 +271,9 @@ def _whitening(components: Components) -> Any:  # (k, d, d)
     return whiteners if whiteners.ndim == 3 else whiteners[:, :, None] * cp.eye(whiteners.shape[1])
 
 
-def _gap_rows(rows: Any, components: Components, found: Evaluated) -> Iterator[GapRows]:
+def _gap_rows(rows: Any, components: Components, n_gaps: int) -> Iterator[GapRows]:
     """Divide rows with gaps into parts with few patterns and few rows."""
-    if not len(rows) or not int(found.n_gaps[0]):
+    if not n_gaps:
         return
     k, d = components.means.shape
     is_gap = cp.isnan(rows)

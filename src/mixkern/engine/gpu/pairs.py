@@ -14,7 +14,7 @@ import cupy as cp
 import numpy as np
 
 from mixkern.device import to_host
-from mixkern.engine.gpu.compiled import NULL, elements, function, pointer, real_of
+from mixkern.engine.gpu.compiled import NULL, capability, elements, function, placed, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.typing import Floats
 
@@ -159,7 +159,7 @@ def _sides(
         parts = (whiteners.scales, whiteners.directions, whiteners.log_dets)
         on_gpu: Any = LowRankWhiteners(*(cp.asarray(each, dtype=rows.dtype) for each in parts))
     else:
-        on_gpu = cp.ascontiguousarray(cp.asarray(whiteners, dtype=rows.dtype))
+        on_gpu = placed(whiteners, rows.dtype)
     return a, b, Metrics(on_gpu, _centres(a if b is None else b, len(whiteners)), whiteners)
 
 
@@ -285,7 +285,7 @@ def _in_blocks(rows: Any) -> Any:  # (blocks, d, BLOCK)
 def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | None:
     """Choose the size of tiles and the number of stages; None where rows have too many columns."""
     steps = _n_steps(d)
-    if steps > MOST_STEPS or int(cp.cuda.Device().compute_capability) < 90:
+    if steps > MOST_STEPS or capability() < 90:
         return None
     wide = 1 if steps <= 2 else 2
     options = {
@@ -317,7 +317,7 @@ def _by_products(
     if not np.isfinite(ratios).all():
         return False
     largest = cp.zeros(2, dtype=cp.uint32)
-    on_gpu = cp.asarray(ratios, dtype=cp.float32)
+    on_gpu = placed(ratios, cp.float32)
     white = _halves(a, metrics, options, on_gpu, largest[:1], is_left=True)
     other = _halves(a if b is None else b, metrics, options, on_gpu, largest[1:], is_left=False)
     bound = product_error(a.rows.shape[1], factors[0], float(largest.view(cp.float32).sum()), float(ratios.max()))
