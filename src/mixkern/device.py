@@ -166,7 +166,8 @@ def gpu_dtype() -> np.dtype[Any]:
 
 def is_cupy(array: object) -> bool:
     """Whether an object is an array of CuPy."""
-    return _is_cupys(type(array))
+    kind: Any = type(array)
+    return _is_cupys(kind)
 
 
 @cache
@@ -210,7 +211,7 @@ def gpu_floats(array: Any, name: str, error: type[MixkernError]) -> Any:
     found = as_cupy(array)
     if found.dtype.kind not in "biuf":
         raise error(f"{name} must hold numbers, but its dtype is {found.dtype}.")
-    return found if found.dtype.name in DTYPES else found.astype(gpu_dtype())
+    return found if found.dtype in (np.float32, np.float64) else found.astype(gpu_dtype())
 
 
 @contextmanager

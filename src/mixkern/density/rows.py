@@ -98,10 +98,10 @@ class Rows:
             Subtracted from the numbers, and from the means of the mixture. Distances and densities do not depend on it,
             but with numbers far from zero float32 would have no digits left for their differences.
         """
-        dtype = self.values.dtype if self.is_on_gpu else device.gpu_dtype()
-        key = dtype.name, None if centre is None else centre.tobytes()
         if self.is_on_gpu and centre is None:
             return self
+        dtype = self.values.dtype if self.is_on_gpu else device.gpu_dtype()
+        key = dtype.name, None if centre is None else centre.tobytes()
         with _LOCK:
             known: dict[Any, Rows] = vars(self).setdefault("_on_gpu", {})
             if key not in known:

@@ -83,11 +83,11 @@ def moments(
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Shares (k, n), times the weights of rows; log densities (n,); numbers of rows with gaps, and with density zero."""
+    """Densities of complete rows."""
 
-    shares: Any
-    log_density: Any
-    flags: Any  # (2,)
+    shares: Any  # (k, n), times the weights of the rows
+    log_density: Any  # (n,)
+    flags: Any  # (2,): numbers of rows with gaps, and of others whose density is zero
 
 
 def _evaluated(rows: Any, components: Components, offsets: Any, weights: Any, log_joint: Any) -> Evaluated:
