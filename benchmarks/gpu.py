@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 import mixkern
-from mixkern import MixtureSVC, VBMixture, device, engine
+from mixkern import Mixture, MixtureSVC, VBMixture, device, engine
+from mixkern.density import Rows
 from mixkern.engine import reference
 from mixkern.kernels import RWMKernel, base
 
 SHAPES = ((10, 2), (10, 5), (10, 18), (30, 18))  # k, d
 N_PAIRS, TINY_N_PAIRS = 30_000, 300
+N_COUNTED = 16_384  # rows of the kernels whose instructions are counted
 N_ROWS, TINY_N_ROWS = 100_000_000, 3_000
 N_COLUMNS = 10
 N_SUPPORT = 500
@@ -103,8 +105,33 @@ def _kernels(n: int) -> None:
         own = f"kernel(X) {own_rate:.3g} (error {own_error:.1e})"
         print(f"  k {k:2}, d {d:2}: kernel(X, Y) {rate:.3g} (error {error:.1e}), {own}", flush=True)
         del out
+        _whole_calls(n, k, d)
         _peers(rows, others, shares, other_shares, whiteners, (rate, own_rate))
         gc.collect()
+
+
+def _mixture(k: int, d: int) -> Mixture:
+    """Return a mixture with metrics like those of the other kernels, and components that overlap."""
+    inverses = np.linalg.inv(_mixture_rows(1, k, d)[2])
+    means = np.random.default_rng(3).normal(size=(k, d)) / np.sqrt(d)
+    return Mixture(np.full(k, 1 / k), means, inverses @ np.swapaxes(inverses, 1, 2), "full")
+
+
+def _whole_calls(n: int, k: int, d: int) -> None:
+    """Kernels as users call them: responsibilities are computed, and the result is a new array."""
+    mixture = _mixture(k, d)
+    kernel = RWMKernel(mixture, GAMMA)
+    X, Y = (_cupy().asarray(mixture.sample(n, seed)[0], dtype=np.float32) for seed in (0, 1))
+    both, one = n * n / _seconds(lambda: kernel(X, Y), 20), n * n / _seconds(lambda: kernel(X), 20)
+    print(f"         with responsibilities: kernel(X, Y) {both:.3g}, kernel(X) {one:.3g}", flush=True)
+
+
+def count() -> None:
+    """Compute each kernel once more after a first call, for a profiler that counts instructions."""
+    for k, d in SHAPES:
+        mixture = _mixture(k, d)
+        X, Y = (_cupy().asarray(mixture.sample(N_COUNTED, seed)[0], dtype=np.float32) for seed in (0, 1))
+        RWMKernel(mixture, GAMMA)(X, Y)
 
 
 def _error(out: Any, at: Any, a: tuple[Any, Any], b: tuple[Any, Any], how: dict[str, Any]) -> float:
@@ -158,21 +185,31 @@ def _groups_on_gpu(n: int, seed: int = 0) -> Any:  # (n, d) float32
     return X
 
 
+def _timed(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    _cupy().cuda.Device().synchronize()
+    return perf_counter() - start
+
+
 def _density(n: int) -> None:
-    """Density of rows on the card; densities of a sample of them, learned by the CPU and by the GPU."""
+    """Density of rows on the card; of a tenth of them, and of a sample, learned by the CPU and by the GPU."""
     cp = _cupy()
     X = _groups_on_gpu(n)
     VBMixture(random_state=0).fit(X[:: max(1, n // 200_000)])  # compiles
     cp.cuda.Device().synchronize()
-    start = perf_counter()
-    density = VBMixture(random_state=0).fit(X)
-    cp.cuda.Device().synchronize()
-    time = perf_counter() - start
+    density = VBMixture(random_state=0)
+    time = _timed(lambda: density.fit(X))
     sample = X[:: max(1, n // 100_000)].get().astype(float)
     by_cpu, by_gpu = (VBMixture(random_state=0).fit(rows) for rows in (sample, cp.asarray(sample)))
     print(f"Density of {n:,} x {N_COLUMNS} rows on the card, float32")
     print(f"  {time:.2f} s, {density.n_components_} components, {density.n_iter_} iterations on all rows")
     print(f"  bound per row {density.lower_bound_ / n:.5f}; mean log density of a sample {density.score(sample):.5f}")
+    part = X[::10].get()
+    by_host = _timed(lambda: VBMixture(random_state=0).fit(part))
+    with mixkern.config(device="cuda"):
+        from_host = _timed(lambda: VBMixture(random_state=0).fit(part))
+    print(f"  {len(part):,} rows of the host: GPU {from_host:.2f} s; CPU, {_threads()} threads, {by_host:.2f} s")
     print(f"  learned from the sample alone, {len(sample):,} rows: bound per row; mean log density of the sample")
     for name, own in (("CPU", by_cpu), ("GPU", by_gpu)):
         print(f"  {name} {own.lower_bound_ / len(sample):.5f}; {own.score(sample):.5f}")
@@ -198,14 +235,10 @@ def _prediction(n: int) -> None:
     print(f"Prediction of {n:,} x {N_COLUMNS} rows of the host, float32, {len(model.support_)} support vectors")
     with mixkern.config(device="cuda"):
         model.predict(X[: 2**21])  # compiles, and pins memory
-        start = perf_counter()
-        labels = model.predict(X)
-        time = perf_counter() - start
+        time = _timed(lambda: model.predict(X))
         error = np.abs(model.decision_function(X[: 2**20 + 1])[: len(some)] - expected).max()
-    start = perf_counter()
-    model.predict(X[: min(n, 200_000)])
-    cpu = (perf_counter() - start) * n / min(n, 200_000)
-    print(f"  {time:.2f} s for {len(labels):,} labels; decision values are off by {error:.1e} at most")
+    cpu = _timed(lambda: model.predict(X[: min(n, 200_000)])) * n / min(n, 200_000)
+    print(f"  {time:.2f} s; decision values are off by {error:.1e} at most")
     print(f"  CPU, {_threads()} threads: {cpu:.0f} s, scaled from 200,000 rows")
 
 
@@ -231,6 +264,8 @@ def _crossover(*, tiny: bool) -> None:
     try:
         print(f"From host memory, CPU ({_threads()} threads) and GPU, in seconds, without limits on sizes")
         _compare("kernel(X), RWM, k = 8", (100, 300) if tiny else (100, 300, 1000, 3000, 10_000), _kernel_work)
+        sizes = (300,) if tiny else (1000, 10_000, 100_000, 1_000_000)
+        _compare("Mixture.responsibilities, k = 8", sizes, _responsibilities_work)
         _compare("VBMixture.fit", (2000,) if tiny else (20_000, 100_000, 300_000, 1_000_000), _fit_work)
         model = _classifier(1_000 if tiny else 5_000)
         step, classifier.GPU_ROWS = classifier.GPU_ROWS, 2**18
@@ -256,11 +291,21 @@ def _compare(title: str, sizes: tuple[int, ...], work_of: Callable[[int], Callab
         print(f"    {n:>9,} rows: {cpu:8.4f}  {gpu:8.4f}  {cpu / gpu:6.2f} times", flush=True)
 
 
-def _kernel_work(n: int) -> Callable[[], object]:
+def _learned(n: int) -> tuple[Mixture, Any]:
+    """Return a mixture, and rows of the host."""
     X = _groups_on_gpu(20_000).get().astype(float)
-    kernel = RWMKernel(VBMixture(8, random_state=0).fit(X).mixture_, GAMMA)
-    rows = X[np.random.default_rng(0).integers(len(X), size=n)]
-    return lambda: kernel(rows, dtype=np.float32)
+    return VBMixture(8, random_state=0).fit(X).mixture_, X[np.random.default_rng(0).integers(len(X), size=n)]
+
+
+def _kernel_work(n: int) -> Callable[[], object]:
+    mixture, X = _learned(n)
+    kernel = RWMKernel(mixture, GAMMA)
+    return lambda: kernel(X, dtype=np.float32)
+
+
+def _responsibilities_work(n: int) -> Callable[[], object]:
+    mixture, X = _learned(n)
+    return lambda: Rows(X, mixture).responsibilities
 
 
 def _fit_work(n: int) -> Callable[[], object]:

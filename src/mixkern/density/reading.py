@@ -21,7 +21,7 @@ from mixkern.partitions import PartitionedValues
 from mixkern.typing import Floats
 
 ON_HOST = ("factor", "common")  # kinds of covariance that are fitted on the host
-GPU_ROWS = 2**18  # rows of the host from which on a GPU fits them
+GPU_ROWS = 2**16  # rows of the host from which on a GPU fits them
 FEW = 10_000  # rows by which a table is centred before it is put on a GPU
 LARGEST = 1e150  # value whose square is still a number
 

@@ -24,7 +24,7 @@ from mixkern.validation import NOT_NEGATIVE, POSITIVE, as_floats
 
 GAMMA_BOUNDS = (1e-5, 1e5)
 NOT_SHOWN = ("gamma", "mixture", "gamma_bounds")  # in the repr, besides gamma itself
-GPU_WORK = 2**26  # pairs of rows times components from which on a GPU computes those of the host
+GPU_WORK = 2**23  # pairs of rows times components from which on a GPU computes those of the host
 
 
 @dataclass(frozen=True, eq=False)

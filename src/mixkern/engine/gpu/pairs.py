@@ -320,7 +320,8 @@ def _by_products(
     on_gpu = placed(ratios, cp.float32)
     white = _halves(a, metrics, options, on_gpu, largest[:1], is_left=True)
     other = _halves(a if b is None else b, metrics, options, on_gpu, largest[1:], is_left=False)
-    bound = product_error(a.rows.shape[1], factors[0], float(largest.view(cp.float32).sum()), float(ratios.max()))
+    sq_norms = float(largest.get().view(np.float32).sum())
+    bound = product_error(a.rows.shape[1], factors[0], sq_norms, float(ratios.max()))
     if not bound <= PRODUCT_ERROR:  # the bound may be NaN
         return False
     compute = function("pairs", "pairs_by_products", **options)
