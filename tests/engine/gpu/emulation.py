@@ -25,8 +25,11 @@ DIGITS = 25  # after the first one, of the terms of a sum of tensor cores
 
 
 @contextmanager
-def installed(monkeypatch):
-    """Import pairs.py with CuPy played by NumPy, and kernels by the functions below."""
+def installed(monkeypatch, function=None):
+    """Import the modules of a GPU with CuPy played by NumPy, and kernels by those of a function, or by those below.
+
+    Gives the module of pairs of rows.
+    """
     spec = spec_from_file_location("fake_gpu", Path(__file__).parents[2] / "fake_gpu.py")
     fake_gpu = module_from_spec(spec)
     spec.loader.exec_module(fake_gpu)
@@ -35,8 +38,8 @@ def installed(monkeypatch):
     try:
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, "cupy", fake_gpu.modules()["cupy"])
-            pairs = import_module(f"{PACKAGE}.pairs")
-            pairs.function = lambda _, kernel, **options: Launch(KERNELS[kernel], options)
+            pairs, density = import_module(f"{PACKAGE}.pairs"), import_module(f"{PACKAGE}.density")
+            pairs.function = density.function = function or emulated
             yield pairs
     finally:
         for name in _imported():
@@ -49,6 +52,11 @@ def installed(monkeypatch):
 
 def _imported():
     return [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]
+
+
+def emulated(_, kernel, **options):
+    """Return a kernel of pairs.cu in NumPy."""
+    return Launch(KERNELS[kernel], options)
 
 
 class Launch:

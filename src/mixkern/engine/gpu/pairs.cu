@@ -471,7 +471,8 @@ __device__ __forceinline__ double share(const Rows& side, int component, long lo
 // are zero. One block of threads for each component, one column at a time; every step-th row is read.
 extern "C" __global__ void __launch_bounds__(256) centres_of_rows(ROWS_PARAMETERS, long long step, double* to) {
     const Rows side = ROWS_OF_SIDE;
-    __shared__ double sums[256];
+    extern __shared__ __align__(128) char memory[];
+    double* sums = reinterpret_cast<double*>(memory); // of all threads
     double weight = 0;
     for (int j = -1; j < side.d; ++j) { // first the sum of the shares
         double sum = 0;

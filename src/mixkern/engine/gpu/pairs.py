@@ -178,7 +178,8 @@ def _centres(side: Side, k: int) -> Any:  # (k, d)
         "MY_ROWS": 4,
     }
     compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
-    compute((k,), (256,), (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres))
+    compute.max_dynamic_shared_size_bytes = memory = 256 * centres.itemsize
+    compute((k,), (256,), (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres), shared_mem=memory)
     return centres
 
 
