@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-all test-arm test-gpu test-lowest setup lint docs wheels bench bench-scale sanitize clean
+.PHONY: help demo test test-all test-arm test-gpu test-lowest setup lint docs wheels bench bench-scale sanitize sanitize-gpu clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test-arm  the engine's tests for aarch64, cross-compiled and emulated; as CI runs them, on Debian"
 	@echo "make test-lowest  the quick tests with the lowest versions that pyproject.toml allows"
 	@echo "make test-gpu  the tests that need an NVIDIA GPU and CuPy; elsewhere they are skipped"
+	@echo "make sanitize-gpu  the tests of the GPU kernels under all tools of NVIDIA's compute-sanitizer"
 	@echo "make setup     only the .venv, with mixkern, mixkern-study, all extras and development tools"
 	@echo "make lint      ruff and mypy"
 	@echo "make docs      the documentation with its gallery, into docs/_build/html; links within it are checked"
@@ -57,6 +58,9 @@ wheels: $(READY)
 # In one process: a GPU is shared, and each process would compile its kernels.
 test-gpu: $(READY)
 	$(BIN)/python -m pytest -m gpu
+
+sanitize-gpu: $(READY)
+	$(BIN)/python .ci/sanitize-gpu
 
 setup: $(READY)
 

@@ -5,7 +5,7 @@ import pytest
 
 import mixkern
 from mixkern import VBMixture
-from mixkern.density import Rows, block, gpu_table, progressive, reading
+from mixkern.density import Rows, block, gaussians, gpu_table, progressive, reading
 from mixkern.density import rows as density_rows
 from mixkern.density.block import Coordinates
 from mixkern.density.covariance import CovarianceType
@@ -185,6 +185,37 @@ def test_rows(gpu, small, table):
             np.testing.assert_allclose(getattr(placed, name), getattr(expected, name), atol=1e-3)
         np.testing.assert_allclose(placed.numbers, expected.numbers, atol=1e-3)
         assert placed.on_gpu() is placed.on_gpu()
+
+
+@pytest.mark.parametrize("kind", ["factor", "common"])
+@pytest.mark.parametrize("most_columns", [0, gaussians.GPU_COLUMNS], ids=["on the host", "on the GPU"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_densities_of_factors(gpu, monkeypatch, kind, most_columns, dtype):
+    monkeypatch.setattr(gaussians, "GPU_COLUMNS", most_columns)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 3)) @ random.normal(size=(3, 30)) + random.normal(size=(600, 30))
+    X[:300] += 2.0
+    mixture = VBMixture(3, covariance_type=kind, n_factors=3, random_state=0).fit(X).mixture_
+    assert mixture.n_components > 1
+    rows = X[::2].copy()
+    rows[::3, random.integers(30, size=4)] = np.nan
+    rows = rows.astype(dtype)
+    expected, found = (mixture.row_densities(each, fill=True) for each in (rows, gpu.array(rows)))
+    error = {"float32": 1e-5, "float64": 1e-9}[dtype]
+    for name in ("log_joint", "log_density", "responsibilities", "filled"):
+        values = getattr(expected, name)
+        np.testing.assert_allclose(gpu.host(getattr(found, name)), values, rtol=0, atol=error * np.abs(values).max())
+    assert found.is_positive
+
+
+@pytest.mark.parametrize("kind", ["full", "factor"])
+def test_infinite_values(gpu, table, kind):
+    mixture = density(covariance_type=kind).fit(table).mixture_
+    rows = table[:50].copy()
+    rows[7, 1] = np.inf
+    for method in (mixture.responsibilities, mixture.log_density, mixture.conditional_mean):
+        with pytest.raises(MixtureError, match="X holds infinite values"):
+            method(gpu.array(rows))
 
 
 def test_impossible_rows(gpu):

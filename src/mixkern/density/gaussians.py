@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType, inverse_factors
+from mixkern.device import is_cupy
 from mixkern.engine import Components, LowRankWhiteners, Metric, ProjectedWhiteners, RowDensities, row_densities
 from mixkern.errors import MixtureError
 from mixkern.typing import Floats, Positions, RandomState
@@ -15,19 +16,23 @@ from mixkern.validation import is_finite
 
 LOG_2PI = float(np.log(2 * np.pi))
 OUTSIDE = 1e-6  # part of common loadings and means that may lie outside of the factors' space, by rounding
+GPU_COLUMNS = 256  # up to which densities of factors on a GPU are computed with matrices
 FEW_COLUMNS = 64  # up to which the metric of factors is a matrix: as cheap, and the core skips components
 
 
 class Gaussians(ABC):
     """What the kinds of covariance compute differently."""
 
-    is_for_gpu = False  # whether densities of rows on a GPU are computed there
-
     def __init__(self, kind: CovarianceType, means: Floats, covariances: Floats, loadings: Floats | None) -> None:
         self.kind = kind
         self.means = means  # (k, d)
         self.covariances = covariances
         self.loadings = np.zeros((*means.shape, 0)) if loadings is None else loadings  # (k, d, q)
+
+    @property
+    def is_for_gpu(self) -> bool:
+        """Whether densities of rows on a GPU are computed there."""
+        return True
 
     @cached_property
     @abstractmethod
@@ -96,8 +101,6 @@ class Gaussians(ABC):
 class EngineGaussians(Gaussians):
     """Gaussians whose densities the engine computes: one matrix or one diagonal for each component."""
 
-    is_for_gpu = True
-
     def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
         whiteners, log_constants = self._components
         components = Components(self.means, whiteners, log_weights + log_constants)
@@ -105,10 +108,7 @@ class EngineGaussians(Gaussians):
 
     @cached_property
     def _components(self) -> tuple[Floats, Floats]:
-        """Whiteners, and the log density of each component at its mean."""
-        whiteners = np.ascontiguousarray(self.whiteners)
-        scales = np.diagonal(whiteners, axis1=1, axis2=2) if whiteners.ndim == 3 else whiteners
-        return whiteners, np.log(scales).sum(axis=1) - 0.5 * self.means.shape[1] * LOG_2PI
+        return _with_constants(self.whiteners)
 
 
 class MatrixGaussians(EngineGaussians):
@@ -198,7 +198,14 @@ class DiagonalGaussians(EngineGaussians):
 
 
 class FactorGaussians(Gaussians):
-    """Loadings of a few factors, and the noise of each column; matrices of d x d are formed for few columns only."""
+    """Loadings of a few factors, and the noise of each column; matrices of d x d are formed for few columns only.
+
+    Densities on a GPU use matrices, with more columns than on the host: they are small beside its speed.
+    """
+
+    @property
+    def is_for_gpu(self) -> bool:
+        return self.means.shape[1] <= GPU_COLUMNS
 
     @cached_property
     def full_covariances(self) -> Floats:
@@ -223,7 +230,15 @@ class FactorGaussians(Gaussians):
         factors = random.standard_normal((len(noise), self.loadings.shape[2]))
         return noise * np.sqrt(self.covariances[k]) + factors @ self.loadings[k].T
 
+    @cached_property
+    def _dense(self) -> tuple[Floats, Floats]:
+        return _with_constants(inverse_factors(self.full_covariances))
+
     def row_densities(self, X: Floats, log_weights: Floats, offsets: Floats | None, *, fill: bool) -> RowDensities:
+        if is_cupy(X):
+            whiteners, log_constants = self._dense
+            components = Components(self.means, whiteners, log_weights + log_constants)
+            return row_densities(X, components, offsets=offsets, fill=fill)
         log_joint = np.empty((len(X), len(self.means)))
         for start in range(0, len(X), BLOCK):
             block, out = X[start : start + BLOCK], log_joint[start : start + BLOCK]
@@ -368,6 +383,13 @@ GAUSSIANS: dict[CovarianceType, type[Gaussians]] = {
     CovarianceType.FACTOR: FactorGaussians,
     CovarianceType.COMMON: CommonGaussians,
 }
+
+
+def _with_constants(whiteners: Metric) -> tuple[Floats, Floats]:
+    """Return whiteners (k, d, d) or (k, d), and the log density of each component at its mean."""
+    found = np.ascontiguousarray(whiteners)
+    scales = np.diagonal(found, axis1=1, axis2=2) if found.ndim == 3 else found
+    return found, np.log(scales).sum(axis=1) - 0.5 * found.shape[1] * LOG_2PI
 
 
 def _whiteners_in(projection: Floats, loadings: Floats) -> ProjectedWhiteners:

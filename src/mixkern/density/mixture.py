@@ -203,7 +203,7 @@ class Mixture:
         return found
 
     def _densities_of_host(self, rows: Any, *, fill: bool) -> RowDensities:
-        """Compute densities of rows on a GPU by the CPU: those of factors."""
+        """Compute densities of rows on a GPU by the CPU: those of factors in very many columns."""
         host = to_host(rows, float)
         _check_infinite(host)
         found = self._row_densities(host, fill=fill)

@@ -123,7 +123,7 @@ def components(d, k, *, is_diagonal):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("is_diagonal", [False, True])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (10, 5), (3, 18)])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (10, 5), (3, 18), (2, 70)])
 @pytest.mark.parametrize("n", [0, 1, 131, 517])
 def test_densities_and_moments(pairs, monkeypatch, n, k, d, gaps, is_diagonal, dtype):
     monkeypatch.setattr(import_module("mixkern.engine.gpu.density"), "BLOCKS", 2)  # so that each has several tiles
@@ -149,10 +149,11 @@ def test_densities_and_moments(pairs, monkeypatch, n, k, d, gaps, is_diagonal, d
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 @pytest.mark.parametrize("value", [1e30, np.inf])
-def test_densities_of_zero_are_noticed(pairs, value, gaps):
-    X = np.random.default_rng(2).normal(size=(131, 2))
-    X[np.random.default_rng(3).random((131, 2)) < gaps] = np.nan
-    given = components(2, 3, is_diagonal=False)
+@pytest.mark.parametrize("d", [2, 70])  # kernels are compiled for up to 64 columns
+def test_densities_of_zero_are_noticed(pairs, d, value, gaps):
+    X = np.random.default_rng(2).normal(size=(131, d))
+    X[np.random.default_rng(3).random((131, d)) < gaps] = np.nan
+    given = components(d, 3, is_diagonal=False)
     assert engine.row_densities(pairs.cp.asarray(X, dtype="float32"), given).is_positive
     X[70] = value
     found = engine.row_densities(pairs.cp.asarray(X, dtype="float32"), given)
