@@ -28,10 +28,12 @@ class ndarray(NDArrayOperatorsMixin):  # noqa: N801
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **how):
-        return on_gpu(getattr(ufunc, method)(*of_gpu(inputs), **of_gpu(how)))
+        with np.errstate(all="ignore"):  # CuPy never warns
+            return on_gpu(getattr(ufunc, method)(*of_gpu(inputs), **of_gpu(how)))
 
     def __array_function__(self, function, _types, args, how):
-        return on_gpu(function(*of_gpu(args), **of_gpu(how)))
+        with np.errstate(all="ignore"):
+            return on_gpu(function(*of_gpu(args), **of_gpu(how)))
 
     def __getattr__(self, name):
         found = getattr(self.host, name)
