@@ -179,6 +179,7 @@ class Cupy(ModuleType):
         Event=Stream,
         Device=Device,
         get_current_stream=Stream,
+        using_allocator=lambda _: nullcontext(),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1),
     )
 

@@ -18,6 +18,7 @@ from mixkern.svm import decision
 def small(monkeypatch):
     """Limits so small that a thousand rows are many."""
     monkeypatch.setattr(classifier, "GPU_ROWS", 128)
+    monkeypatch.setattr(classifier, "ENCODED_ROWS", 500)
     monkeypatch.setattr(decision, "GPU_ROWS", 100)
     monkeypatch.setattr(base, "GPU_WORK", 0)
     monkeypatch.setattr(density_rows, "GPU_WORK", 0)
@@ -77,6 +78,23 @@ def test_arrays_on_a_gpu(gpu, small, data, model, kind):
     assert (model.predict(put(T)) == model.predict(T)).mean() > 0.998
     fitted = MixtureSVC(random_state=0).fit(put(X), y)
     np.testing.assert_allclose(fitted.decision_function(T), MixtureSVC(random_state=0).fit(X, y).decision_function(T))
+
+
+@pytest.mark.parametrize("most", [100, 999, 1000])
+def test_rows_of_one_block_and_of_several(gpu, small, data, model, monkeypatch, most):
+    """Both are encoded on the GPU."""
+    placed, T = [], data[2]
+    monkeypatch.setattr(classifier, "GPU_ROWS", most)
+    scores = type(model.encoder_).gpu_scores
+    monkeypatch.setattr(type(model.encoder_), "gpu_scores", lambda *given: placed.append(given) or scores(*given))
+    with mixkern.config(device="cuda"):
+        found = model.decision_function(T)
+    assert len(placed) == -(-len(T) // most)
+    np.testing.assert_allclose(found, model.decision_function(T), atol=1e-4)
+    placed.clear()
+    with mixkern.config(device="cuda"):
+        model.decision_function(T[:499])
+    assert not placed
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -15,7 +15,7 @@ from mixkern.typing import Codes, Floats
 from mixkern.validation import is_finite
 
 FAR = 4.0  # standard deviations of the centre from zero, beyond which rows on a GPU are centred first
-GPU_WORK = 2**22  # rows times components from which on a GPU computes densities of rows of the host
+GPU_WORK = 2**19  # rows times components from which on a GPU computes densities of rows of the host
 COMPUTED = ("log_joint", "responsibilities", "log_density", "numbers", "codes")  # carried on to parts of the rows
 
 

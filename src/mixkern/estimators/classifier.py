@@ -35,6 +35,7 @@ from mixkern.wording import listing, shown
 CELLS = 2**24  # decision values held at a time
 ROWS = 2**16  # rows of a block; more are divided among threads
 GPU_ROWS = 2**20  # the same on a GPU
+ENCODED_ROWS = 2**16  # rows of the host from which on a GPU encodes them
 TOO_MANY_CLASSES = hint(
     python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
 )
@@ -199,7 +200,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         check_is_fitted(self, "_decision")
         most = GPU_ROWS if on_gpu() or is_gpu_array(X) else ROWS
         step = max(1, min(most, CELLS // len(self.intercept_)))
-        is_direct = self._is_encoded_on_gpu(X, step)
+        is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
 
         def converted(start: int) -> list[Any]:
@@ -223,11 +224,11 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
                 parts = list(pool.map(converted_in_turn, starts))
         return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
-    def _is_encoded_on_gpu(self, X: Any, step: int) -> bool:
+    def _is_encoded_on_gpu(self, X: Any) -> bool:
         """Whether rows are encoded on a GPU: those that are there, and many of the host."""
         if isinstance(X, Rows) or self.encoder_ is None:
             return False
-        if not is_gpu_array(X) and not (on_gpu() and isinstance(X, np.ndarray) and len(X) > step):
+        if not is_gpu_array(X) and not (on_gpu() and isinstance(X, np.ndarray) and len(X) >= ENCODED_ROWS):
             return False
         return isinstance(self._decision.kernel, DistanceKernel) and self.encoder_.encodes_on_gpu(X)
 

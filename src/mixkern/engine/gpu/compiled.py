@@ -1,6 +1,6 @@
 """Kernels in CUDA C++, compiled by NVRTC for the types and sizes of a call, and kept."""
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -8,6 +8,7 @@ import cupy as cp
 import numpy as np
 
 NULL = np.uint64(0)  # a pointer
+MOST_KEPT = 2**18  # numbers of an array that is kept on the GPU
 
 
 @cache
@@ -48,12 +49,33 @@ def pointer(array: Any) -> Any:
 
 
 def placed(array: Any, dtype: Any) -> Any:
-    """Copy a small array of the host to the GPU, in a type; cupy.asarray takes several times as long."""
+    """Copy an array of the host to the GPU, in a type; for small ones, cupy.asarray takes several times as long."""
     if isinstance(array, cp.ndarray):
         return cp.ascontiguousarray(array, dtype=dtype)
     host = np.ascontiguousarray(array, dtype=dtype)
     found = cp.empty(host.shape, host.dtype)
     found.set(host)
+    return found
+
+
+def kept(array: Any, dtype: Any) -> Any:
+    """Return an array of the host on the GPU, in a type, not to be written to; small ones of the last calls are there.
+
+    For parameters of a mixture: a kernel of few rows takes less time than their transfer.
+    """
+    if isinstance(array, cp.ndarray) or array.size > MOST_KEPT:
+        return placed(array, dtype)
+    host = np.ascontiguousarray(array, dtype=dtype)
+    return _kept(host.tobytes(), host.shape, host.dtype.str, cp.cuda.Device().id)
+
+
+@lru_cache(maxsize=64)
+def _kept(content: bytes, shape: tuple[int, ...], dtype: str, device: int) -> Any:  # noqa: ARG001
+    # In memory of its own: to free it is to wait for all streams, none of which then reads it any more.
+    with cp.cuda.using_allocator(None):
+        found = cp.empty(shape, dtype)
+    found.set(np.frombuffer(content, dtype).reshape(shape))
+    cp.cuda.get_current_stream().synchronize()  # before other streams read it
     return found
 
 

@@ -4,7 +4,7 @@ Complete rows are computed by one kernel. Rows with gaps are sorted by their pat
 component, a matrix fills the gaps with their expected values and whitens the row, so that they need no solver either.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.engine.density import Components, Moments, RowDensities
-from mixkern.engine.gpu.compiled import function, placed, pointer, real_of
+from mixkern.engine.gpu.compiled import function, kept, placed, pointer, real_of
 from mixkern.typing import Floats
 from mixkern.validation import is_finite
 
@@ -32,7 +32,7 @@ def row_densities(X: Any, components: Components, *, offsets: Any = None, fill: 
     """Compute densities of rows, as :func:`mixkern.engine.row_densities`; the results are on the GPU, in X's type."""
     rows, k = cp.ascontiguousarray(X), len(components.means)
     log_joint = cp.empty((k, len(rows)), dtype=rows.dtype)
-    found = _evaluated(rows, components, offsets, None, log_joint)
+    found = _evaluated(rows, components, offsets, None, log_joint, kept)
     filled = rows.copy() if fill else None
     n_gaps, n_zero = map(int, found.flags.get())
     for gaps in _gap_rows(rows, components, n_gaps):
@@ -61,7 +61,7 @@ def moments(
         part = rows[at]
         own = None if offsets is None else offsets[at]
         own_weights = None if weights is None else weights[at]
-        found = _evaluated(part, components, own, own_weights, None)
+        found = _evaluated(part, components, own, own_weights, None, placed)
         sums += _sums(part, found.shares, components)
         for gaps in _gap_rows(part, components, int(found.flags[0])):
             joint = gaps.log_joint(own)
@@ -90,8 +90,10 @@ class Evaluated:
     flags: Any  # (2,): numbers of rows with gaps, and of others whose density is zero
 
 
-def _evaluated(rows: Any, components: Components, offsets: Any, weights: Any, log_joint: Any) -> Evaluated:
-    """Compute densities of complete rows."""
+def _evaluated(
+    rows: Any, components: Components, offsets: Any, weights: Any, log_joint: Any, place: Callable[[Any, Any], Any]
+) -> Evaluated:
+    """Compute densities of complete rows; place copies the parameters of the components to the GPU."""
     (n, d), k = rows.shape, len(components.means)
     found = Evaluated(cp.empty((k, n), rows.dtype), cp.empty(n, rows.dtype), cp.zeros(2, dtype=cp.int32))
     if not n:
@@ -103,7 +105,7 @@ def _evaluated(rows: Any, components: Components, offsets: Any, weights: Any, lo
     compute = function("density", "densities_of_rows", REAL=real_of(rows.dtype), COLUMNS=d, COMPONENTS=1)
     compute.max_dynamic_shared_size_bytes = memory = at_a_time * each
     results = (at_a_time, pointer(log_joint), found.shares, found.log_density, found.flags)
-    arguments = (*_arguments(rows, components, offsets, weights), *results)
+    arguments = (*_arguments(rows, components, offsets, weights, place), *results)
     compute((-(-n // ROWS),), (ROWS,), arguments, shared_mem=memory)
     return found
 
@@ -126,14 +128,16 @@ def _evaluated_wide(rows: Any, components: Components, offsets: Any, weights: An
     return Evaluated(shares, log_density, cp.stack(counts))
 
 
-def _arguments(rows: Any, components: Components, offsets: Any, weights: Any) -> tuple[Any, ...]:
+def _arguments(
+    rows: Any, components: Components, offsets: Any, weights: Any, place: Callable[[Any, Any], Any]
+) -> tuple[Any, ...]:
     dtype, (k, d) = rows.dtype, components.means.shape
     whiteners = components.whiteners
     if whiteners.ndim == 3:
         whiteners = whiteners.reshape(k, d * d)[:, _lower(d)]
     parts = (components.means, whiteners, components.log_constants)
     # One copy to the GPU, because each takes some time, however small it is
-    packed = placed(np.concatenate([part.ravel() for part in parts]), dtype)
+    packed = place(np.concatenate([part.ravel() for part in parts]), dtype)
     ends = np.cumsum([part.size for part in parts]).tolist()
     means, whiteners, constants = packed[: ends[0]], packed[ends[0] : ends[1]], packed[ends[1] :]
     transposed = None if offsets is None else cp.ascontiguousarray(cp.asarray(offsets, dtype=dtype).T)
@@ -176,7 +180,7 @@ def _sums(rows: Any, shares: Any, components: Components) -> Floats:  # (k, d + 
     memory = (ROWS * 4 * side + together * (ROWS + 1)) * rows.itemsize
     compute.max_dynamic_shared_size_bytes = memory
     grid = (n_blocks, n_groups, -(-items // THREADS))
-    compute(grid, (THREADS,), (*_arguments(rows, components, None, None), shares, partial), shared_mem=memory)
+    compute(grid, (THREADS,), (*_arguments(rows, components, None, None, placed), shares, partial), shared_mem=memory)
     squares = cp.asnumpy(partial.sum(axis=(0, 3))).reshape(n_groups * together, triangles, 4, 4)[:k]
     full = np.zeros((k, 4 * side, 4 * side))
     for i, (line, column) in enumerate(zip(*np.tril_indices(side), strict=True)):

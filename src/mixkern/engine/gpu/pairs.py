@@ -14,7 +14,7 @@ import cupy as cp
 import numpy as np
 
 from mixkern.device import to_host
-from mixkern.engine.gpu.compiled import NULL, capability, elements, function, placed, pointer, real_of
+from mixkern.engine.gpu.compiled import NULL, capability, elements, function, kept, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.typing import Floats
 
@@ -159,7 +159,7 @@ def _sides(
         parts = (whiteners.scales, whiteners.directions, whiteners.log_dets)
         on_gpu: Any = LowRankWhiteners(*(cp.asarray(each, dtype=rows.dtype) for each in parts))
     else:
-        on_gpu = placed(whiteners, rows.dtype)
+        on_gpu = kept(whiteners, rows.dtype)
     return a, b, Metrics(on_gpu, _centres(a if b is None else b, len(whiteners)), whiteners)
 
 
@@ -318,7 +318,7 @@ def _by_products(
     if not np.isfinite(ratios).all():
         return False
     largest = cp.zeros(2, dtype=cp.uint32)
-    on_gpu = placed(ratios, cp.float32)
+    on_gpu = kept(ratios, cp.float32)
     white = _halves(a, metrics, options, on_gpu, largest[:1], is_left=True)
     other = _halves(a if b is None else b, metrics, options, on_gpu, largest[1:], is_left=False)
     sq_norms = float(largest.get().view(np.float32).sum())
