@@ -75,9 +75,41 @@ def test_arrays_on_a_gpu(gpu, small, data, model, kind):
     scores = model.decision_function(put(T))
     assert isinstance(scores, gpu.types[kind])
     np.testing.assert_allclose(gpu.host(scores), model.decision_function(T), atol=1e-4)
-    assert (model.predict(put(T)) == model.predict(T)).mean() > 0.998
-    fitted = MixtureSVC(random_state=0).fit(put(X), y)
-    np.testing.assert_allclose(fitted.decision_function(T), MixtureSVC(random_state=0).fit(X, y).decision_function(T))
+    labels = model.predict(put(T))
+    assert isinstance(labels, gpu.types[kind])
+    assert (gpu.host(labels) == model.predict(T)).mean() > 0.998
+    for target in (y, put(y)):
+        fitted = MixtureSVC(random_state=0).fit(put(X), target, sample_weight=put(np.ones(len(y))))
+        expected = MixtureSVC(random_state=0).fit(X, y, sample_weight=np.ones(len(y)))
+        np.testing.assert_allclose(fitted.decision_function(T), expected.decision_function(T))
+        assert fitted.score(put(X), target) == expected.score(X, y)
+    for method in ("responsibilities", "novelty"):
+        found = getattr(model, method)(put(T))
+        assert isinstance(found, gpu.types[kind])
+        np.testing.assert_allclose(gpu.host(found), getattr(model, method)(T), atol=1e-6)
+
+
+def test_labels_that_are_texts_are_of_the_host(gpu, small, data):
+    X, y, T = data
+    names = np.array([None, "Kassel", "Passau", "Ulm"], dtype=object)[y + 1]
+    fitted = MixtureSVC(random_state=0).fit(gpu.array(X), names)
+    labels = fitted.predict(gpu.array(T))
+    assert isinstance(labels, np.ndarray)
+    assert (labels == fitted.predict(T)).mean() > 0.998
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
+def test_other_estimators_return_the_given_kind(gpu, small, data, kind):
+    put, (X, _, T) = (gpu.array, gpu.tensor)[kind], data
+    regressor = MixtureSVR(random_state=0).fit(put(X), put(X[:, 0]))
+    assert isinstance(regressor.predict(put(T)), gpu.types[kind])
+    np.testing.assert_allclose(gpu.host(regressor.predict(put(T))), regressor.predict(T), atol=1e-4)
+    assert regressor.score(put(X), put(X[:, 0])) == pytest.approx(regressor.score(X, X[:, 0]))
+    detector = MixtureOneClassSVM(random_state=0).fit(put(X))
+    for method in ("decision_function", "score_samples", "predict"):
+        found = getattr(detector, method)(put(T))
+        assert isinstance(found, gpu.types[kind])
+        assert np.mean(gpu.host(found) - getattr(detector, method)(T)) == pytest.approx(0, abs=1e-2)
 
 
 @pytest.mark.parametrize("most", [100, 999, 1000])

@@ -24,6 +24,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import parsed
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.encoding.raw_column import Coded
@@ -185,6 +186,8 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     >>> encode_labels([-1, 1, None]).classes
     array([-1,  1])
     """
+    if is_gpu_array(y):
+        y = to_host(y)
     if isinstance(y, PartitionedLabels):
         found, of_rows = y.read(lambda some: _with_codes(some, min_classes, name, classes), UNLABELLED)
         return Labels(of_rows, found.classes, found.dtype)

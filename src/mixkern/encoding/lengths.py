@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.frame import opened
 from mixkern.errors import LabelError, LengthError, MixkernError, hint
 from mixkern.partitions import Partitioned
@@ -53,7 +54,7 @@ def checked_weights(
     """
     if sample_weight is None:
         return None
-    weights = _as_floats(sample_weight, error)
+    weights = _as_floats(to_host(sample_weight) if is_gpu_array(sample_weight) else sample_weight, error)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:

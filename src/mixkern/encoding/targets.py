@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import is_gap, number
 from mixkern.errors import LabelTypeError, NoLabelsError
 from mixkern.partitions import PartitionedLabels
@@ -22,6 +23,8 @@ def encode_targets(y: Any, *, min_targets: int = 1) -> Floats:  # (n,)
     >>> encode_targets([1.5, None, -1])
     array([ 1.5,  nan, -1. ])
     """
+    if is_gpu_array(y):
+        y = to_host(y)
     if isinstance(y, PartitionedLabels):
         return y.read(lambda some: (None, encode_targets(some, min_targets=min_targets)), np.nan)[1]
     array = np.asanyarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)

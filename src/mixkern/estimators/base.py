@@ -13,6 +13,7 @@ from mixkern.defaults import KernelName
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter, varying_columns
 from mixkern.density.priors import PrecisionPrior
+from mixkern.device import is_gpu_array, like, on_device
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.encoding.encoder import TableInput
 from mixkern.encoding.frame import check_in_memory
@@ -357,7 +358,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
         -------
         ndarray of shape (n, k)
         """
-        return self.rows_of(X).responsibilities
+        return kind_of(X, self.rows_of(X).responsibilities)
 
     @maps_partitions
     def novelty(self, X: Any) -> Floats:
@@ -372,7 +373,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
         ndarray of shape (n,)
         """
         rows = self.rows_of(X)
-        return self._novelty.share_denser(rows)
+        return kind_of(X, self._novelty.share_denser(rows))
 
 
 # ---------------------------------------------------------------- defaults and limits
@@ -469,6 +470,11 @@ def kernel_text(kernel: Any) -> str:
 
 
 # ---------------------------------------------------------------- arguments of fit
+
+
+def kind_of(X: Any, values: Any) -> Any:
+    """Return values, one or more for each row, as an array of the kind of the rows, where these are on a GPU."""
+    return like(on_device(values), X) if is_gpu_array(X) else values
 
 
 def checked_target(y: Any, estimator: object) -> Any:

@@ -10,14 +10,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Rows
-from mixkern.device import is_gpu_array, like, on_device, on_gpu, own_stream, stream_of
+from mixkern.device import is_gpu_array, on_gpu, own_stream, stream_of
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.labels import label_cells, warn_of_minus_one
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.encoding.raw_column import GAP
 from mixkern.errors import LabelError, NoLabelsError, OneClassError, OptionError, TableError, hint
-from mixkern.estimators.base import MixtureEstimator, checked_target
+from mixkern.estimators.base import MixtureEstimator, checked_target, kind_of
 from mixkern.estimators.score import LabelCounts, accuracy, part_weights, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
@@ -40,11 +40,6 @@ TOO_MANY_CLASSES = hint(
     python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
 )
 SLOPES = Rule("an array of positive numbers", lambda value: is_array(value, 1) and len(value) > 0 and (value > 0).all())
-
-
-def _like(values: Floats, X: Any) -> Any:
-    """Return values as an array of the kind of the rows, where these are on a GPU."""
-    return like(on_device(values), X) if is_gpu_array(X) else values
 
 
 def _without(labels: Any, is_missing: Bools) -> Any:
@@ -167,7 +162,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             scikit-learn's ``SVC``.
         """
         (scores,) = self._converted(X, self._scores)
-        return _like(scores, X)
+        return kind_of(X, scores)
 
     @available_if(lambda self: self.probability)
     @maps_partitions
@@ -193,7 +188,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             Columns in the order of ``classes_``.
         """
         (shares,) = self._converted(X, self.decision_probabilities)
-        return _like(shares, X)
+        return kind_of(X, shares)
 
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
@@ -304,10 +299,12 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         Returns
         -------
         ndarray or pandas.Categorical of shape (n,)
-            In the type of the labels.
+            In the type of the labels. For rows on a GPU, labels that are numbers are such an array, too.
         """
         (codes,) = self._converted(X, lambda decisions: chosen(self._scores(decisions)))
-        return self._labels.decode(codes)
+        labels = self._labels.decode(codes)
+        is_number = isinstance(labels, np.ndarray) and labels.dtype.kind in "biuf"
+        return kind_of(X, labels) if is_number else labels
 
     @maps_partitions
     def assess(self, X: Any, *, all_classes: bool = False, abstain: float | None = None) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mixkern.encoding.lengths import checked_weights, n_rows_of
-from mixkern.estimators.base import MixtureEstimator, limited
+from mixkern.estimators.base import MixtureEstimator, kind_of, limited
 from mixkern.estimators.many_labels import MAX_LABELS
 from mixkern.export import Predicted
 from mixkern.fitting import all_or_nothing, in_stages
@@ -130,14 +130,14 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     @maps_partitions
     def decision_function(self, X: Any) -> Floats:  # (n,)
         """Compute the signed distance to the boundary: positive for inliers."""
-        return self.decide(X)[:, 0]
+        return kind_of(X, self.decide(X)[:, 0])
 
     @maps_partitions
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Compute the decision function without its offset."""
-        return self.decision_function(X) + self.offset_
+        return kind_of(X, self.decide(X)[:, 0] + self.offset_)
 
     @maps_partitions
     def predict(self, X: Any) -> Ints:
         """Predict 1 for inliers and -1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        return kind_of(X, np.where(self.decide(X)[:, 0] >= 0, 1, -1))

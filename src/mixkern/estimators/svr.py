@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from mixkern.encoding import encode_targets
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.base import MixtureEstimator, checked_target
+from mixkern.estimators.base import MixtureEstimator, checked_target, kind_of
 from mixkern.estimators.many_labels import MAX_LABELS, N_LANDMARKS, LandmarkMixin, landmark_problem, most_labels
 from mixkern.estimators.score import FEWEST_TARGETS, TargetMoments, part_weights, scored_rows
 from mixkern.export import Predicted
@@ -169,7 +169,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.decide(X)[:, 0]
+        return kind_of(X, self.decide(X)[:, 0])
 
     @scores_partitions
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
