@@ -13,7 +13,7 @@ from mixkern.defaults import KernelName
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter, varying_columns
 from mixkern.density.priors import PrecisionPrior
-from mixkern.device import is_gpu_array, like, on_device
+from mixkern.device import is_gpu_array, like, on_device, stream_of
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.encoding.encoder import TableInput
 from mixkern.encoding.frame import check_in_memory
@@ -474,7 +474,10 @@ def kernel_text(kernel: Any) -> str:
 
 def kind_of(X: Any, values: Any) -> Any:
     """Return values, one or more for each row, as an array of the kind of the rows, where these are on a GPU."""
-    return like(on_device(values), X) if is_gpu_array(X) else values
+    if not is_gpu_array(X):
+        return values
+    with stream_of(X):
+        return like(on_device(values), X)
 
 
 def checked_target(y: Any, estimator: object) -> Any:
