@@ -429,6 +429,7 @@ def test_tables(name):
     assert all_faults(TABLES, lambda X: fitted(name, X, labels_for(X, few=name in FUNCTIONS))) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", tiers([*CLASSIFIERS, "MixtureSVR", "suggest", "estimated_accuracy"], ("MixtureSVC rbf", "MixtureSVR"))
 )
@@ -446,6 +447,7 @@ def test_further_rows(name):
     assert all_faults(MORE, lambda more: fitted(name, GOOD, LABELS, X_unlabelled=more)) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tiers(name for name in ESTIMATORS if name != "DensitySearch"))
 @pytest.mark.parametrize("table", [GOOD, FRAME], ids=["array", "frame"])
 def test_rows_after_fit(name, table):
@@ -492,8 +494,9 @@ def test_many_categories(name):
     assert faults(lambda: fitted(name, table, few)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CLASSIFIERS, *FUNCTIONS])
-@pytest.mark.parametrize("c", [101, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("c", [101, 1_000])
 def test_many_classes(name, c):
     table = np.random.RandomState(0).standard_normal((2 * c, 3))
     assert faults(lambda: fitted(name, table, np.arange(2 * c) % c)) == []

@@ -48,6 +48,7 @@ def test_parallel_results_keep_their_order():
         results.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_tasks_are_cancelled_without_a_warning(backend, monkeypatch):
     messages = []
@@ -65,6 +66,7 @@ def test_an_error_of_a_task_is_raised():
         list(run_tasks(pow, [(2, 1), (0, -1), (2, 2)], 2))
 
 
+@pytest.mark.slow
 def test_warnings_of_other_processes_are_issued_in_this_one():
     task = partial(warn, category=MixkernWarning, hint=hint(cli="Help."))  # other processes can import it anywhere
     with warnings.catch_warnings(record=True) as caught:

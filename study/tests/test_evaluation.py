@@ -260,6 +260,7 @@ def literal_grid(protocol, weights):
     return {(kernel, C) for kernel in kernels for C in protocol.C}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["rwm", "rbf"])
 def test_mixed_tables_try_all_alpha_and_beta_with_each_cost_and_gamma(heart, tried, kernel):
     """The full grid for the density without labels, alpha = 0 included; a coarser one for those of the ceiling."""

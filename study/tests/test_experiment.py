@@ -38,6 +38,7 @@ def smoke(tmp_path_factory):
     return store, steps
 
 
+@pytest.mark.slow
 def test_every_cell_has_its_readings(smoke):
     store, _ = smoke
     kernels = {

@@ -299,6 +299,7 @@ def test_all_rows_can_be_drawn():
     assert sorted(dense_rows(X, mixture, 40, np.random.RandomState(0))) == list(range(40))
 
 
+@pytest.mark.slow
 def test_a_single_class_teaches_nothing(iris):
     fold, mixture = iris
     one_class = type(fold)(**{**vars(fold), "train_codes": np.zeros(120, dtype=int)})

@@ -28,6 +28,7 @@ def test_the_density_is_the_same():
     assert fitted_density(fold, "paper", protocol) == model.mixture_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("batch_rows", "tolerance"), [(0, 1e-6), (rating.BATCH_ROWS, 1e-3)])
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_the_choice_is_the_same(monkeypatch, name, batch_rows, tolerance):

@@ -144,6 +144,7 @@ def readings(tmp_path_factory):
     return store, steps
 
 
+@pytest.mark.slow
 def test_readings_compute_what_they_touch_and_nothing_else(readings):
     """Two folds: their densities; four kernels for both choices of labels; then two kernels, and one."""
     store, steps = readings

@@ -34,6 +34,7 @@ def model(y):
     return MixtureSVC(random_state=0).fit(HEART.X, y)
 
 
+@pytest.mark.slow
 def test_the_estimate_of_twenty_labels(model, y):
     estimate = estimated_accuracy(model, HEART.X, y)
     assert estimate.interval[0] < estimate.value < estimate.interval[1]
@@ -81,6 +82,7 @@ def test_suggested_labels_count_in_their_own_way(model, y):
     assert estimated_accuracy(model, HEART.X, y, source=["random"] * len(HEART.y)) == plain
 
 
+@pytest.mark.slow
 def test_labels_of_whole_components_are_no_evidence(model, y):
     """Mistaken labels that were given by one answer do not raise the estimate, which counts the others alone."""
     plain = estimated_accuracy(model, HEART.X, y)
@@ -106,6 +108,7 @@ def test_all_rows_labelled(model):
     assert "% of further rows like these are predicted correctly" in str(estimate)
 
 
+@pytest.mark.slow
 def test_the_baseline_is_that_of_the_table_and_not_of_the_labels():
     """Nine in ten rows are of one class, and the classes have the same number of labels."""
     random = np.random.RandomState(0)
@@ -137,6 +140,7 @@ def test_without_a_model_the_estimate_is_the_same(model, y):
     assert estimated_accuracy(MixtureSVC(random_state=0), HEART.X, y) == estimated_accuracy(model, HEART.X, y)
 
 
+@pytest.mark.slow
 def test_labels_that_mean_nothing_are_predicted_by_chance(model):
     noise = np.where(RANDOM.uniform(size=len(HEART.y)) < 0.2, RANDOM.randint(2, size=len(HEART.y)), -1)
     estimate = estimated_accuracy(model, HEART.X, noise)

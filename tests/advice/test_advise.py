@@ -172,6 +172,7 @@ def test_another_estimator_is_named_and_left_as_it_was():
     assert not hasattr(estimator, "mixture_")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_verbose_prints_stages_and_folds(capsys):
     y = few(SIDES, [3, 3])

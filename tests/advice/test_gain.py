@@ -94,6 +94,7 @@ def test_the_interval_is_never_narrower_than_few_labels_allow():
     assert found.interval == pytest.approx((-half, half))
 
 
+@pytest.mark.slow
 def test_more_confidence_is_a_wider_interval_within_what_accuracies_can_be():
     estimator, rows = learned()
     some = some_of_each(SIDES, 2, seed=0)

@@ -44,6 +44,7 @@ def test_the_model_is_that_of_the_library(run, table, people, tmp_path):
     assert load(tmp_path / "a.mixkern").predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
 
 
+@pytest.mark.slow
 def test_facts_in_text_json_and_notes(run, table, people, tmp_path):
     place = tmp_path / "a.mixkern"
     found = json.loads(run("fit", table, "--target", "churn", "-o", place, "--json").stdout)

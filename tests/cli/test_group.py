@@ -181,6 +181,7 @@ def test_damaged_models_are_refused_or_work(step, run, damage, model, table, tmp
     assert 0.5 * len(files) <= n_refused < len(files)
 
 
+@pytest.mark.slow
 @SOME_OR_ALL
 def test_damaged_tables_are_refused_or_read(step, run, damage, people, model, tmp_path, in_time):
     n_refused = 0

@@ -464,6 +464,7 @@ def test_report_uses_the_labels_of_a_journal_as_fit_does(run, table, journal, tm
     assert given == [(expected, [None if i % 4 else SOURCES[i // 4 % 3] for i in range(40)])]
 
 
+@pytest.mark.slow
 def test_the_estimate_of_a_report_with_a_journal_is_that_of_fit(run, table, journal, tmp_path):
     fitted = json.loads(run("fit", table, "--labels", journal, "--json").stdout)
     run("report", tmp_path / "kunden.mixkern", table, "--labels", journal, "-o", tmp_path / "a.html", "--no-figures")
@@ -472,6 +473,7 @@ def test_the_estimate_of_a_report_with_a_journal_is_that_of_fit(run, table, jour
         assert sentence in page
 
 
+@pytest.mark.slow
 def test_a_card_names_the_entry_of_the_journal(run, table, journal, tmp_path):
     run("fit", table, "--labels", journal, "--no-estimate")
     model, card = tmp_path / "kunden.mixkern", tmp_path / "a.md"
@@ -490,6 +492,7 @@ def test_a_card_names_the_entry_of_the_journal(run, table, journal, tmp_path):
     assert "The journal is at entry 12 by now, so that it may fit another one:" in text
 
 
+@pytest.mark.slow
 def test_files_about_a_model_with_labels_since(run, table, journal, tmp_path):
     fitted = json.loads(run("fit", table, "--labels", journal, "--json").stdout)
     labelled(table, {1: "ja", 2: "ja", 31: "vielleicht", 33: "vielleicht"}, user="ben")

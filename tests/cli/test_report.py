@@ -72,6 +72,7 @@ def test_other_labels_than_at_fit_are_noted(run, people, written, model, tmp_pat
     assert f"{model.name}" in (tmp_path / "a.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_other_labels_are_noted_for_a_model_that_was_saved_in_python(run, people, written, tmp_path):
     few = people.assign(churn=people["churn"].where(np.arange(90) % 12 < 6))
     table = prepare_table(few, target="churn")
@@ -85,6 +86,7 @@ def test_other_labels_are_noted_for_a_model_that_was_saved_in_python(run, people
         assert ("The model was fitted on other labels" in done.stderr) == is_noted
 
 
+@pytest.mark.slow
 def test_rows_have_the_key_that_is_not_learned_from(run, people, tmp_path):
     keyed = people.assign(key=[f"P-{i:03}" for i in range(90)], same="x")
     keyed.to_csv(tmp_path / "a.csv", index=False)
@@ -96,6 +98,7 @@ def test_rows_have_the_key_that_is_not_learned_from(run, people, tmp_path):
     assert int(row[1]) - 1 == int(row[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notes",
     [

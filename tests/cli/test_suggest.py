@@ -25,6 +25,7 @@ def test_rows_without_a_label_with_a_reason_each(run, table, people):
         assert each["values"]["town"] == (cells["town"] if isinstance(cells["town"], str) else None)
 
 
+@pytest.mark.slow
 def test_the_text_has_the_rows_of_the_json(run, table):
     found = suggested(run, table, "--target", "churn", "-n", 4)
     done = run("suggest", table, "--target", "churn", "-n", 4)
@@ -81,6 +82,7 @@ def test_a_table_to_be_filled_in(run, table, people, tmp_path):
     pd.testing.assert_frame_equal(rows[["age", "town"]], expected[["age", "town"]], check_dtype=False)
 
 
+@pytest.mark.slow
 def test_a_table_to_be_filled_in_has_all_digits_and_names_that_are_free(run, people, written, tmp_path):
     income = 1e6 + np.random.RandomState(0).rand(90)
     path = written(people.assign(row=income, mixkern_row="a"))
@@ -96,6 +98,7 @@ def test_a_table_that_cannot_be_written(run, table, tmp_path):
     assert "does not end like a table" in run("suggest", table, "--target", "churn", "-o", "next.doc", code=1).stderr
 
 
+@pytest.mark.slow
 def test_the_next_command_has_the_same_options(run, people, written):
     path = written(people.assign(code=np.arange(90) % 7, gone=1.5 * np.arange(90)))
     given = ("--target", "churn", "--drop", "gone", "--categorical", "code", "--gap", "-999")
@@ -171,6 +174,7 @@ def test_a_column_of_the_same_name_that_has_another_meaning(run, people, written
         assert set(rows["label_source"]) <= {"Ann", "Bob"}
 
 
+@pytest.mark.slow
 def test_sources_in_other_files(run, people, tmp_path):
     how = np.where(people["churn"].isna(), None, "random")
     people.assign(label_source=pd.Categorical(how)).to_parquet(tmp_path / "a.parquet")

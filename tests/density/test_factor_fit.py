@@ -125,6 +125,7 @@ def test_categories_and_labels():
     assert not labelled.mixture_.categories
 
 
+@pytest.mark.slow
 def test_blocks_of_rows_one_by_one():
     X, _ = rows(12_000, 6, 2, 2)
     density = VBMixture(6, covariance_type="factor", precision_prior="evidence", random_state=0)

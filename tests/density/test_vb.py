@@ -612,6 +612,7 @@ def test_values_whose_squares_overflow_are_refused(largest):
         VBMixture().fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["diag", "spherical"])
 def test_twenty_thousand_columns(kind):
     random = np.random.default_rng(0)

@@ -71,6 +71,7 @@ with LocalCluster(n_workers=2, threads_per_worker=1, **options) as local, Client
 """
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_ctrl_c_cancels_the_tasks():
     found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=True)

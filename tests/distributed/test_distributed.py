@@ -208,6 +208,7 @@ def test_assessed_rows_keep_their_index_and_partitions(local, model, X, X_parts)
     assert len(found.get_partition(1)) == LENGTHS[1]
 
 
+@pytest.mark.slow
 def test_densities_are_equal_bit_by_bit_in_ten_orders_of_completion():
     random = np.random.RandomState(1)
     rows = da.from_array(random.normal(size=(16_500, 2)) + 5 * random.randint(2, size=(16_500, 1)), chunks=(1_500, 2))
@@ -229,6 +230,7 @@ def test_models_are_equal_bit_by_bit_in_ten_orders_of_completion(model, partitio
         assert np.array_equal(other.support_vectors_, model.support_vectors_, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_labels_may_be_a_column_of_the_collection_or_in_memory(few):
     parts = in_partitions(few, SHORT)
     models = [MixtureSVC(random_state=0).fit(parts, "label")]
@@ -238,6 +240,7 @@ def test_labels_may_be_a_column_of_the_collection_or_in_memory(few):
         assert np.array_equal(other.dual_coef_, models[0].dual_coef_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [float, "Int64", "category", object])
 def test_types_of_labels(dtype):
     random = np.random.RandomState(0)
@@ -299,6 +302,7 @@ def test_the_boundary_of_one_class_comes_from_drawn_rows(X):
     assert model.support_.max() > 200
 
 
+@pytest.mark.slow
 def test_suggestions(few, monkeypatch):
     parts = in_partitions(few, SHORT)
     rows = suggest(few.drop(columns="label"), 10, few["label"], random_state=0)
@@ -355,6 +359,7 @@ def test_tables_without_rows_and_other_collections():
         VBMixture().fit(da.zeros(5))
 
 
+@pytest.mark.slow
 def test_a_table_of_one_sample_is_that_in_memory_bit_by_bit(few):
     rows, y = few.drop(columns="label"), few["label"]
     rows["size"] = rows["size"].round(2)  # some rows are as near to one centre as to another

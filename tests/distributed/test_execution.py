@@ -71,6 +71,7 @@ def test_without_tasks_or_a_listener_no_events_are_sent():
         assert not client.get_events("mixkern-progress")
 
 
+@pytest.mark.slow
 def test_an_error_ends_a_pass_before_its_other_tasks(tmp_path):
     def fail(part, shared, own):
         if shared.exists():

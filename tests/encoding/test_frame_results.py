@@ -78,6 +78,7 @@ def test_the_encoder_decodes_to_the_kind_of_the_fitted_table(kind):
     assert frame_kind(TableEncoder().fit(PEOPLE).inverse_transform(encoded)) == "pandas"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_assessments_advice_and_suggestions_are_of_the_kind_of_the_table(kind):
     iris = datasets.load("iris")

@@ -257,6 +257,7 @@ def test_unknown_words_empty_and_long_texts():
     assert encoded[0, 1] == encoded[2, 1] == encoded[3, 1]  # no known n-gram
 
 
+@pytest.mark.slow
 def test_many_texts_are_sampled():
     X = pd.DataFrame({"comment": comments(SAMPLE + 300, 2)}, dtype=object)
     encoder = TableEncoder().fit(X)

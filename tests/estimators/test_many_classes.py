@@ -207,6 +207,7 @@ def test_an_indefinite_kernel_gets_a_c_with_a_minimum():
     assert chosen_cost((K + K.T) / 2, few[:303], np.ones(303)) == pytest.approx(1.0, rel=0.1)
 
 
+@pytest.mark.slow
 def test_of_very_many_labels_some_classes_decide():
     n = MAX_LABELS + 400
     codes = np.arange(n) // 2

@@ -165,6 +165,7 @@ def test_numbers_are_checked(kind, name, value):
         kind(**{name: value}).fit(X, few)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [2, 3, 21])
 @pytest.mark.parametrize("kind", [MixtureSVC, LaplacianSVC])
 def test_a_file_predicts_the_same(kind, c, tmp_path):

@@ -673,6 +673,7 @@ class Recorder:
         return self.stop_after is not None and self.ended >= self.stop_after
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize(("X", "few", "n_problems"), [(X2, FEW2, 1), (X3, FEW3, 3)], ids=["2", "3"])
 @pytest.mark.parametrize("safe_margin", [None, 0.0])

@@ -208,6 +208,7 @@ def test_answers_are_those_of_a_plain_replay(events, n_parts, fixed):
     assert answers.last_id == max((each.id for each in events), default=0)
 
 
+@pytest.mark.slow
 @given(journals(), FIXED)
 @settings(deadline=None, max_examples=150)
 def test_classes_are_different_and_those_of_the_table_and_of_all_labels_are_among_them(events, fixed):
@@ -218,6 +219,7 @@ def test_classes_are_different_and_those_of_the_table_and_of_all_labels_are_amon
         assert {*fixed, *answers.labels.values()} <= {*answers.classes}
 
 
+@pytest.mark.slow
 @given(journals(), st.sampled_from(["yes", "no", "maybe"]), st.sampled_from(["yes", "no", "new"]))
 @settings(deadline=None, max_examples=150)
 def test_an_undo_right_after_a_renaming_restores_everything(events, old, new):

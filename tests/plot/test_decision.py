@@ -317,6 +317,7 @@ def test_one_row_has_room_around_it(moons):
     assert draw(moons, [[0.0, 1.0]]).get_xlim() == pytest.approx((-0.05, 0.05))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -409,6 +410,7 @@ def test_rows_of_a_projection_without_a_known_class_are_grey(iris_model):
     assert not any(isinstance(each, QuadContourSet) for each in ax.collections)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [["size", "town"], ["town"], ["size"], ["size", "town", "wait"]])
 def test_categories_gaps_and_single_columns_are_projected(columns):
     random = np.random.RandomState(0)

@@ -1,6 +1,7 @@
 """Cards of components."""
 
 import numpy as np
+import pytest
 
 from mixkern import MixtureSVC, VBMixture
 from mixkern.report import components
@@ -59,6 +60,7 @@ def test_one_component_is_no_group(plain):
     assert Tile("1", "component") in tiles(facts).tiles
 
 
+@pytest.mark.slow
 def test_texts_are_described_by_parts_of_words(commented):
     facts = ModelFacts.of(*commented, "about")
     rows = [row for card in cards(facts) for row in card.rows if row[0].startswith("note")]

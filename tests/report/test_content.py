@@ -39,6 +39,7 @@ def test_suggestions_have_row_numbers_and_values(chapters, facts, plain):
         assert (float(size), town) == (pytest.approx(X["size"][i], rel=1e-8), X["town"][i])
 
 
+@pytest.mark.slow
 def test_the_most_unusual_row_is_first(plain):
     model, X, y = plain
     strange = X.copy()
@@ -68,6 +69,7 @@ def test_each_column_has_a_line(chapters):
     assert {row[0]: row[1] for row in table.rows} == {bar.name: bar.amount for bar in chart.bars}
 
 
+@pytest.mark.slow
 def test_gaps_are_counted_in_the_table_that_came(plain):
     model, X, y = plain
     found = ModelFacts.of(model, X.assign(size=np.where(np.arange(120) < 30, np.nan, X["size"])), y, "level")
@@ -255,6 +257,7 @@ def test_five_hundred_columns_show_the_few_that_matter(tmp_path, outline_of):
     assert path.stat().st_size < 100_000
 
 
+@pytest.mark.slow
 def test_further_cases_that_have_no_labels_or_probabilities(plain, tmp_path, outline_of):
     model, X, y = plain
     without = outline_of(write_model_report(model, X, None, tmp_path / "a.html", figures=False, n_suggestions=0))
@@ -283,6 +286,7 @@ def test_what_is_wrong_is_refused(nasty, tmp_path, wrong):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_new_categories_are_announced_once(plain, tmp_path):
     model, X, y = plain
     with pytest.warns(MixkernWarning) as caught:

@@ -121,6 +121,7 @@ def pixel(pixels, box, place):
     return pixels[int(y * pixels.shape[0]), int(x * pixels.shape[1])]
 
 
+@pytest.mark.slow
 def test_each_predicted_class_has_its_name_on_the_map(twenty):
     picture = map_picture(twenty)
     assert {each.text for each in picture.names} <= set(twenty.classes)

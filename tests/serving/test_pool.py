@@ -109,6 +109,7 @@ def test_a_worker_that_ends_while_it_has_nothing_to_do_is_replaced():
     assert run(work)
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_start_is_tried_again(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(pool_module, "LONGEST_PAUSE_S", 0.01)
     times = tmp_path / "times"

@@ -84,6 +84,7 @@ def test_entries_have_the_calibration_of_methods_with_probabilities(tmp_path):
     assert repr(store.entries()) == repr(before)
 
 
+@pytest.mark.slow
 def test_probabilities_change_no_prediction_and_can_be_added(tmp_path):
     store = Store(tmp_path / "b.sqlite")
     some = {**SMALL, "data_sets": ["wine"], "budgets": [4], "methods": ["mixture_svc"], "n_draws": 2}

@@ -71,6 +71,7 @@ def test_a_data_set_is_named_once():
     assert {text.get_text(): text.xy for text in ax.texts}["Iris"] == (90, 75)
 
 
+@pytest.mark.slow
 def test_panels_share_their_axes():
     panels = {f"reading {seed}": {"rwm": made_up(seed)["rwm"]} for seed in range(3)}
     figure = published.published_panels(panels)

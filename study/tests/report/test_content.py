@@ -17,6 +17,7 @@ def named(chapters):
     return {chapter.name: chapter for chapter in chapters}
 
 
+@pytest.mark.slow
 def test_all_figures_of_the_paper_are_there(store):
     found = named(sections(store, figures=True))["figures"].blocks
     assert [block.name for block in found] == list(paper_figures())
@@ -31,6 +32,7 @@ def test_names_are_unique(store):
         assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 def test_diagrams_show_ours_and_the_published_ranks(store):
     pictures = [
         block for block in named(sections(store, figures=True))["experiment_1"].blocks if isinstance(block, Picture)
@@ -48,6 +50,7 @@ def test_diagrams_show_ours_and_the_published_ranks(store):
     assert pictures[-1].draw.keywords == {"alpha": 0.01, "value": 1.337}
 
 
+@pytest.mark.slow
 def test_an_experiment_without_results_says_so(store):
     third = named(sections(store, figures=False))["experiment_3"]
     assert [block.text for block in third.blocks] == ["There are no results of this experiment in the store yet."]

@@ -124,6 +124,7 @@ def folder(store, tmp_path_factory, few_figures):
     return folder
 
 
+@pytest.mark.slow
 def test_all_pages_are_there(folder):
     assert {path.name for path in folder.glob("*.md")} == PAGES
 

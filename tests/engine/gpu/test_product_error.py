@@ -150,6 +150,7 @@ def mixture(random):
     return (A, shares[0], B, shares[random.randint(2)]), metric
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_errors_stay_below_their_bound(pairs, seed):
     random, accepted = np.random.RandomState(seed), []
