@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixkern import device
+from mixkern import device, gpu_array
 
 # Runs snippets in forks of one process, so that the imports of "setup", which take seconds, are made once.
 SERVER = """
@@ -119,4 +119,4 @@ def gpu(request, monkeypatch):
     module = _module("fake_gpu")
     module.install(monkeypatch)
     yield FakeGPU(module)
-    device._made_streams.cache_clear()
+    gpu_array._made_streams.cache_clear()

@@ -255,9 +255,9 @@ def modules():
 
 def install(monkeypatch):
     """Put them in place for one test, and return CuPy."""
-    from mixkern import device
+    from mixkern import gpu_array
 
     for name, module in modules().items():
         monkeypatch.setitem(sys.modules, name, module)
-    device._made_streams.cache_clear()
+    gpu_array._made_streams.cache_clear()
     return sys.modules["cupy"]

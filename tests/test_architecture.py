@@ -32,6 +32,7 @@ SUPPORT = {
     "errors.py",
     "estimators/svc.py",  # chooses between pairs of classes and single ones, with svm/scheme.py
     "encoding/spelling.py",  # found from the first rows
+    "gpu_array.py",
     "io/dialect.py",  # found from the first bytes
     "io/excel.py",
     "io/records.py",

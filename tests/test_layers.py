@@ -14,6 +14,7 @@ ORDER = [
     {"errors", "wording", "typing", "defaults"},
     {"arguments", "threads"},
     {"imports", "partitions", "validation", "device", "sampling", "whole_file"},
+    {"gpu_array"},
     {"fitting", "notebook", "parts"},
     {"nodes", "trials"},
     {"engine", "encoding"},

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gpu_table import column_counts, column_moments, largest, random_order, scaled
-from mixkern.device import is_cupy, to_host
+from mixkern.gpu_array import is_cupy, to_host
 from mixkern.typing import Floats, Positions, RandomState
 
 RESOLUTION = 1e-10  # smallest variance of a prior, relative to the table's: below, rounding errors dominate

@@ -8,9 +8,9 @@ from scipy.special import logsumexp
 
 from mixkern.density.block import BLOCK, gap_patterns
 from mixkern.density.covariance import CovarianceType, inverse_factors
-from mixkern.device import is_cupy
 from mixkern.engine import Components, LowRankWhiteners, Metric, ProjectedWhiteners, RowDensities, row_densities
 from mixkern.errors import MixtureError
+from mixkern.gpu_array import is_cupy
 from mixkern.typing import Floats, Positions, RandomState
 from mixkern.validation import is_finite
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.device import namespace, on_device, to_host
+from mixkern.gpu_array import namespace, on_device, to_host
 from mixkern.typing import Floats, RandomState
 
 CELLS = 2**25  # numbers that are held in float64 at a time: 256 MiB

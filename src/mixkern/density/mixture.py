@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from mixkern.density.covariance import CovarianceType
 from mixkern.density.gaussians import GAUSSIANS, LOG_2PI, Gaussians, read_only
 from mixkern.density.mixture_parameters import check_shapes, check_tables, checked_positions
-from mixkern.device import gpu_floats, is_cupy, is_gpu_array, like, namespace, on_device, stream_of, to_host
 from mixkern.engine import Metric, RowDensities
 from mixkern.errors import MixtureError
+from mixkern.gpu_array import gpu_floats, is_cupy, is_gpu_array, like, namespace, on_device, stream_of, to_host
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state
 from mixkern.typing import Floats

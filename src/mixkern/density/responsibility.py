@@ -7,7 +7,7 @@ from mixkern.density import gpu_table
 from mixkern.density.block import Block
 from mixkern.density.mixture import category_log_densities, category_slots
 from mixkern.density.posterior import Posterior
-from mixkern.device import is_cupy
+from mixkern.gpu_array import is_cupy
 from mixkern.typing import Floats
 
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern import device
+from mixkern import device, gpu_array
 from mixkern.density.mixture import Mixture
 from mixkern.typing import Codes, Floats
 from mixkern.validation import is_finite
@@ -76,7 +76,7 @@ class Rows:
     @property
     def is_on_gpu(self) -> bool:
         """Whether the values are on a GPU."""
-        return device.is_cupy(self.values)
+        return gpu_array.is_cupy(self.values)
 
     @cached_property
     def centre(self) -> Floats | None:  # (d,)
@@ -86,7 +86,7 @@ class Rows:
         numbers = self.values[:, : self.n_continuous]
         if not numbers.size:
             return None
-        means, deviations = (device.to_host(part, float) for part in (numbers.mean(axis=0), numbers.std(axis=0)))
+        means, deviations = (gpu_array.to_host(part, float) for part in (numbers.mean(axis=0), numbers.std(axis=0)))
         return _rounded(means) if (np.abs(means) > FAR * deviations).any() else None
 
     def on_gpu(self, centre: Floats | None = None) -> "Rows":
@@ -101,7 +101,7 @@ class Rows:
         if self.is_on_gpu and centre is None:
             return self
         dtype = self.values.dtype if self.is_on_gpu else device.gpu_dtype()
-        key = dtype.name, None if centre is None else centre.tobytes()
+        key = dtype.name, None if centre is None else centre.tobytes(), gpu_array.current_gpu()
         with _LOCK:
             known: dict[Any, Rows] = vars(self).setdefault("_on_gpu", {})
             if key not in known:
@@ -114,10 +114,10 @@ class Rows:
             mixture = None if mixture is None else _moved(mixture, centre)
             centre = np.append(centre, np.zeros(self.n_categorical))
         if self.is_on_gpu:
-            values = self.values - device.on_device(centre, dtype)
+            values = self.values - gpu_array.on_device(centre, dtype)
         else:
-            values = device.to_gpu(self.values, dtype, centre)
-        device.wait()
+            values = gpu_array.to_gpu(self.values, dtype, centre)
+        gpu_array.wait()
         return _finite_as(self, Rows(values, mixture, n_categorical=self.n_categorical))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ class Rows:
             return self._from_gpu(name)
         found = mixture.row_densities(self.values, fill=self.has_gaps)
         if self.is_on_gpu:
-            device.wait()  # other threads read the result in other streams
+            gpu_array.wait()  # other threads read the result in other streams
         known = vars(self)
         known.update(log_joint=found.log_joint, responsibilities=found.responsibilities, log_density=found.log_density)
         if found.filled is not None:
@@ -167,7 +167,7 @@ class Rows:
     def _from_gpu(self, name: str) -> Floats:
         """Compute all that the density gives on a GPU, and keep one part of it."""
         centre = self.centre
-        found = device.to_host(getattr(self.on_gpu(centre), name), float)
+        found = gpu_array.to_host(getattr(self.on_gpu(centre), name), float)
         if name == "numbers" and centre is not None:
             found += centre
         vars(self)[name] = found
@@ -192,7 +192,7 @@ class Rows:
         """Continuous columns; a gap is its expectation under the mixture given the row's other values."""
         if self.has_gaps:
             return self._computed("numbers")
-        numbers: Floats = device.namespace(self.values).ascontiguousarray(self.values[:, : self.n_continuous])
+        numbers: Floats = gpu_array.namespace(self.values).ascontiguousarray(self.values[:, : self.n_continuous])
         return numbers
 
     @cached_property

@@ -20,6 +20,7 @@ from mixkern.density.vb import VBMixture
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import MixtureError, hint, ignored_warnings
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, all_or_nothing, quiet
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.parts import EstimatorParts, model_part
 from mixkern.sampling import check_random_state
@@ -183,6 +184,7 @@ class DensitySearch(EstimatorParts, ProgressMixin, NotebookMixin, BaseEstimator)
 
     @all_or_nothing
     @with_callbacks
+    @on_gpu_of_rows
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score all settings without labels, and fit the best one on all rows (and labels, with ``use_labels``)."""
         rows = numeric_rows(self, X, reset=True)

@@ -21,10 +21,10 @@ from mixkern.density.progressive import SETTLING, fit_progressively, n_ascents
 from mixkern.density.reading import RowReader
 from mixkern.density.settings import CovarianceChoice, families_of, policy_of, prior_of
 from mixkern.density.start import Start, ascend_rows, restart
-from mixkern.device import is_gpu_array, like, stream_of, to_host
 from mixkern.encoding.lengths import checked_weights
 from mixkern.errors import InterruptedWarning, MixtureError, hint, warn
 from mixkern.fitting import VERBOSE, NotConvergedWarning, ProgressMixin, Task, all_or_nothing
+from mixkern.gpu_array import like, stream_of, to_host
 from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.partitions import learns_partitions, maps_partitions
 from mixkern.parts import (
@@ -272,12 +272,7 @@ class VBMixture(RowReader, EstimatorParts, ProgressMixin, NotebookMixin, Density
         if is_continued and not self._keeps_constants(values):
             is_continued = False
         self._early: list[tuple[Floats, Any, Any]] = []
-        weights = checked_weights(
-            to_host(sample_weight) if is_gpu_array(sample_weight) else sample_weight,
-            len(values),
-            MixtureError,
-            LARGEST_WEIGHT,
-        )
+        weights = checked_weights(sample_weight, len(values), MixtureError, LARGEST_WEIGHT)
         labels = self._label_column(values, y)
         n = 1 if is_continued else n_ascents(len(values), self.n_init, is_progressive=self.progressive)
         n += N_COMPARED * (self.covariance_type == CovarianceChoice.AUTO and not is_continued)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern import partitions
-from mixkern.device import as_cupy, gpu_dtype, is_gpu_array, on_device, to_gpu
+from mixkern.device import gpu_dtype
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import FARTHEST, CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.date import DateColumn, some_rows, without_irrelevant_seasons
@@ -47,6 +47,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
+from mixkern.gpu_array import as_cupy, is_gpu_array, on_device, to_gpu
 from mixkern.partitions import PartitionedTable, PartitionedValues, is_collection, learns_partitions, maps_partitions
 from mixkern.parts import NAMES, WHOLE, EstimatorParts, agree, check_width, model_part
 from mixkern.threads import ThreadPool, available_threads

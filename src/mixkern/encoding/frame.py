@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import is_gap, text
 from mixkern.errors import CellTypeError, ColumnNameError, EmptyTableError, NotATableError, hint
+from mixkern.gpu_array import is_gpu_array, to_host
 from mixkern.imports import optional
 from mixkern.partitions import is_collection
 from mixkern.wording import counted, listing, shortened

@@ -24,7 +24,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import parsed
 from mixkern.encoding.grammar import is_gap_word
 from mixkern.encoding.raw_column import Coded
@@ -38,6 +37,7 @@ from mixkern.errors import (
     hint,
     warn,
 )
+from mixkern.gpu_array import is_gpu_array, to_host
 from mixkern.imports import optional
 from mixkern.partitions import PartitionedLabels
 from mixkern.parts import CLASSES, Parts, model_part, require

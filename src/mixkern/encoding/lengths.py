@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.frame import opened
 from mixkern.errors import LabelError, LengthError, MixkernError, hint
+from mixkern.gpu_array import is_gpu_array, to_host
 from mixkern.partitions import Partitioned
 from mixkern.typing import Floats
 from mixkern.wording import counted

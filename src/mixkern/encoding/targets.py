@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.device import is_gpu_array, to_host
 from mixkern.encoding.cell import is_gap, number
 from mixkern.errors import LabelTypeError, NoLabelsError
+from mixkern.gpu_array import is_gpu_array, to_host
 from mixkern.partitions import PartitionedLabels
 from mixkern.typing import Floats
 from mixkern.wording import counted

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.device import is_gpu_array
 from mixkern.engine import check, gpu_arguments, reference
 from mixkern.engine.dispatch import core, n_threads_of
 from mixkern.errors import EngineError
+from mixkern.gpu_array import is_gpu_array
 from mixkern.typing import Floats
 from mixkern.validation import is_finite
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.device import is_gpu_array
 from mixkern.engine import check, gpu_arguments, reference
 from mixkern.engine.check import Pairs, Side
 from mixkern.engine.low_rank import LowRankWhiteners, Metric
 from mixkern.engine.plan import Order, Plan, plan
 from mixkern.errors import EngineError, EngineTypeError
+from mixkern.gpu_array import is_gpu_array
 from mixkern.threads import available_threads
 from mixkern.typing import Codes, Floats
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.device import is_gpu_array, like, on_device, stream_of
 from mixkern.engine import check
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.errors import EngineError, EngineTypeError, hint
+from mixkern.gpu_array import is_gpu_array, like, on_device, stream_of
 
 
 def _gpu() -> Any:

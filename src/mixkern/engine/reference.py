@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixkern.device import namespace
+from mixkern.gpu_array import namespace
 from mixkern.typing import Codes, Floats
 
 LOG_2PI = float(np.log(2 * np.pi))

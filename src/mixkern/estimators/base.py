@@ -13,7 +13,6 @@ from mixkern.defaults import KernelName
 from mixkern.density import CovarianceType, DensitySearch, Mixture, Rows, VBMixture
 from mixkern.density.preprocessing import jitter, varying_columns
 from mixkern.density.priors import PrecisionPrior
-from mixkern.device import is_gpu_array, like, on_device, stream_of
 from mixkern.encoding import TableEncoder, stacked
 from mixkern.encoding.encoder import TableInput
 from mixkern.encoding.frame import check_in_memory
@@ -33,6 +32,7 @@ from mixkern.estimators.kernel_factory import KernelFactory, replaced, warn_of_p
 from mixkern.estimators.novelty import Novelty
 from mixkern.estimators.restore import check_parts, set_dual
 from mixkern.fitting import VERBOSE, ProgressMixin, TargetDataConversionWarning, all_or_nothing
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.kernels import BlendKernel, LaplacianKernel, Repair
 from mixkern.notebook import NotebookMixin, column_counts
 from mixkern.partitions import Partitioned, PartitionedTable, maps_partitions
@@ -351,6 +351,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
     # ---------------------------------------------------------------- density of rows
 
     @maps_partitions
+    @on_gpu_of_rows
     def responsibilities(self, X: Any) -> Floats:
         """Probability of each component of the density, given the row.
 
@@ -358,9 +359,10 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
         -------
         ndarray of shape (n, k)
         """
-        return kind_of(X, self.rows_of(X).responsibilities)
+        return self.rows_of(X).responsibilities
 
     @maps_partitions
+    @on_gpu_of_rows
     def novelty(self, X: Any) -> Floats:
         """Share of the training rows that lie in denser regions than a row.
 
@@ -373,7 +375,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
         ndarray of shape (n,)
         """
         rows = self.rows_of(X)
-        return kind_of(X, self._novelty.share_denser(rows))
+        return self._novelty.share_denser(rows)
 
 
 # ---------------------------------------------------------------- defaults and limits
@@ -470,14 +472,6 @@ def kernel_text(kernel: Any) -> str:
 
 
 # ---------------------------------------------------------------- arguments of fit
-
-
-def kind_of(X: Any, values: Any) -> Any:
-    """Return values, one or more for each row, as an array of the kind of the rows, where these are on a GPU."""
-    if not is_gpu_array(X):
-        return values
-    with stream_of(X):
-        return like(on_device(values), X)
 
 
 def checked_target(y: Any, estimator: object) -> Any:

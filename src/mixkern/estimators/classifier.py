@@ -10,17 +10,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Rows
-from mixkern.device import is_gpu_array, on_gpu, own_stream, stream_of
+from mixkern.device import on_gpu
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.labels import label_cells, warn_of_minus_one
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.encoding.raw_column import GAP
 from mixkern.errors import LabelError, NoLabelsError, OneClassError, OptionError, TableError, hint
-from mixkern.estimators.base import MixtureEstimator, checked_target, kind_of
+from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import LabelCounts, accuracy, part_weights, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
+from mixkern.gpu_array import is_gpu_array, on_gpu_of_rows, own_stream
 from mixkern.kernels import DistanceKernel
 from mixkern.notebook import class_counts
 from mixkern.partitions import maps_partitions, scores_partitions
@@ -150,6 +151,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     # ---------------------------------------------------------------- predictions
 
     @maps_partitions
+    @on_gpu_of_rows
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of each class; the highest is predicted.
 
@@ -162,10 +164,11 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             scikit-learn's ``SVC``.
         """
         (scores,) = self._converted(X, self._scores)
-        return kind_of(X, scores)
+        return scores
 
     @available_if(lambda self: self.probability)
     @maps_partitions
+    @on_gpu_of_rows
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class; the predicted label always has the largest one.
 
@@ -188,12 +191,12 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             Columns in the order of ``classes_``.
         """
         (shares,) = self._converted(X, self.decision_probabilities)
-        return kind_of(X, shares)
+        return shares
 
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        most = GPU_ROWS if on_gpu() or is_gpu_array(X) else ROWS
+        most = GPU_ROWS if on_gpu() else ROWS
         step = max(1, min(most, CELLS // len(self.intercept_)))
         is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
@@ -209,11 +212,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
 
         starts = range(0, len(rows), step)
         if len(rows) <= step:
-            with stream_of(X):
-                return converted(0)
+            return converted(0)
         if is_gpu_array(X):
-            with stream_of(X):
-                parts = list(map(converted, starts))
+            parts = list(map(converted, starts))
         else:
             with thread_pool() as pool:  # a block is computed by one thread
                 parts = list(pool.map(converted_in_turn, starts))
@@ -257,6 +258,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         return np.full((len(decisions), len(self.classes_)), np.nan)
 
     @scores_partitions
+    @on_gpu_of_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows that have a label.
 
@@ -293,6 +295,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         return LabelCounts.of(cells, predicted, self.classes_, part_weights(sample_weight, len(rows)))
 
     @maps_partitions
+    @on_gpu_of_rows
     def predict(self, X: Any) -> Any:
         """Predict the label of each row.
 
@@ -302,11 +305,10 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             In the type of the labels. For rows on a GPU, labels that are numbers are such an array, too.
         """
         (codes,) = self._converted(X, lambda decisions: chosen(self._scores(decisions)))
-        labels = self._labels.decode(codes)
-        is_number = isinstance(labels, np.ndarray) and labels.dtype.kind in "biuf"
-        return kind_of(X, labels) if is_number else labels
+        return self._labels.decode(codes)
 
     @maps_partitions
+    @on_gpu_of_rows
     def assess(self, X: Any, *, all_classes: bool = False, abstain: float | None = None) -> Any:
         """Predict label, probability, component and novelty of each row, encoding it once.
 

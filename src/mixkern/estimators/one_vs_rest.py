@@ -14,6 +14,7 @@ from mixkern.errors import LabelError, ignored_warnings
 from mixkern.estimators.base import limited
 from mixkern.estimators.classifier import TOO_MANY_CLASSES, MixtureClassifier
 from mixkern.fitting import NotConvergedWarning, Task, all_or_nothing, in_stages
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.sampling import check_random_state
 from mixkern.svm import Dual, one_vs_rest
 from mixkern.svm.calibration import OwnValues, slope
@@ -90,6 +91,7 @@ class OneVsRestMixtureClassifier(MixtureClassifier):
 
     @all_or_nothing
     @in_stages(5)
+    @on_gpu_of_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled and unlabelled ones together.
 

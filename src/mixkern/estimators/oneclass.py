@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from mixkern.encoding.lengths import checked_weights, n_rows_of
-from mixkern.estimators.base import MixtureEstimator, kind_of, limited
+from mixkern.estimators.base import MixtureEstimator, limited
 from mixkern.estimators.many_labels import MAX_LABELS
 from mixkern.export import Predicted
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.partitions import learns_partitions, maps_partitions
 from mixkern.parts import NUMBER, model_part
 from mixkern.sampling import check_random_state
@@ -91,6 +92,7 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     @all_or_nothing
     @in_stages(4)
     @learns_partitions
+    @on_gpu_of_rows
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:  # noqa: ARG002
         """Fit the density of all rows, then the boundary around those of ``X``.
 
@@ -128,16 +130,19 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
         return self
 
     @maps_partitions
+    @on_gpu_of_rows
     def decision_function(self, X: Any) -> Floats:  # (n,)
         """Compute the signed distance to the boundary: positive for inliers."""
-        return kind_of(X, self.decide(X)[:, 0])
+        return self.decide(X)[:, 0]
 
     @maps_partitions
+    @on_gpu_of_rows
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Compute the decision function without its offset."""
-        return kind_of(X, self.decide(X)[:, 0] + self.offset_)
+        return self.decide(X)[:, 0] + self.offset_
 
     @maps_partitions
+    @on_gpu_of_rows
     def predict(self, X: Any) -> Ints:
         """Predict 1 for inliers and -1 for outliers."""
-        return kind_of(X, np.where(self.decide(X)[:, 0] >= 0, 1, -1))
+        return np.where(self.decide(X)[:, 0] >= 0, 1, -1)

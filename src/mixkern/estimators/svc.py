@@ -25,6 +25,7 @@ from mixkern.estimators.many_labels import (
 )
 from mixkern.explain.table import explanation_table
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, in_stages
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.kernels import BlendKernel, DistanceKernel
 from mixkern.partitions import learns_partitions
 from mixkern.parts import COUNTS, NUMBER, model_part
@@ -282,6 +283,7 @@ class MixtureSVC(LandmarkMixin, AvoidingClassifier):
     @all_or_nothing
     @in_stages(5)
     @learns_partitions
+    @on_gpu_of_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the classifier on the labelled ones.
 

@@ -9,11 +9,12 @@ from sklearn.base import RegressorMixin
 from mixkern.encoding import encode_targets
 from mixkern.encoding.lengths import check_length, checked_weights, n_rows_of
 from mixkern.errors import NoLabelsError
-from mixkern.estimators.base import MixtureEstimator, checked_target, kind_of
+from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.many_labels import MAX_LABELS, N_LANDMARKS, LandmarkMixin, landmark_problem, most_labels
 from mixkern.estimators.score import FEWEST_TARGETS, TargetMoments, part_weights, scored_rows
 from mixkern.export import Predicted
 from mixkern.fitting import all_or_nothing, in_stages
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.partitions import learns_partitions, maps_partitions, scores_partitions
 from mixkern.parts import model_part
 from mixkern.sampling import check_random_state, subsample
@@ -104,6 +105,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
     @all_or_nothing
     @in_stages(4)
     @learns_partitions
+    @on_gpu_of_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit the density of all rows, then the regressor on those with a target.
 
@@ -162,6 +164,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
         return self
 
     @maps_partitions
+    @on_gpu_of_rows
     def predict(self, X: Any) -> Floats:
         """Predict the target of each row.
 
@@ -169,9 +172,10 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
         -------
         ndarray of shape (n,)
         """
-        return kind_of(X, self.decide(X)[:, 0])
+        return self.decide(X)[:, 0]
 
     @scores_partitions
+    @on_gpu_of_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination, R^2, on the rows that have a target.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
-from mixkern import device, engine
+from mixkern import device, engine, gpu_array
 from mixkern.density import Mixture
 from mixkern.density.rows import Rows
 from mixkern.errors import KernelError, NotBoundError
@@ -60,7 +60,7 @@ class PairTerms:
         changes: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
-            if device.is_cupy(value):
+            if gpu_array.is_cupy(value):
                 changes[field.name] = convert(value)
             elif isinstance(value, PairTerms):
                 changes[field.name] = value.converted(convert)
@@ -136,16 +136,16 @@ class DistanceKernel(Kernel):
         ndarray of shape (n, m)
             Exactly zero for equal rows, exactly symmetric without ``Y``.
         """
-        with device.stream_of(X, Y):
+        with gpu_array.stream_of(X, Y):
             a, b = self._placed(X, Y)
             metric = self._whiteners(a.n_continuous)
             if not a.is_on_gpu:
                 return engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, dtype=dtype, out=out)
-            own = out if device.is_gpu_array(out) else None
+            own = out if gpu_array.is_gpu_array(out) else None
             D = engine.distance(*self._side(a), *self._other_side(b), whiteners=metric, out=own)
             if out is None or own is not None:
                 return out if own is not None else returned(D, X, dtype)
-            out[...] = device.to_host(D)
+            out[...] = gpu_array.to_host(D)
             return out
 
     def pair_terms(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None) -> PairTerms:
@@ -158,10 +158,10 @@ class DistanceKernel(Kernel):
         array([[1.   , 0.135],
                [0.135, 1.   ]])
         """
-        with device.stream_of(X, Y):
+        with gpu_array.stream_of(X, Y):
             a, b = self._placed(X, Y)
             terms = self._terms(a, b)
-            return terms.converted(lambda array: device.to_host(array, float)) if is_of_host(X) else terms
+            return terms.converted(lambda array: gpu_array.to_host(array, float)) if is_of_host(X) else terms
 
     def _terms(self, a: Rows, b: Rows | None) -> PairTerms:
         """Terms between rows that have been read, and placed where they are computed."""
@@ -220,14 +220,14 @@ class DistanceKernel(Kernel):
         >>> bool(np.allclose(kernel.times(X, X, [1.0, 0.0, 2.0]), kernel(X) @ [1.0, 0.0, 2.0]))
         True
         """
-        with device.stream_of(X, Y):
+        with gpu_array.stream_of(X, Y):
             a, b = self._placed(X, Y)
             assert b is not None, "two sides were given"
-            coefficients = V if device.is_gpu_array(V) else np.asarray(V, dtype=float)
+            coefficients = V if gpu_array.is_gpu_array(V) else np.asarray(V, dtype=float)
             if not a.is_on_gpu:
-                return self._product(a, b, device.to_host(coefficients, float), dtype)
+                return self._product(a, b, gpu_array.to_host(coefficients, float), dtype)
             kind = a.values.dtype
-            return returned(self._product(a, b, device.on_device(coefficients, kind), kind), X, dtype)
+            return returned(self._product(a, b, gpu_array.on_device(coefficients, kind), kind), X, dtype)
 
     def _product(self, a: Rows, b: Rows, coefficients: Floats, dtype: DTypeLike) -> NDArray[Any]:
         """Kernel matrix times coefficients, of rows that have been read and placed."""
@@ -292,7 +292,7 @@ class DistanceKernel(Kernel):
         if eval_gradient and Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
         needs_gradient = eval_gradient and not self.hyperparameter_gamma.fixed
-        with device.stream_of(X, Y):
+        with gpu_array.stream_of(X, Y):
             K, gradient = self._evaluated(X, Y, dtype, needs_gradient=needs_gradient)
         if not eval_gradient:
             return K
@@ -312,14 +312,14 @@ class DistanceKernel(Kernel):
 
     def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself: one."""
-        is_known = isinstance(X, Rows) or device.is_gpu_array(X)
+        is_known = isinstance(X, Rows) or gpu_array.is_gpu_array(X)
         rows: Any = X if is_known else as_floats(X, "X", KernelError)
         if len(rows.shape) != 2:
             raise KernelError(f"X must have two dimensions, rows and columns, but it has {len(rows.shape)}.")
         if is_of_host(X):
             return np.ones(len(rows))
         values = gpu_values(X)
-        return returned(device.namespace(values).ones(len(values), dtype=values.dtype), X)
+        return returned(gpu_array.namespace(values).ones(len(values), dtype=values.dtype), X)
 
     def is_stationary(self) -> bool:
         """Whether the kernel depends only on the difference of two rows."""
@@ -422,26 +422,26 @@ class ResponsibilityKernel(MixtureKernel):
 
 def is_of_host(X: Any) -> bool:
     """Whether rows are given in the memory of the host, and results are returned there."""
-    return not (X.is_on_gpu if isinstance(X, Rows) else device.is_gpu_array(X))
+    return not (X.is_on_gpu if isinstance(X, Rows) else gpu_array.is_gpu_array(X))
 
 
 def of_host(X: Any) -> Any:
     """Return rows in the memory of the host."""
-    return X if is_of_host(X) else device.to_host(gpu_values(X), float)
+    return X if is_of_host(X) else gpu_array.to_host(gpu_values(X), float)
 
 
 def gpu_values(X: Any) -> Any:
     """Return rows that are on a GPU as an array of CuPy."""
-    return X.values if isinstance(X, Rows) else device.as_cupy(X)
+    return X.values if isinstance(X, Rows) else gpu_array.as_cupy(X)
 
 
 def returned(result: Any, X: Any, dtype: DTypeLike = np.float64) -> Any:
     """Return a result as an array of the kind of the rows that were given: of the host in a type, else of their own."""
-    if not device.is_cupy(result):
+    if not gpu_array.is_cupy(result):
         return result
     if is_of_host(X):
-        return device.to_host(result, dtype)
-    return device.like(result, X.values if isinstance(X, Rows) else X)
+        return gpu_array.to_host(result, dtype)
+    return gpu_array.like(result, X.values if isinstance(X, Rows) else X)
 
 
 def sq_counts(a: Rows, b: Rows | None) -> Floats | None:  # (n, m)
@@ -482,8 +482,8 @@ def category_parts(a: Rows, b: Rows) -> Floats:  # (n, e)
 
 def checked(X: ArrayLike, n_columns: int, why: str, *, mixture: Mixture | None = None, n_categorical: int = 0) -> Rows:
     """Rows from an array, NaN for a gap; an error for another number of columns."""
-    is_on_gpu = device.is_gpu_array(X)
-    values = device.gpu_floats(X, "X", KernelError) if is_on_gpu else as_floats(X, "X", KernelError)
+    is_on_gpu = gpu_array.is_gpu_array(X)
+    values = gpu_array.gpu_floats(X, "X", KernelError) if is_on_gpu else as_floats(X, "X", KernelError)
     if values.ndim != 2 or values.shape[1] != n_columns:
         raise KernelError(f"X has shape {values.shape}, but {why}: expected (n, {n_columns}).")
     rows = Rows(values, mixture, n_categorical=n_categorical)

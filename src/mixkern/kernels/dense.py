@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from mixkern import device
+from mixkern import device, gpu_array
 from mixkern.typing import Floats
 
 GPU_WORK = 2**33  # multiplications from which on a GPU is used: some tenths of a second on two cores
@@ -28,7 +28,7 @@ def eigenvectors(matrix: Floats) -> tuple[Floats, Floats]:  # (n,), (n, n)
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors
     values, vectors = import_module("cupy").linalg.eigh(_placed(matrix))
-    return device.to_host(values), device.to_host(vectors)
+    return gpu_array.to_host(values), gpu_array.to_host(vectors)
 
 
 def cholesky(matrix: Floats) -> Floats:
@@ -41,7 +41,7 @@ def cholesky(matrix: Floats) -> Floats:
         return factor
     # By default CuPy does not look at the error code of cuSOLVER.
     with import_module("cupyx").errstate(linalg="raise"):
-        return device.to_host(import_module("cupy").linalg.cholesky(_placed(matrix)))
+        return gpu_array.to_host(import_module("cupy").linalg.cholesky(_placed(matrix)))
 
 
 def solved(factor: Floats, right: Floats, *, transposed: bool = False) -> Floats:
@@ -56,14 +56,14 @@ def solved(factor: Floats, right: Floats, *, transposed: bool = False) -> Floats
         solution: Floats = linalg.solve_triangular(factor, right, **how)
         return solution
     on_gpu = import_module("cupyx.scipy.linalg").solve_triangular
-    return device.to_host(on_gpu(_placed(factor), _placed(right), **how))
+    return gpu_array.to_host(on_gpu(_placed(factor), _placed(right), **how))
 
 
 def product(left: Floats, right: Floats) -> Floats:
     """Product of two matrices."""
     if not is_for_gpu(left.shape[0], *right.shape):
         return left @ right
-    return device.to_host(_placed(left) @ _placed(right))
+    return gpu_array.to_host(_placed(left) @ _placed(right))
 
 
 def is_for_gpu(*sizes: int) -> bool:
@@ -72,4 +72,4 @@ def is_for_gpu(*sizes: int) -> bool:
 
 
 def _placed(matrix: Floats) -> Any:
-    return device.to_gpu(matrix, np.float64)
+    return gpu_array.to_gpu(matrix, np.float64)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixkern.density.rows import Rows
-from mixkern.device import is_gpu_array
 from mixkern.errors import KernelError
+from mixkern.gpu_array import is_gpu_array
 from mixkern.kernels.base import GAMMA_BOUNDS, DistanceKernel, checked
 from mixkern.parts import model_part
 from mixkern.typing import Bounds, Floats

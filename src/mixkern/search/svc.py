@@ -23,6 +23,7 @@ from mixkern.estimators.base import checked_target
 from mixkern.estimators.kernel_factory import replaced
 from mixkern.estimators.score import scored_rows
 from mixkern.fitting import VERBOSE, ProgressMixin, all_or_nothing, in_stages
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.kernels import BlendKernel, LaplacianKernel
 from mixkern.notebook import NotebookMixin, search_facts
 from mixkern.sampling import check_random_state, class_subsample
@@ -203,6 +204,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
 
     @all_or_nothing
     @in_stages(6)
+    @on_gpu_of_rows
     def fit(
         self,
         X: Any,

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixkern import device
+from mixkern import device, gpu_array
 from mixkern.density.rows import Rows
 from mixkern.kernels import DistanceKernel, LaplacianKernel, MixtureKernel
 from mixkern.parts import model_part
@@ -115,7 +115,7 @@ class DecisionFunction:
 
     def __call__(self, rows: Rows | ArrayLike) -> Floats:  # (n, q)
         """Evaluate the functions on rows, in blocks: neither the kernel matrix nor all responsibilities are held."""
-        given: Any = rows if isinstance(rows, Rows) else device.to_host(rows)
+        given: Any = rows if isinstance(rows, Rows) else gpu_array.to_host(rows)
         kernel, X = self.kernel, kernel_input(self.kernel, given)
         is_distance = isinstance(kernel, DistanceKernel)
         step = ROWS if is_distance else max(1, CELLS // max(1, len(self.support)))
@@ -126,7 +126,7 @@ class DecisionFunction:
             block = slice(start, start + step)
             part = X if len(X) <= step else X[block]  # the rows themselves keep what is computed for them
             if is_distance:
-                values[block] = device.to_host(kernel.times(part, self._rows, self.coefficients))
+                values[block] = gpu_array.to_host(kernel.times(part, self._rows, self.coefficients))
             else:
                 values[block] = kernel(part, self._rows) @ self.coefficients
         return values + self.intercepts

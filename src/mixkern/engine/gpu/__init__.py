@@ -1,7 +1,7 @@
 """The engine's functions for arrays on a GPU, in CUDA C++ that is compiled when first used.
 
 Arrays are CuPy's. Other modules import from here only after :func:`mixkern.device.on_gpu` or
-:func:`mixkern.device.is_gpu_array` returned True, so that CuPy is imported only where it is used.
+:func:`mixkern.gpu_array.is_gpu_array` returned True, so that CuPy is imported only where it is used.
 """
 
 from mixkern.engine.gpu.density import moments, row_densities

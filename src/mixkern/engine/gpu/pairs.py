@@ -13,9 +13,9 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from mixkern.device import to_host
 from mixkern.engine.gpu.compiled import NULL, capability, elements, function, kept, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
+from mixkern.gpu_array import to_host
 from mixkern.typing import Floats
 
 TILE = 128  # rows are padded to a multiple
