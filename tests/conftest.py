@@ -75,6 +75,8 @@ def _module(name):
 class FakeGPU:
     """A GPU that NumPy plays; see fake_gpu.py."""
 
+    stream = 7  # of PyTorch
+
     def __init__(self, module):
         self.cupy = sys.modules["cupy"]
         self.array, self.tensor = (lambda values: module.ndarray(np.array(values))), module.Tensor
@@ -98,6 +100,11 @@ class RealGPU:
         """Copy an array to a tensor on the GPU."""
         torch = pytest.importorskip("torch")
         return lambda values: torch.as_tensor(np.asarray(values), device="cuda")
+
+    @property
+    def stream(self):
+        """Address of PyTorch's current stream."""
+        return pytest.importorskip("torch").cuda.current_stream().cuda_stream
 
     @property
     def types(self):

@@ -6,6 +6,7 @@ asked for.
 
 import sys
 from contextlib import nullcontext
+from threading import local
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -131,19 +132,20 @@ def of_gpu(value):
 class Stream:
     """A stream, whose work is done at once."""
 
-    def __init__(self, non_blocking=False):
-        self.non_blocking = non_blocking
+    def __init__(self, non_blocking=False, ptr=1):
+        self.non_blocking, self.ptr = non_blocking, ptr
 
     @classmethod
     def from_external(cls, given):
         assert given.__cuda_stream__() == (0, 7)
-        return cls()
+        return cls(ptr=7)
 
     def __enter__(self):
+        _streams_in_use().append(self)
         return self
 
     def __exit__(self, *_):
-        pass
+        assert _streams_in_use().pop() is self
 
     def synchronize(self):
         pass
@@ -156,7 +158,15 @@ class Stream:
         assert isinstance(event, Stream)
 
 
-Stream.null = Stream()
+Stream.null = Stream(ptr=0)
+_in_use = local()
+
+
+def _streams_in_use():
+    """The streams that this thread has entered, first the null stream."""
+    if not hasattr(_in_use, "streams"):
+        _in_use.streams = [Stream.null]
+    return _in_use.streams
 
 
 class Device(nullcontext):
@@ -178,7 +188,7 @@ class Cupy(ModuleType):
         Stream=Stream,
         Event=Stream,
         Device=Device,
-        get_current_stream=Stream,
+        get_current_stream=lambda: _streams_in_use()[-1],
         using_allocator=lambda _: nullcontext(),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1),
     )

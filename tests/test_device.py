@@ -1,6 +1,7 @@
 """Settings of the device, and warnings where no GPU can be used."""
 
 import sys
+from threading import Thread
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -46,6 +47,29 @@ def test_a_context_restores_them(gpu):
     with pytest.raises(ZeroDivisionError), mixkern.config(device="cuda"):
         _ = 1 / 0
     assert not device.on_gpu()
+
+
+def test_settings_of_a_call_are_those_of_its_thread(gpu):
+    seen, own = [], device.Settings("cuda", "float64")
+    with device.using(own):
+        assert device.current_settings() == own
+        thread = Thread(target=lambda: seen.append(device.current_settings()))
+        thread.start()
+        thread.join()
+        with device.using(device.Settings()):
+            assert not device.on_gpu()
+        with device.using(own):
+            assert device.on_gpu()
+    assert seen == [device.Settings()] == [device.current_settings()]
+
+
+def test_settings_of_a_call_that_has_no_gpu(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda: 0))
+    with (
+        pytest.warns(DeviceWarning, match="There is no NVIDIA GPU, so the CPU is used."),
+        device.using(device.Settings("cuda", "float64")),
+    ):
+        assert device.current_settings() == device.Settings("cpu", "float64")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 import mixkern
 from mixkern import device, engine, gpu_array
 from mixkern.errors import MissingExtraError
-from mixkern.threads import ThreadPool
 
 
 def test_kinds_of_arrays(gpu):
@@ -29,14 +28,10 @@ def test_kinds_of_arrays(gpu):
 class Rows:
     """A class with a method of rows."""
 
-    def __init__(self):
-        self.seen = []
-
     @gpu_array.on_gpu_of_rows
     def spread(self, X, result=None):
-        """Return what is given, and keep the settings."""
-        with ThreadPool(1) as pool:
-            self.seen = [device.current_settings(), pool.submit(device.current_settings).result()]
+        """Return what is given, and keep the settings of this thread and of another one."""
+        self.seen = [device.current_settings()]
         other = Thread(target=lambda: self.seen.append(device.current_settings()))
         other.start()
         other.join()
@@ -55,7 +50,7 @@ def test_a_method_of_rows_on_a_gpu_computes_there(gpu, kind, dtype, used):
         np.testing.assert_array_equal(gpu.host(found), result)
     for result in (np.array(["a"]), np.ma.array([1.0]), 0.5, None, rows):
         assert rows.spread(X, result) is result
-    assert rows.seen == [device.Settings("cuda", used)] * 2 + [own]
+    assert rows.seen == [device.Settings("cuda", used), own]
     assert device.current_settings() == own
     with pytest.raises(ZeroDivisionError):
         rows.spread(X, ZeroDivisionError)
@@ -69,7 +64,16 @@ def test_a_method_of_other_rows_has_the_settings(gpu):
     rows, result = Rows(), np.ones(3)
     assert rows.spread(np.ones((3, 2)), result) is result
     assert rows.spread(X=[[1.0]], result=result) is result
-    assert rows.seen == [device.Settings()] * 3
+    assert rows.seen == [device.Settings()] * 2
+
+
+def test_functions_of_tensors_use_the_stream_of_pytorch(gpu):
+    @gpu_array.on_gpu_of_rows
+    def stream(n, X):
+        return n * [gpu.cupy.cuda.get_current_stream().ptr]
+
+    assert stream(2, gpu.tensor(np.ones(3))) == stream(2, X=gpu.tensor(np.ones(3))) == 2 * [gpu.stream]
+    assert stream(1, gpu.array(np.ones(3))) == stream(1, np.ones(3)) == [0]
 
 
 def test_tensors_of_the_host_are_no_gpu_arrays():

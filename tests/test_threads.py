@@ -2,7 +2,6 @@
 
 import os
 import sys
-from contextvars import ContextVar
 from subprocess import run
 from threading import Event, Timer
 
@@ -17,14 +16,6 @@ from mixkern.threads import ThreadPool, available_threads, single_threaded_algeb
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def test_tasks_have_the_context_of_the_caller():
-    name = ContextVar("name", default="")
-    with thread_pool() as pool:
-        name.set("caller")
-        assert list(pool.map(lambda _: name.get(), range(3))) == ["caller"] * 3
-        assert pool.submit(name.get).result() == "caller"
 
 
 def test_linear_algebra_keeps_to_one_thread_meanwhile():

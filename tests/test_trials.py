@@ -83,6 +83,12 @@ def test_settings_reach_other_processes():
     assert list(run_tasks(device.gpu_dtype, [(), ()], 2)) == [np.float32, np.float32]  # the processes are the same
 
 
+def test_settings_of_a_call_reach_other_threads():
+    with device.using(device.Settings(dtype="float64")), parallel_config("threading"):
+        assert list(run_tasks(device.gpu_dtype, [(), ()], 2)) == [np.float64, np.float64]
+        assert list(run_tasks(device.gpu_dtype, [(), ()], None)) == [np.float64, np.float64]
+
+
 def test_a_gpu_that_another_process_does_not_have(monkeypatch):
     monkeypatch.setattr(device._State, "settings", device.Settings("cuda", "float64"))
     with pytest.warns(DeviceWarning, match="so the CPU is used"):

@@ -34,7 +34,7 @@ class _State:
     settings = Settings()
 
 
-_of_rows: ContextVar[Settings | None] = ContextVar("_of_rows", default=None)  # of a call for rows on a GPU
+_of_call: ContextVar[Settings | None] = ContextVar("_of_call", default=None)  # instead of those of the process
 
 
 class config:  # noqa: N801 -- used like a function
@@ -57,7 +57,8 @@ class config:  # noqa: N801 -- used like a function
     Notes
     -----
     The settings are those of the whole process, of all its threads. Searches with ``n_jobs`` pass them on to the
-    processes that run their trials; those of other libraries, such as ``GridSearchCV``, do not.
+    processes that run their trials; those of other libraries, such as ``GridSearchCV``, do not. A call for rows on a
+    GPU has settings of its own, also in its callbacks.
 
     Examples
     --------
@@ -70,12 +71,8 @@ class config:  # noqa: N801 -- used like a function
         self._before = before = _State.settings
         device = before.device if device is None else _one_of("device", device, (CPU, CUDA))
         dtype = before.dtype if dtype is None else _one_of("dtype", _name(dtype), DTYPES)
-        if device == CUDA and before.device != CUDA:
-            reason = missing_gpu()
-            if reason is not None:
-                text, step = reason
-                warn(f"{text}, so the CPU is used.", DeviceWarning, hint=step)
-                device = CPU
+        if device != before.device:
+            device = _usable(device)
         _State.settings = replace(before, device=device, dtype=dtype)
 
     def __enter__(self) -> Self:
@@ -89,23 +86,40 @@ class config:  # noqa: N801 -- used like a function
 
 
 def current_settings() -> Settings:
-    """Return the settings of this process, or those of a call for rows on a GPU.
+    """Return the settings of this call, which are those of the process unless it has its own.
 
     >>> with config(dtype="float64"):
     ...     current_settings()
     Settings(device='cpu', dtype='float64')
     """
-    return _of_rows.get() or _State.settings
+    return _of_call.get() or _State.settings
 
 
 @contextmanager
 def using(settings: Settings) -> Iterator[None]:
-    """Use the settings of another process; where they need a GPU that is not there, the CPU, with a warning."""
-    if _State.settings == settings:
+    """Use settings in this thread, whatever those of the process are.
+
+    For calls that have their own, and for tasks of theirs in other processes and threads. Where the settings need a GPU
+    that is not there, the CPU is used, with a warning.
+    """
+    if current_settings() == settings:
         yield
         return
-    with config(device=settings.device, dtype=settings.dtype):
+    token = _of_call.set(replace(settings, device=_usable(settings.device)))
+    try:
         yield
+    finally:
+        _of_call.reset(token)
+
+
+def _usable(device: str) -> str:
+    """Return a device, or the CPU with a warning where it is a GPU that cannot be used."""
+    reason = missing_gpu() if device == CUDA else None
+    if reason is None:
+        return device
+    text, step = reason
+    warn(f"{text}, so the CPU is used.", DeviceWarning, hint=step)
+    return CPU
 
 
 def _name(dtype: Any) -> Any:
@@ -153,16 +167,3 @@ def on_gpu() -> bool:
 def gpu_dtype() -> np.dtype[Any]:
     """Return the type in which a GPU computes arrays of the host."""
     return np.dtype(current_settings().dtype)
-
-
-@contextmanager
-def computing_on_gpu(dtype: str) -> Iterator[None]:
-    """Use a GPU and a type, whatever the settings are, in this thread and those that it starts by ``thread_pool``.
-
-    Types that are not for computations leave that of the settings.
-    """
-    token = _of_rows.set(Settings(CUDA, dtype if dtype in DTYPES else current_settings().dtype))
-    try:
-        yield
-    finally:
-        _of_rows.reset(token)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
+from inspect import signature
 from itertools import cycle
 from threading import Lock, local
 from typing import Any, TypeVar, cast
@@ -16,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.device import INSTALL, computing_on_gpu, gpu_dtype, on_gpu
+from mixkern.device import CUDA, DTYPES, INSTALL, Settings, gpu_dtype, on_gpu, using
 from mixkern.errors import MissingExtraError, MixkernError
 from mixkern.threads import thread_pool
 
@@ -25,7 +26,7 @@ UNPINNED_BYTES = 2**20  # up to which an array is transferred in one piece
 THREADED_BYTES = 2**25  # from which on an array is transferred to the host by several threads
 TURNS = 3  # threads that use the GPU at the same time: one transfers while others compute
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # ------------------------------------------------------------------------------------------------ kinds of arrays
 
@@ -58,6 +59,15 @@ def is_gpu_array(array: object) -> bool:
 def namespace(array: object) -> Any:
     """Return the library of an array's functions: CuPy for its arrays, else NumPy."""
     return _cupy() if is_cupy(array) else np
+
+
+def dtype_name(array: Any) -> str:
+    """Return the name of the type of an array of NumPy, CuPy or PyTorch.
+
+    >>> dtype_name(np.ones(3))
+    'float64'
+    """
+    return str(array.dtype).rpartition(".")[2]
 
 
 def as_cupy(array: Any) -> Any:
@@ -100,23 +110,26 @@ def stream_of(*arrays: object) -> Iterator[None]:
         yield
 
 
-def on_gpu_of_rows(method: _Method) -> _Method:
-    """Decorate a method of rows ``X``: where they are on a GPU, large work is done there, whatever the settings are.
+def on_gpu_of_rows(function: _Function) -> _Function:
+    """Decorate a function of rows ``X``: where they are on a GPU, large work is done there, whatever the settings are.
 
-    Its type is that of the rows. Results are arrays of the kind of the rows, where they are arrays of numbers.
+    Rows of float32 and float64 are computed in their type. A result that is an array of numbers is returned as an array
+    of the kind of the rows, with its own type.
     """
+    position = [*signature(function).parameters].index("X")
 
-    @wraps(method)
-    def compute(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        X: Any = args[0] if args else kwargs.get("X")
+    @wraps(function)
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        X: Any = args[position] if len(args) > position else kwargs.get("X")
         if not is_gpu_array(X):
-            return method(self, *args, **kwargs)
-        with computing_on_gpu(str(X.dtype).rpartition(".")[2]), stream_of(X):
-            found = method(self, *args, **kwargs)
+            return function(*args, **kwargs)
+        dtype = dtype_name(X)
+        with stream_of(X), using(Settings(CUDA, dtype if dtype in DTYPES else gpu_dtype().name)):
+            found = function(*args, **kwargs)
             is_numbers = type(found) is np.ndarray and found.dtype.kind in "biuf"
             return like(on_device(found), X) if is_numbers else found
 
-    return cast(_Method, compute)
+    return cast(_Function, compute)
 
 
 def current_gpu() -> int:

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
@@ -31,17 +30,12 @@ def available_threads() -> int:
 class ThreadPool(ThreadPoolExecutor):
     """A pool of threads with their number, for functions that start threads of their own.
 
-    Tasks run in the context of the thread that submits them. An error or Ctrl-C within the pool's context ends it
-    without the tasks that have not begun.
+    An error or Ctrl-C within its context ends it without the tasks that have not begun.
     """
 
     def __init__(self, n_threads: int) -> None:
         super().__init__(n_threads)
         self.n_threads = n_threads
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a task, with the context variables of the caller."""
-        return super().submit(copy_context().run, function, *args, **kwargs)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)

@@ -32,8 +32,9 @@ def run_tasks(
     """Yield ``function(*task)`` for each task, in the order of the tasks.
 
     One after the other, a task begins when its result is needed. In parallel, results are yielded as soon as those
-    before them are; closing the generator cancels the remaining tasks. Other processes have the settings of
-    ``mixkern.config`` of this one. Their warnings are issued in this one, where the user has set filters for them.
+    before them are; closing the generator cancels the remaining tasks. Other processes and threads
+    have the settings of this call (``mixkern.config``). Warnings of other processes are issued in this one, where the
+    user has set filters for them.
 
     >>> list(run_tasks(pow, [(2, 3), (3, 2)], n_jobs=None))
     [8, 9]
@@ -65,7 +66,8 @@ def _recorded(
 ) -> tuple[_Result, list[Warning]]:
     """Return the result of a task, and the warnings that it issued in another process than the given one."""
     if os.getpid() == pid:
-        return function(*task), []
+        with using(settings):
+            return function(*task), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with using(settings):

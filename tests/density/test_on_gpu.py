@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mixkern
-from mixkern import VBMixture
+from mixkern import VBMixture, gpu_array
 from mixkern.density import Rows, block, gaussians, gpu_table, progressive, reading
 from mixkern.density import rows as density_rows
 from mixkern.density.block import Coordinates
@@ -88,6 +88,14 @@ def test_float32(gpu, small, table):
     X = gpu.array(table.astype(np.float32))
     expected = density().fit(table.astype(np.float32))
     assert density().fit(X).lower_bound_ == pytest.approx(expected.lower_bound_, rel=1e-4)
+
+
+def test_each_gpu_has_a_copy_of_rows(gpu, monkeypatch):
+    rows = Rows(np.ones((3, 2)))
+    first = rows.on_gpu()
+    assert rows.on_gpu() is first
+    monkeypatch.setattr(gpu_array, "current_gpu", lambda: 1)
+    assert rows.on_gpu() is not first
 
 
 def test_weights_and_labels(gpu, small, table):

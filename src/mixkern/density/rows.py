@@ -193,13 +193,19 @@ class Rows:
         if self.has_gaps:
             return self._computed("numbers")
         numbers: Floats = gpu_array.namespace(self.values).ascontiguousarray(self.values[:, : self.n_continuous])
-        return numbers
+        return self._finished(numbers)
 
     @cached_property
     def codes(self) -> Codes | None:  # (n, e)
         """Category codes as integers, -1 for a gap; None where there are no categorical columns."""
         codes = self.values[:, self.n_continuous :]
-        return np.where(np.isnan(codes), -1, codes).astype(np.int32) if self.n_categorical else None
+        return self._finished(np.where(np.isnan(codes), -1, codes).astype(np.int32)) if self.n_categorical else None
+
+    def _finished(self, part: Any) -> Any:
+        """Return a copy of some columns when it is complete: threads with other streams read it, too."""
+        if self.is_on_gpu and self.n_categorical:
+            gpu_array.wait()
+        return part
 
     @property
     def filled(self) -> Floats:  # (n, d + e)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern import partitions
-from mixkern.device import gpu_dtype
+from mixkern.device import DTYPES, gpu_dtype
 from mixkern.encoding.cell import Kind
 from mixkern.encoding.column import FARTHEST, CategoricalColumn, Column, ContinuousColumn
 from mixkern.encoding.date import DateColumn, some_rows, without_irrelevant_seasons
@@ -47,7 +47,7 @@ from mixkern.errors import (
     warn,
 )
 from mixkern.fitting import all_or_nothing
-from mixkern.gpu_array import as_cupy, is_gpu_array, on_device, to_gpu
+from mixkern.gpu_array import as_cupy, dtype_name, is_gpu_array, on_device, to_gpu
 from mixkern.partitions import PartitionedTable, PartitionedValues, is_collection, learns_partitions, maps_partitions
 from mixkern.parts import NAMES, WHOLE, EstimatorParts, agree, check_width, model_part
 from mixkern.threads import ThreadPool, available_threads
@@ -275,7 +275,7 @@ class TableEncoder(EstimatorParts, TableInput, TransformerMixin, BaseEstimator):
         is_array = isinstance(X, np.ndarray) or is_gpu_array(X)
         if not is_array or len(X.shape) != 2 or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
             return False
-        is_number = str(X.dtype).rpartition(".")[2] in ("float32", "float64")
+        is_number = dtype_name(X) in DTYPES
         return is_number and all(
             type(column) is ContinuousColumn and column.kind in (Kind.NUMBER, Kind.INTEGER) and column.n_values
             for column in self.columns_

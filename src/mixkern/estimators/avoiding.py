@@ -20,6 +20,7 @@ from mixkern.estimators.classifier import MixtureClassifier
 from mixkern.estimators.kernel_factory import Scale, gamma_of, replaced
 from mixkern.estimators.score import accuracy
 from mixkern.fitting import NotConvergedWarning, all_or_nothing, quiet
+from mixkern.gpu_array import on_gpu_of_rows
 from mixkern.kernels import RWMKernel
 from mixkern.parts import Parts, agree, instance, model_part, require
 from mixkern.sampling import check_random_state, subsample
@@ -116,6 +117,7 @@ class AvoidingClassifier(MixtureClassifier):
         return chosen is Unlabelled.AVOID or (chosen is Unlabelled.AUTO and self.kernel == KernelName.BLEND)
 
     @all_or_nothing
+    @on_gpu_of_rows
     def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
         """Encode every row, fit the density, make the kernel: the first half of ``fit``.
 
@@ -202,6 +204,7 @@ class AvoidingClassifier(MixtureClassifier):
         check_is_fitted(self)
         return 0.0 if self._avoiding is None else self._avoiding.share
 
+    @on_gpu_of_rows
     def decide(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the decision functions, one for each pair of classes, positive for the first of the pair.
 
@@ -215,6 +218,7 @@ class AvoidingClassifier(MixtureClassifier):
         values = super().decide(rows)
         return values if self._avoiding is None else self._avoiding.blended(values, rows)
 
+    @on_gpu_of_rows
     def avoiding_values(self, X: Any) -> Floats | None:  # (n, q)
         """Compute the part of the semi-supervised SVM in the decision values, its weight included; None without one."""
         return None if self._avoiding is None else self._avoiding.share * self._avoiding.pair_values(self.rows_of(X))

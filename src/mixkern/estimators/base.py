@@ -121,6 +121,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
     # ---------------------------------------------------------------- density and kernel
 
     @all_or_nothing
+    @on_gpu_of_rows
     def learn_structure(self, X: Any, X_unlabelled: Any = None, codes: Any = None) -> Rows:
         """Encode every row, fit the density, make the kernel: the first half of ``fit``.
 
@@ -314,6 +315,7 @@ class MixtureEstimator(ExportMixin, EstimatorParts, ProgressMixin, NotebookMixin
         """Return the factor of the solver's coefficients in ``dual_coef_`` and ``intercept_``."""
         return 1.0
 
+    @on_gpu_of_rows
     def decide(self, X: Any) -> Floats:  # (n, q)
         """Evaluate the q decision functions: one per pair of classes, one per class, or a single one.
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixkern.density import Rows
-from mixkern.device import on_gpu
+from mixkern.device import current_settings, on_gpu, using
 from mixkern.encoding import ASSESSED, UNLABELLED, Labels, encode_labels
 from mixkern.encoding.frame import frame_kind, make_frame
 from mixkern.encoding.labels import label_cells, warn_of_minus_one
@@ -196,7 +196,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        most = GPU_ROWS if on_gpu() else ROWS
+        settings, most = current_settings(), GPU_ROWS if on_gpu() else ROWS
         step = max(1, min(most, CELLS // len(self.intercept_)))
         is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
@@ -207,7 +207,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             return [convert(decisions) for convert in conversions]
 
         def converted_in_turn(start: int) -> list[Any]:
-            with own_stream():
+            with using(settings), own_stream():
                 return converted(start)
 
         starts = range(0, len(rows), step)
@@ -302,7 +302,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         Returns
         -------
         ndarray or pandas.Categorical of shape (n,)
-            In the type of the labels. For rows on a GPU, labels that are numbers are such an array, too.
+            In the type of the labels. For rows on a GPU, an array of numbers is there, too.
         """
         (codes,) = self._converted(X, lambda decisions: chosen(self._scores(decisions)))
         return self._labels.decode(codes)

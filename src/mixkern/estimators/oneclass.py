@@ -133,16 +133,16 @@ class MixtureOneClassSVM(OutlierMixin, MixtureEstimator):
     @on_gpu_of_rows
     def decision_function(self, X: Any) -> Floats:  # (n,)
         """Compute the signed distance to the boundary: positive for inliers."""
-        return self.decide(X)[:, 0]
+        return self.decide(self.rows_of(X))[:, 0]
 
     @maps_partitions
     @on_gpu_of_rows
     def score_samples(self, X: Any) -> Floats:  # (n,)
         """Compute the decision function without its offset."""
-        return self.decide(X)[:, 0] + self.offset_
+        return self.decide(self.rows_of(X))[:, 0] + self.offset_
 
     @maps_partitions
     @on_gpu_of_rows
     def predict(self, X: Any) -> Ints:
         """Predict 1 for inliers and -1 for outliers."""
-        return np.where(self.decide(X)[:, 0] >= 0, 1, -1)
+        return np.where(self.decide(self.rows_of(X))[:, 0] >= 0, 1, -1)

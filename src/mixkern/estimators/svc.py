@@ -524,6 +524,7 @@ class MixtureSVC(LandmarkMixin, AvoidingClassifier):
         return one_vs_one.sklearn_sign(len(self.classes_))
 
     @named_arguments
+    @on_gpu_of_rows
     def explain(self, X: Any, by: str = "label", n: int | None = 5, *, details: bool = False) -> Any:
         """Explain labels by labelled rows, components or columns.
 

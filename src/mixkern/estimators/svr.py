@@ -172,7 +172,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.decide(X)[:, 0]
+        return self.decide(self.rows_of(X))[:, 0]
 
     @scores_partitions
     @on_gpu_of_rows

@@ -363,6 +363,7 @@ class SVCSearch(TableInput, ProgressMixin, NotebookMixin, MetaEstimatorMixin, Cl
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
+    @on_gpu_of_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the score of the best estimator by ``scorer_``, on the rows that have a label.
 
