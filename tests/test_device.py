@@ -63,6 +63,13 @@ def test_settings_of_a_call_are_those_of_its_thread(gpu):
     assert seen == [device.Settings()] == [device.current_settings()]
 
 
+def test_settings_of_a_call_stay_when_those_of_the_process_change(monkeypatch):
+    monkeypatch.setattr(device._State, "settings", device.Settings())
+    with device.using(device.current_settings()), mixkern.config(dtype="float64"):
+        assert device.current_settings() == device.Settings()
+    assert device.current_settings() == device.Settings()
+
+
 def test_settings_of_a_call_that_has_no_gpu(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda: 0))
     with (

@@ -102,10 +102,8 @@ def using(settings: Settings) -> Iterator[None]:
     For calls that have their own, and for tasks of theirs in other processes and threads. Where the settings need a GPU
     that is not there, the CPU is used, with a warning.
     """
-    if current_settings() == settings:
-        yield
-        return
-    token = _of_call.set(replace(settings, device=_usable(settings.device)))
+    is_checked = current_settings() == settings
+    token = _of_call.set(settings if is_checked else replace(settings, device=_usable(settings.device)))
     try:
         yield
     finally:
