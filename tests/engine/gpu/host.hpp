@@ -2,7 +2,8 @@
 //
 // A block of threads is a number of contexts that run in turn until they wait for each other. What real threads may do, but
 // need not, is done here in the way that shows mistakes: shared memory is full of NaN at first, a copy that a barrier waits
-// for destroys its target at once and writes it as late as it can, and the last of several copies comes first.
+// for destroys its target at once and writes it as late as it can, the last of several copies comes first, and threads run
+// in their order in one block and in the opposite order in the next one.
 // BULK_COPIES is 0 for processors before Hopper.
 
 #include <ucontext.h>
@@ -89,7 +90,8 @@ struct Block {
     Meeting all;
     ucontext_t scheduler;
     u32 current = 0;
-    u64 n_steps = 0; // that were not in vain
+    bool is_reversed = true; // the order in which threads run; changes with each block
+    u64 n_steps = 0;         // that were not in vain
     std::function<void()> work;
 } block;
 
@@ -121,6 +123,7 @@ inline void run_thread() {
 // Run one block; false if all of its threads wait for ever.
 inline bool run_block() {
     const u32 n = blockDim.x;
+    block.is_reversed = !block.is_reversed;
     std::memset(memory, 0xff, sizeof(memory));
     block.barriers.clear(), block.copies.clear();
     block.warps.assign((n + 31) / 32, Warp());
@@ -139,7 +142,8 @@ inline bool run_block() {
     for (bool is_left = true; is_left;) {
         const u64 before = block.n_steps;
         is_left = false;
-        for (u32 i = 0; i < n; ++i) {
+        for (u32 turn = 0; turn < n; ++turn) {
+            const u32 i = block.is_reversed ? n - 1 - turn : turn;
             if (block.threads[i].is_done) continue;
             is_left = true, block.current = i, threadIdx = {i, 0, 0};
             swapcontext(&block.scheduler, &block.threads[i].context);

@@ -40,7 +40,7 @@ def check(found, expected, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("is_diagonal", [False, True])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (10, 5), (5, 18), (30, 10)])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (10, 5), (5, 18), (30, 10), (14, 40)])
 @pytest.mark.parametrize("n", SIZES)
 def test_densities(cp, n, k, d, gaps, is_diagonal, dtype):
     X, given = rows(n, d, dtype, gaps=gaps), components(d, k, is_diagonal=is_diagonal)
@@ -57,7 +57,7 @@ def test_densities(cp, n, k, d, gaps, is_diagonal, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("is_diagonal", [False, True])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (10, 5), (5, 18), (30, 10)])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (10, 5), (5, 18), (30, 10), (14, 40)])
 @pytest.mark.parametrize("n", SIZES)
 def test_moments(cp, n, k, d, gaps, is_diagonal, dtype):
     X, given = rows(n, d, dtype, gaps=gaps), components(d, k, is_diagonal=is_diagonal)

@@ -123,7 +123,8 @@ def components(d, k, *, is_diagonal):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("is_diagonal", [False, True])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (10, 5), (3, 18), (2, 70)])
+# 14 components of 40 columns do not fit into shared memory together.
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (10, 5), (3, 18), (14, 40), (2, 70)])
 @pytest.mark.parametrize("n", [0, 1, 131, 517])
 def test_densities_and_moments(pairs, monkeypatch, n, k, d, gaps, is_diagonal, dtype):
     monkeypatch.setattr(import_module("mixkern.engine.gpu.density"), "BLOCKS", 2)  # so that each has several tiles
