@@ -173,6 +173,7 @@ class Device(nullcontext):
     """A GPU like an H200."""
 
     id, compute_capability = 0, "90"
+    attributes = {"MaxSharedMemoryPerBlockOptin": 232_448}  # noqa: RUF012
 
 
 class Cupy(ModuleType):
@@ -191,6 +192,7 @@ class Cupy(ModuleType):
         get_current_stream=lambda: _streams_in_use()[-1],
         using_allocator=lambda _: nullcontext(),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1),
+        nvrtc=SimpleNamespace(getVersion=lambda: (13, 0)),
     )
 
     def asarray(self, given, dtype=None):
@@ -230,13 +232,20 @@ def _matrix(verb):
     return compute
 
 
+def _rounded(components, dtype):
+    """Round the parameters to a type, as on a GPU."""
+    parts = components.means, components.whiteners, components.log_constants
+    return engine.Components(*(each.astype(dtype).astype(float) for each in parts))
+
+
 def _row_densities(X, components, *, offsets=None, fill=False):
-    found = engine.row_densities(host(X), components, offsets=host(offsets), fill=fill)
+    found = engine.row_densities(host(X), _rounded(components, X.dtype), offsets=host(offsets), fill=fill)
     return found.converted(lambda part: ndarray(part.astype(X.dtype)))
 
 
 def _moments(X, components, *, offsets=None, weights=None, with_shares=False):
-    found = engine.moments(host(X), components, offsets=host(offsets), weights=host(weights), with_shares=with_shares)
+    how = {"offsets": host(offsets), "weights": host(weights), "with_shares": with_shares}
+    found = engine.moments(host(X), _rounded(components, X.dtype), **how)
     shares = None if found.shares is None else ndarray(found.shares.astype(X.dtype))
     return engine.Moments(found.counts, found.sums, found.squares, found.log_normaliser, shares)
 

@@ -17,9 +17,10 @@ def settings(monkeypatch):
     monkeypatch.setattr(device._State, "settings", device.Settings())
 
 
-def fake_cupy(count):
+def fake_cupy(count, version=lambda: (13, 0)):
     cupy = ModuleType("cupy")
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=count))
+    nvrtc = SimpleNamespace(getVersion=version)
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=count), nvrtc=nvrtc)
     return cupy
 
 
@@ -116,6 +117,19 @@ def test_without_a_gpu(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda: 0))
     with pytest.warns(DeviceWarning, match="There is no NVIDIA GPU, so the CPU is used."):
         mixkern.config(device="cuda")
+
+
+def test_without_the_libraries_of_cuda(monkeypatch):
+    def version():
+        raise RuntimeError('Failure finding "libnvrtc.so.13"')
+
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda: 1, version))
+    text = (
+        r'CuPy does not find the libraries of CUDA .*libnvrtc.so.13.*the CPU is used. Install .*"cupy-cuda13x\[ctk\]"'
+    )
+    with pytest.warns(DeviceWarning, match=text):
+        mixkern.config(device="cuda")
+    assert not device.on_gpu()
 
 
 def test_importing_mixkern_imports_neither_cupy_nor_torch(fresh_interpreter):

@@ -18,6 +18,7 @@ from mixkern.wording import shown
 CPU, CUDA = "cpu", "cuda"
 DTYPES = ("float32", "float64")
 INSTALL = 'pip install "mixkern[gpu]"'
+LIBRARIES = 'Install them with: pip install "cupy-cuda13x[ctk]", or "cupy-cuda12x[ctk]" for CUDA 12'
 
 
 @dataclass(frozen=True)
@@ -141,16 +142,21 @@ def missing_gpu() -> tuple[str, Any] | None:
     except ModuleNotFoundError as error:
         if error.name != "cupy":
             return f"CuPy cannot be imported ({error})", None
-        return "A GPU needs CuPy, which is not installed", hint(
-            python=f"Install it with: {INSTALL}", cli=f"Install it with: {INSTALL}"
-        )
+        step = f"Install it with: {INSTALL}"
+        return "A GPU needs CuPy, which is not installed", hint(python=step, cli=step)
     except Exception as error:  # of its libraries, in any form
         return f"CuPy cannot be imported ({_first_line(error)})", None
     try:
         n = int(cupy.cuda.runtime.getDeviceCount())
     except RuntimeError as error:  # no driver, or one that is too old
         return f"There is no usable NVIDIA driver or GPU ({_first_line(error)})", None
-    return None if n else ("There is no NVIDIA GPU", None)
+    if not n:
+        return "There is no NVIDIA GPU", None
+    try:
+        cupy.cuda.nvrtc.getVersion()
+    except (ImportError, RuntimeError) as error:
+        return f"CuPy does not find the libraries of CUDA ({_first_line(error)})", hint(python=LIBRARIES, cli=LIBRARIES)
+    return None
 
 
 def _first_line(error: Exception) -> str:

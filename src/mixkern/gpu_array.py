@@ -105,9 +105,12 @@ def stream_of(*arrays: object) -> Iterator[None]:
         with place:
             yield
         return
-    current = sys.modules["torch"].cuda.current_stream(place)
-    with _cupy().cuda.Device(current.device.index), _external(current.cuda_stream):
-        yield
+    current, cuda = sys.modules["torch"].cuda.current_stream(place), _cupy().cuda
+    with cuda.Device(current.device.index):
+        before = cuda.get_current_stream().record()
+        with _external(current.cuda_stream) as stream:
+            stream.wait_event(before)  # arrays of CuPy among the arguments are complete
+            yield
 
 
 def on_gpu_of_rows(function: _Function) -> _Function:
@@ -236,7 +239,8 @@ def on_device(array: Any, dtype: DTypeLike | None = None) -> Any:
     if is_gpu_array(array):
         found = as_cupy(array)
         return found if dtype is None else found.astype(dtype, copy=False)
-    return _cupy().asarray(np.asarray(array, dtype=dtype))
+    host = np.asarray(array, dtype=dtype)
+    return to_gpu(host, host.dtype)  # cupy.asarray keeps as much pinned memory as the largest array has needed
 
 
 def wait() -> None:

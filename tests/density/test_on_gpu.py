@@ -90,6 +90,23 @@ def test_float32(gpu, small, table):
     assert density().fit(X).lower_bound_ == pytest.approx(expected.lower_bound_, rel=1e-4)
 
 
+@pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
+def test_float32_far_from_zero(gpu, kind):
+    """Values that are exact in float32, and means that are not."""
+    random = np.random.default_rng(3)
+    X = np.round(random.normal(size=(500, 2)) * 16) / 16 + [1e6, -1e4]
+    X[::9, 1] = np.nan
+    mixture = VBMixture(2, random_state=0).fit(X).mixture_
+    expected = mixture.row_densities(X, fill=True)
+    given = (gpu.array, gpu.tensor)[kind](X.astype(np.float32))
+    found = mixture.row_densities(given, fill=True)
+    assert isinstance(found.filled, gpu.types[kind])
+    for name in ("log_joint", "log_density", "responsibilities"):
+        np.testing.assert_allclose(gpu.host(getattr(found, name)), getattr(expected, name), atol=1e-4)
+    np.testing.assert_allclose(gpu.host(found.filled), expected.filled, rtol=1e-7)
+    np.testing.assert_array_equal(gpu.host(given), X.astype(np.float32))
+
+
 def test_each_gpu_has_a_copy_of_rows(gpu, monkeypatch):
     rows = Rows(np.ones((3, 2)))
     first = rows.on_gpu()

@@ -28,6 +28,30 @@ def test_results_are_of_the_kind_of_the_rows(gpu, found, kind):
         np.testing.assert_allclose(gpu.host(result), expected, rtol=1e-10)
 
 
+@pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
+def test_shares_of_whole_numbers_and_metrics_on_the_gpu(gpu, found, kind):
+    put, (A, _, B, _) = (gpu.array, gpu.tensor)[kind], found.both
+    shares = np.eye(3)[[0, 1, 2, 0, 1, 2, 0]], np.eye(3)[[0, 1, 2, 0, 1]]
+    whole = [put(each.astype(np.int64)) for each in shares]
+    D = engine.distance(put(A), whole[0], put(B), whole[1], whiteners=put(found.whiteners))
+    assert isinstance(D, gpu.types[kind])
+    expected = engine.distance(A, shares[0], B, shares[1], whiteners=found.whiteners)
+    np.testing.assert_allclose(gpu.host(D), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ((7, 1), r"weights must have the shape \(7,\), but its shape is \(7, 1\)"),
+        (6, "There are 7 rows, but 6 weights"),
+    ],
+)
+def test_wrong_weights(gpu, found, shape, text):
+    components = engine.Components(np.zeros((3, 2)), found.whiteners, np.zeros(3))
+    with pytest.raises(EngineError, match=text):
+        engine.moments(gpu.array(found.A), components, weights=gpu.array(np.ones(shape)))
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [

@@ -93,6 +93,14 @@ def test_arrays_on_a_gpu(gpu, kernel, sides, kind, dtype):
     np.testing.assert_allclose(gpu.host(terms.kernel(0.1)), expected[0], atol=ERROR[dtype])
 
 
+def test_rows_of_the_host_have_the_type_of_those_beside_them(gpu, kernel, sides):
+    a, b = sides
+    for one, other in ((gpu.array(a), b), (a, gpu.array(b))):
+        found = kernel(one, other)
+        np.testing.assert_allclose(found if one is a else gpu.host(found), kernel(a, b), atol=1e-12)
+    assert gpu.host(kernel(gpu.array(a.astype(np.float32)), b)).dtype == np.float32
+
+
 def test_gradient(gpu, kernel, sides):
     K, gradient = kernel(gpu.array(sides[0]), eval_gradient=True)
     expected, expected_gradient = kernel(sides[0], eval_gradient=True)

@@ -21,6 +21,7 @@ from mixkern.typing import Floats
 from mixkern.validation import as_floats, at_least, one_of
 from mixkern.wording import counted, shown
 
+FAR = 4.0  # standard deviations of a centre from zero, beyond which rows on a GPU are centred first
 MOST_CATEGORIES = 2**20  # of one column; larger codes are an error
 __all__ = ["LOG_2PI", "Mixture"]
 
@@ -187,6 +188,8 @@ class Mixture:
         is_on_gpu = is_cupy(rows)
         if is_on_gpu and not self._gaussians.is_for_gpu:
             return self._densities_of_host(rows, fill=fill)
+        if is_on_gpu and rows.dtype == np.float32 and self.far_centre is not None:
+            return self._densities_about(self.far_centre, rows, fill=fill)
         numbers = rows[:, : self.n_continuous]
         offsets = self._log_categories(rows[:, self.n_continuous :]) if self.categories else None
         found = self._gaussians.row_densities(numbers, _log(self.weights), offsets, fill=fill)
@@ -200,6 +203,38 @@ class Mixture:
                 known, own = numbers[is_impossible], found.responsibilities[is_impossible]
                 filled = self._gaussians.filled(to_host(known, float), to_host(own, float))
                 found.filled[is_impossible] = on_device(filled, rows.dtype) if is_on_gpu else filled
+        return found
+
+    @cached_property
+    def far_centre(self) -> Floats | None:  # (d,)
+        """The mean of the mixture, if zero is far away from it in units of its standard deviation, else None.
+
+        With float32, deviations from the means of the components have no digits left there, unless this is subtracted
+        first. It is rounded to float32, so that it is the same in every type.
+        """
+        mean = self.weights @ self.means
+        variances = self.weights @ (self.variances + (self.means - mean) ** 2)
+        return rounded_centre(mean) if (np.abs(mean) > FAR * np.sqrt(variances)).any() else None
+
+    def moved(self, centre: Floats) -> "Mixture":
+        """Return the density of rows from which a centre (d,) was subtracted; made once for each centre."""
+        key = centre.tobytes()
+        if key not in self._moved:
+            self._moved[key] = replace(self, means=self.means - centre)
+        return self._moved[key]
+
+    @cached_property
+    def _moved(self) -> dict[bytes, "Mixture"]:
+        return {}
+
+    def _densities_about(self, centre: Floats, rows: Any, *, fill: bool) -> RowDensities:
+        """Compute densities of rows on a GPU after a centre was subtracted."""
+        of_numbers = on_device(centre, rows.dtype)
+        near = rows.copy()
+        near[:, : self.n_continuous] -= of_numbers
+        found = self.moved(centre)._row_densities(near, fill=fill)
+        if found.filled is not None:
+            found.filled[...] += of_numbers
         return found
 
     def _densities_of_host(self, rows: Any, *, fill: bool) -> RowDensities:
@@ -453,6 +488,11 @@ class Mixture:
             _check_infinite(rows)
         check_codes(rows[:, self.n_continuous :])
         return rows
+
+
+def rounded_centre(centre: Floats) -> Floats:
+    """Round a centre of rows to float32, so that it is the same in every type."""
+    return centre.astype(np.float32).astype(float)
 
 
 def _check_infinite(rows: Floats) -> None:

@@ -1,20 +1,17 @@
 """Encoded rows with what a mixture density gives for them, computed once."""
 
-from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern import device, gpu_array
-from mixkern.density.mixture import Mixture
+from mixkern.density.mixture import FAR, Mixture, rounded_centre
 from mixkern.typing import Codes, Floats
 from mixkern.validation import is_finite
 
-FAR = 4.0  # standard deviations of the centre from zero, beyond which rows on a GPU are centred first
 GPU_WORK = 2**19  # rows times components from which on a GPU computes densities of rows of the host
 COMPUTED = ("log_joint", "responsibilities", "log_density", "numbers", "codes")  # carried on to parts of the rows
 
@@ -82,14 +79,14 @@ class Rows:
     def centre(self) -> Floats | None:  # (d,)
         """A point in the middle of the rows, if zero is far away from them; None where no digits would be gained."""
         if self.mixture is not None:
-            return _far_centre(self.mixture)
+            return self.mixture.far_centre
         numbers = self.values[:, : self.n_continuous]
         if not numbers.size:
             return None
         means, deviations = (gpu_array.to_host(part, float) for part in (numbers.mean(axis=0), numbers.std(axis=0)))
-        return _rounded(means) if (np.abs(means) > FAR * deviations).any() else None
+        return rounded_centre(means) if (np.abs(means) > FAR * deviations).any() else None
 
-    def on_gpu(self, centre: Floats | None = None) -> "Rows":
+    def on_gpu(self, centre: Floats | None = None, dtype: DTypeLike | None = None) -> "Rows":
         """Return the rows on a GPU, where everything is computed for them; made once.
 
         Parameters
@@ -97,10 +94,12 @@ class Rows:
         centre : ndarray of shape (d,), default=None
             Subtracted from the numbers, and from the means of the mixture. Distances and densities do not depend on it,
             but with numbers far from zero float32 would have no digits left for their differences.
+        dtype : dtype, default=None
+            Type of rows of the host there; ``None`` is that of the settings.
         """
         if self.is_on_gpu and centre is None:
             return self
-        dtype = self.values.dtype if self.is_on_gpu else device.gpu_dtype()
+        dtype = self.values.dtype if self.is_on_gpu else np.dtype(device.gpu_dtype() if dtype is None else dtype)
         key = dtype.name, None if centre is None else centre.tobytes(), gpu_array.current_gpu()
         with _LOCK:
             known: dict[Any, Rows] = vars(self).setdefault("_on_gpu", {})
@@ -111,7 +110,7 @@ class Rows:
     def _placed(self, dtype: Any, centre: Floats | None) -> "Rows":
         mixture = self.mixture
         if centre is not None:
-            mixture = None if mixture is None else _moved(mixture, centre)
+            mixture = None if mixture is None else mixture.moved(centre)
             centre = np.append(centre, np.zeros(self.n_categorical))
         if self.is_on_gpu:
             values = self.values - gpu_array.on_device(centre, dtype)
@@ -214,8 +213,6 @@ class Rows:
 
 
 _LOCK = RLock()
-_CENTRES: WeakKeyDictionary[Mixture, Floats | None] = WeakKeyDictionary()
-_MOVED: WeakKeyDictionary[Mixture, dict[bytes, Mixture]] = WeakKeyDictionary()
 
 
 def _finite_as(rows: Rows, part: Rows) -> Rows:
@@ -223,26 +220,3 @@ def _finite_as(rows: Rows, part: Rows) -> Rows:
     if vars(rows).get("is_finite"):
         vars(part)["is_finite"] = True
     return part
-
-
-def _rounded(centre: Floats) -> Floats:
-    """Round a centre to float32, so that it is the same in every type."""
-    return centre.astype(np.float32).astype(float)
-
-
-def _far_centre(mixture: Mixture) -> Floats | None:
-    """Return the mean of a mixture; None where it lies near zero, in units of its standard deviation."""
-    if mixture not in _CENTRES:
-        mean = mixture.weights @ mixture.means
-        variances = mixture.weights @ (mixture.variances + (mixture.means - mean) ** 2)
-        _CENTRES[mixture] = _rounded(mean) if (np.abs(mean) > FAR * np.sqrt(variances)).any() else None
-    return _CENTRES[mixture]
-
-
-def _moved(mixture: Mixture, centre: Floats) -> Mixture:
-    """Return a mixture whose means are those of another minus a centre."""
-    known = _MOVED.setdefault(mixture, {})
-    key = centre.tobytes()
-    if key not in known:
-        known[key] = replace(mixture, means=mixture.means - centre)
-    return known[key]

@@ -22,6 +22,7 @@ def _gpu() -> Any:
 def distance(A: Any, shares_A: Any, B: Any, shares_B: Any, whiteners: Metric, out: Any) -> Any:
     """Return distances between rows on a GPU, in the type of A."""
     with stream_of(A):
+        whiteners = _metric(whiteners)
         a, b = _sides(A, shares_A, None, B, shares_B, None, whiteners)
         found = _gpu().distance(*a[:2], *b[:2], whiteners=whiteners, out=_result(out, a, b))
         return like(found, A) if out is None else out
@@ -39,6 +40,7 @@ def kernel(
 ) -> Any:
     """Return kernel values between rows on a GPU, in the type of A."""
     with stream_of(A):
+        whiteners = _metric(whiteners)
         a, b = _sides(A, shares_A, codes[0], B, shares_B, codes[1], whiteners)
         how = _options(factors, a, b)
         found = _gpu().kernel(*a[:2], *b[:2], whiteners=whiteners, **how, out=_result(out, a, b))
@@ -57,6 +59,7 @@ def kernel_times(
 ) -> Any:
     """Multiply a kernel matrix on a GPU by V, in the type of A."""
     with stream_of(A):
+        whiteners = _metric(whiteners)
         a, b = _sides(A, shares_A, codes[0], B, shares_B, codes[1], whiteners)
         values, m = on_device(V, a[0].dtype), len(b[0])
         if values.ndim not in (1, 2):
@@ -95,14 +98,20 @@ def _sides(
     return a, b
 
 
+def _metric(whiteners: Any) -> Any:
+    """Check metrics of the host, and return those on a GPU as an array of CuPy."""
+    if isinstance(whiteners, (ProjectedWhiteners, LowRankWhiteners)):
+        return whiteners
+    return on_device(whiteners) if is_gpu_array(whiteners) else check.metrics(whiteners)
+
+
 def _size(whiteners: Metric) -> tuple[int, int]:
-    """Return the numbers of columns and of components, and check metrics of the host."""
+    """Return the numbers of columns and of components."""
     if isinstance(whiteners, ProjectedWhiteners):
         return whiteners.projection.shape[1], len(whiteners)
     if isinstance(whiteners, LowRankWhiteners):
         return whiteners.n_features, len(whiteners)
-    found = whiteners if is_gpu_array(whiteners) else check.metrics(whiteners)
-    return int(found.shape[1]), len(found)
+    return int(whiteners.shape[1]), len(whiteners)
 
 
 def _side(letter: str, rows: Any, shares: Any, codes: Any, d: int, k: int) -> tuple[Any, Any, Any]:
@@ -120,6 +129,8 @@ def _side(letter: str, rows: Any, shares: Any, codes: Any, d: int, k: int) -> tu
     if found.shape[1] != d:
         raise EngineError(f"{letter} has {found.shape[1]} continuous columns, but the whiteners have {d}.")
     own = on_device(shares, None if is_gpu_array(shares) else found.dtype)
+    if own.dtype not in (np.float32, np.float64):
+        own = own.astype(found.dtype)
     if own.shape not in ((len(found), k), (k,)):
         raise EngineError(
             f"shares_{letter} must have the shape ({len(found)}, {k}) or ({k},), for {len(found)} rows and {k} "
@@ -165,6 +176,8 @@ def density_arguments(X: Any, components: Any, offsets: Any, weights: Any) -> tu
             raise EngineError(f"offsets must have shape ({len(rows)}, {k}), but they have {offsets.shape}.")
     if weights is not None:
         weights = on_device(weights, rows.dtype)
+        if weights.ndim != 1:
+            raise EngineError(f"weights must have the shape ({len(rows)},), but its shape is {weights.shape}.")
         if len(weights) != len(rows):
             raise EngineError(f"There are {len(rows)} rows, but {len(weights)} weights.")
     return rows, offsets, weights

@@ -349,7 +349,9 @@ class DistanceKernel(Kernel):
                 return a, b
             if len(a) * len(other) * len(self._whiteners(a.n_continuous)) < GPU_WORK:
                 return a, b
-        return a.on_gpu(other.centre), None if b is None else b.on_gpu(other.centre)
+        # Rows of the host are put beside those on the GPU, in their type.
+        dtype = next((each.values.dtype for each in (a, other) if each.is_on_gpu), None)
+        return a.on_gpu(other.centre, dtype), None if b is None else b.on_gpu(other.centre, dtype)
 
 
 class MixtureKernel(DistanceKernel):

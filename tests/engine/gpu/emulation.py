@@ -21,18 +21,22 @@ import mixkern.engine
 
 PACKAGE = "mixkern.engine.gpu"
 BLOCK = 64  # rows of a block of whitened rows
+PRESET_SHARED = 48 * 1024  # bytes of shared memory that a block of threads can have without being set
 DIGITS = 25  # after the first one, of the terms of a sum of tensor cores
 
 
 @contextmanager
-def installed(monkeypatch, function=None):
+def installed(monkeypatch, function=None, *, capability=90, shared_memory=232_448):
     """Import the modules of a GPU with CuPy played by NumPy, and kernels by those of a function, or by those below.
 
-    Gives the module of pairs of rows.
+    The card has a compute capability, and bytes of shared memory for a block of threads. Gives the module of pairs of
+    rows.
     """
     spec = spec_from_file_location("fake_gpu", Path(__file__).parents[2] / "fake_gpu.py")
     fake_gpu = module_from_spec(spec)
     spec.loader.exec_module(fake_gpu)
+    fake_gpu.Device.compute_capability = str(capability)
+    fake_gpu.Device.attributes = {"MaxSharedMemoryPerBlockOptin": shared_memory}
     before = {name: sys.modules.pop(name) for name in _imported()}
     attribute = mixkern.engine.__dict__.pop("gpu", None)
     try:
@@ -54,19 +58,19 @@ def _imported():
     return [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]
 
 
-def emulated(_, kernel, **options):
+def emulated(_, kernel, *, shared_memory=0, **options):
     """Return a kernel of pairs.cu in NumPy."""
-    return Launch(KERNELS[kernel], options)
+    return Launch(KERNELS[kernel], options, shared_memory)
 
 
 class Launch:
     """A kernel with its options, called like one of CuPy."""
 
-    def __init__(self, compute, options):
-        self.compute, self.options = compute, options
+    def __init__(self, compute, options, shared_memory):
+        self.compute, self.options, self.shared_memory = compute, options, shared_memory
 
     def __call__(self, grid, block, arguments, shared_mem=0):
-        assert shared_mem <= getattr(self, "max_dynamic_shared_size_bytes", 0)
+        assert shared_mem <= max(self.shared_memory, PRESET_SHARED)
         assert all(each > 0 for each in grid)
         self.compute(self.options, *arguments)
 

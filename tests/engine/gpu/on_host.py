@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .emulation import PRESET_SHARED
+
 HEADER = Path(__file__).with_name("host.hpp")
 KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\((?:[^()]|\([^()]*\))*\))?\s*(\w+)\(')
 FLAGS = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w"]
@@ -27,19 +29,23 @@ class Compiled:
     ----------
     folder : path
         Where libraries are written.
-    bulk_copies : bool
-        Whether to compile what Hopper and later processors run, or what older ones do.
+    capability : int
+        Compute capability: 90 or more for what Hopper and later processors run.
+    shared_memory : int
+        Bytes that a block of threads can have.
     """
 
-    def __init__(self, folder, *, bulk_copies):
-        self.folder, self.bulk_copies, self.libraries = Path(folder), bulk_copies, {}
+    def __init__(self, folder, *, capability, shared_memory):
+        self.folder, self.bulk_copies, self.libraries = Path(folder), capability >= 90, {}
+        self.card = {"capability": capability, "shared_memory": shared_memory}
 
-    def function(self, name, kernel, **options):
+    def function(self, name, kernel, *, shared_memory=0, **options):
         """Return a kernel, as mixkern.engine.gpu.compiled.function does."""
+        assert shared_memory <= self.card["shared_memory"]
         key = name, *sorted(options.items())
         if key not in self.libraries:
             self.libraries[key] = self._built(name, options)
-        return Launch(getattr(self.libraries[key], f"launch_{kernel}"))
+        return Launch(getattr(self.libraries[key], f"launch_{kernel}"), shared_memory)
 
     def _built(self, name, options):
         kernels = files("mixkern.engine.gpu").joinpath(f"{name}.cu").read_text("utf-8")
@@ -60,11 +66,11 @@ def _selected(source, options):
 class Launch:
     """A kernel, called like one of CuPy."""
 
-    def __init__(self, launch):
-        self.launch = launch
+    def __init__(self, launch, shared_memory):
+        self.launch, self.shared_memory = launch, shared_memory
 
     def __call__(self, grid, block, arguments, shared_mem=0):
-        assert shared_mem <= getattr(self, "max_dynamic_shared_size_bytes", 48 * 1024)
+        assert shared_mem <= max(self.shared_memory, PRESET_SHARED)
         given = (ctypes.c_uint64 * len(arguments))(*map(_bits, arguments))
         x, y, z = (*grid, 1, 1)[:3]
         assert self.launch(given, x, y, z, block[0]) == 0, "threads wait for ever"

@@ -244,3 +244,19 @@ def test_tensors(real_cp):
     with torch.cuda.stream(torch.cuda.Stream()):
         later = engine.kernel(*(2 * each / 2 for each in given), whiteners=found.whiteners, gamma=0.1)
         np.testing.assert_array_equal(later.cpu().numpy(), same)
+
+
+@pytest.mark.parametrize("card", [(90, 232_448), (120, 101_376), (89, 101_376), (75, 65_536)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_stages_fit_into_the_shared_memory_of_a_card(monkeypatch, card, dtype):
+    """Of a block of threads; products are left where two stages do not fit."""
+    capability, most = card
+    with emulation.installed(monkeypatch, capability=capability, shared_memory=most) as pairs:
+        for d in range(1, 130):
+            how = pairs._difference_options(d, 10, np.dtype(dtype))
+            used = pairs.HEAD + how["SLOTS"] * pairs._stage_bytes(how, np.dtype(dtype))
+            assert used <= most
+            assert how["SLOTS"] >= (2 if capability >= 90 else 1)
+            how = pairs._product_options(d, (1.0, 1.0), pairs.Side(np.empty((0, d)), None, None))
+            assert how is None or pairs.HEAD + how["SLOTS"] * pairs._slot_bytes(how) <= most
+            assert (how is not None) == (capability >= 90 and d <= (35 if capability == 120 else 40))

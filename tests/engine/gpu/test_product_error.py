@@ -32,10 +32,10 @@ def ways(pairs):
     """Kernels that compare rows, by name, which are not computed."""
     found, compute = [], pairs.function
 
-    def function(name, kernel, **options):
+    def function(name, kernel, **how):
         if kernel in ("centres_of_rows", "halves_of_rows"):
-            return compute(name, kernel, **options)
-        return emulation.Launch(lambda *_: found.append(kernel), options)
+            return compute(name, kernel, **how)
+        return emulation.Launch(lambda *_: found.append(kernel), how, how.get("shared_memory", 0))
 
     pairs.function = function
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 NULL = np.uint64(0)  # a pointer
 MOST_KEPT = 2**18  # numbers of an array that is kept on the GPU
+PRESET_SHARED = 48 * 1024  # bytes of shared memory that a block of threads can have without being set
 
 
 @cache
@@ -19,13 +20,35 @@ def _module(name: str, options: tuple[tuple[str, Any], ...]) -> Any:
 
 
 @cache
-def _function(name: str, function: str, options: tuple[tuple[str, Any], ...], device: int) -> Any:  # noqa: ARG001
-    return _module(name, options).get_function(function)
+def _function(
+    name: str,
+    kernel: str,
+    shared_memory: int,
+    options: tuple[tuple[str, Any], ...],
+    device: int,  # noqa: ARG001
+) -> Any:
+    found = _module(name, options).get_function(kernel)
+    if shared_memory > PRESET_SHARED:
+        found.max_dynamic_shared_size_bytes = shared_memory
+    return found
 
 
-def function(name: str, kernel: str, **options: Any) -> Any:
-    """Return a kernel of a file, compiled with definitions; the first call takes a second or two."""
-    return _function(name, kernel, tuple(sorted(options.items())), cp.cuda.Device().id)
+def function(name: str, kernel: str, *, shared_memory: int = 0, **options: Any) -> Any:
+    """Return a kernel of a file, compiled with definitions; the first call takes a second or two.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without its ending.
+    kernel : str
+        Name of the kernel.
+    shared_memory : int, default=0
+        Bytes that a block of threads needs, where they may be more than every GPU allows at first, 48 KiB. They must
+        follow from the options: the limit belongs to the kernel, which all threads share.
+    **options : str or int
+        Definitions.
+    """
+    return _function(name, kernel, shared_memory, tuple(sorted(options.items())), cp.cuda.Device().id)
 
 
 def capability() -> int:
@@ -36,6 +59,16 @@ def capability() -> int:
 @cache
 def _capability(device: int) -> int:
     return int(cp.cuda.Device(device).compute_capability)
+
+
+def most_shared() -> int:
+    """Return the bytes of shared memory that a block of threads can have on the current GPU: 227 KiB on an H200."""
+    return _most_shared(cp.cuda.Device().id)
+
+
+@cache
+def _most_shared(device: int) -> int:
+    return int(cp.cuda.Device(device).attributes["MaxSharedMemoryPerBlockOptin"])
 
 
 def real_of(dtype: Any) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixkern.engine.density import Components, Moments, RowDensities
-from mixkern.engine.gpu.compiled import function, kept, placed, pointer, real_of
+from mixkern.engine.gpu.compiled import function, kept, most_shared, placed, pointer, real_of
 from mixkern.typing import Floats
 from mixkern.validation import is_finite
 
@@ -25,6 +25,7 @@ SHARES = 2**29  # shares that are held at a time: 2 GiB in float32
 WIDE_CELLS = 2**26  # numbers of wide rows that are held at a time
 PATTERN_CELLS = 2**26  # entries of the matrices of patterns that are held at a time
 MOST_COLUMNS = 64  # that kernels are compiled for
+PARAMETERS = 40 * 1024  # bytes of means and whiteners in shared memory
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -52,7 +53,7 @@ def moments(
 ) -> Moments:
     """Compute the sums of an M-step, as :func:`mixkern.engine.moments`; they are NumPy arrays, the shares CuPy's."""
     rows, (k, d) = cp.ascontiguousarray(X), components.means.shape
-    weights = None if weights is None else cp.asarray(weights, dtype=rows.dtype)
+    weights = None if weights is None else cp.ascontiguousarray(weights, dtype=rows.dtype)
     sums = np.zeros((k, d + 1, d + 1))
     log_normaliser, kept = 0.0, []
     step = max(ROWS, SHARES // k)
@@ -101,12 +102,11 @@ def _evaluated(
     if not 0 < d <= MOST_COLUMNS:
         return _evaluated_wide(rows, components, offsets, weights, log_joint)
     each = (d + (d if components.whiteners.ndim == 2 else d * (d + 1) // 2)) * rows.itemsize
-    at_a_time = max(1, min(k, 40_960 // each))
+    at_a_time = max(1, min(k, PARAMETERS // each))
     compute = function("density", "densities_of_rows", REAL=real_of(rows.dtype), COLUMNS=d, COMPONENTS=1)
-    compute.max_dynamic_shared_size_bytes = memory = at_a_time * each
     results = (at_a_time, pointer(log_joint), found.shares, found.log_density, found.flags)
     arguments = (*_arguments(rows, components, offsets, weights, place), *results)
-    compute((-(-n // ROWS),), (ROWS,), arguments, shared_mem=memory)
+    compute((-(-n // ROWS),), (ROWS,), arguments, shared_mem=at_a_time * each)
     return found
 
 
@@ -166,19 +166,19 @@ def _sums(rows: Any, shares: Any, components: Components) -> Floats:  # (k, d + 
     (n, d), k = rows.shape, len(components.means)
     if not n:
         return np.zeros((k, d + 1, d + 1))
-    if d > MOST_COLUMNS:
-        return _wide_sums(rows, shares, components)
     side = -(-(d + 1) // 4)
     triangles = side * (side + 1) // 2
     together = max(1, min(k, THREADS // triangles))
+    memory = (ROWS * 4 * side + together * (ROWS + 1)) * rows.itemsize
+    if d > MOST_COLUMNS or memory > most_shared():
+        return _wide_sums(rows, shares, components)
     items = together * triangles
     mine = min(items, THREADS)
     groups = THREADS // mine
     n_blocks, n_groups = min(BLOCKS, -(-n // ROWS)), -(-k // together)
     partial = cp.zeros((n_blocks, n_groups, items, groups, 16))
-    compute = function("density", "moments_of_rows", REAL=real_of(rows.dtype), COLUMNS=d, COMPONENTS=together)
-    memory = (ROWS * 4 * side + together * (ROWS + 1)) * rows.itemsize
-    compute.max_dynamic_shared_size_bytes = memory
+    options = {"REAL": real_of(rows.dtype), "COLUMNS": d, "COMPONENTS": together}
+    compute = function("density", "moments_of_rows", shared_memory=memory, **options)
     grid = (n_blocks, n_groups, -(-items // THREADS))
     compute(grid, (THREADS,), (*_arguments(rows, components, None, None, placed), shares, partial), shared_mem=memory)
     squares = cp.asnumpy(partial.sum(axis=(0, 3))).reshape(n_groups * together, triangles, 4, 4)[:k]

@@ -13,7 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from mixkern.engine.gpu.compiled import NULL, capability, elements, function, kept, pointer, real_of
+from mixkern.engine.gpu.compiled import NULL, capability, elements, function, kept, most_shared, pointer, real_of
 from mixkern.engine.low_rank import LowRankWhiteners, Metric, ProjectedWhiteners
 from mixkern.gpu_array import to_host
 from mixkern.typing import Floats
@@ -24,6 +24,7 @@ HEAD = 128  # bytes of the barriers in shared memory
 FEW_COORDINATES = 32  # of a stage
 STAGE_LINES = 10  # coordinates of all components of a stage
 MOST_STEPS = 8  # of 16 halves, of products
+BULK_COPIES = 90  # compute capability from which on several stages are in shared memory
 HALF_SHARED = 113 * 1024  # bytes of shared memory of a block of threads, so that a multiprocessor has two of them
 PRODUCT_ERROR = 4e-5  # bound of the error that products add to a kernel value, up to which they are used
 ROUNDING = 2.0**-24  # of float
@@ -178,8 +179,8 @@ def _centres(side: Side, k: int) -> Any:  # (k, d)
         "MY_ROWS": 4,
     }
     compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
-    compute.max_dynamic_shared_size_bytes = memory = 256 * centres.itemsize
-    compute((k,), (256,), (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres), shared_mem=memory)
+    arguments = (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres)
+    compute((k,), (256,), arguments, shared_mem=256 * centres.itemsize)
     return centres
 
 
@@ -221,10 +222,8 @@ def _by_differences(a: Side, b: Side | None, metrics: Metrics, factors: Factors 
     white = _white(a, metrics, options)
     other = white if b is None else _white(b, metrics, options)
     height = 16 * options["MY_ROWS"]
-    lines = options["COMPONENTS"] * (options["COORDINATES"] + 1)
-    memory = HEAD + options["SLOTS"] * lines * (height + BLOCK) * a.rows.dtype.itemsize
-    compute = function("pairs", "pairs_by_differences", **options)
-    compute.max_dynamic_shared_size_bytes = memory
+    memory = HEAD + options["SLOTS"] * _stage_bytes(options, a.rows.dtype)
+    compute = function("pairs", "pairs_by_differences", shared_memory=memory, **options)
     n_tiles = _n_tiles(white.n, other.n, height, BLOCK, is_symmetric=b is None)
     compute((n_tiles,), (256,), (*_arguments(white, other, b is None, factors, out), out), shared_mem=memory)
 
@@ -235,15 +234,24 @@ def _difference_options(d: int, k: int, dtype: Any) -> dict[str, Any]:
     coordinates = -(-d // chunks)
     n_stages = 1 if chunks > 1 else -(-k // max(1, STAGE_LINES // coordinates))
     components = 1 if chunks > 1 else -(-k // n_stages)
-    is_float = dtype == np.float32
-    return {
+    options = {
         "REAL": real_of(dtype),
         "COORDINATES": coordinates,
         "CHUNKS": chunks,
         "COMPONENTS": components,
-        "SLOTS": 3,
-        "MY_ROWS": 8 if is_float else 4,
+        "MY_ROWS": 8 if dtype == np.float32 else 4,
     }
+    return options | {"SLOTS": _n_slots(_stage_bytes(options, dtype), 3, most_shared())}
+
+
+def _stage_bytes(options: dict[str, Any], dtype: Any) -> int:
+    lines = options["COMPONENTS"] * (options["COORDINATES"] + 1)
+    return int(lines * (16 * options["MY_ROWS"] + BLOCK) * np.dtype(dtype).itemsize)
+
+
+def _n_slots(stage: int, most: int, memory: int) -> int:
+    """Return the number of stages in shared memory: one on older processors, which do not use more."""
+    return min(most, (memory - HEAD) // stage) if capability() >= BULK_COPIES else 1
 
 
 def _white(side: Side, metrics: Metrics, options: dict[str, Any]) -> White:
@@ -286,7 +294,7 @@ def _in_blocks(rows: Any) -> Any:  # (blocks, d, BLOCK)
 def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | None:
     """Choose the size of tiles and the number of stages; None where rows have too many columns."""
     steps = _n_steps(d)
-    if steps > MOST_STEPS or capability() < 90:
+    if steps > MOST_STEPS or capability() < BULK_COPIES:
         return None
     wide = 1 if steps <= 2 else 2
     options = {
@@ -298,7 +306,7 @@ def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | N
         "STEPS": steps,
         "WIDE": wide,
     }
-    slots = min(4, (HALF_SHARED - HEAD) // _slot_bytes(options)) if wide == 2 else 3
+    slots = _n_slots(_slot_bytes(options), 2 + wide, min(HALF_SHARED, most_shared()))
     return options | {"SLOTS": slots} | _mode(factors, side) if slots >= 2 else None
 
 
@@ -325,9 +333,8 @@ def _by_products(
     bound = product_error(a.rows.shape[1], factors[0], sq_norms, float(ratios.max()))
     if not bound <= PRODUCT_ERROR:  # the bound may be NaN
         return False
-    compute = function("pairs", "pairs_by_products", **options)
     memory = HEAD + options["SLOTS"] * _slot_bytes(options)
-    compute.max_dynamic_shared_size_bytes = memory
+    compute = function("pairs", "pairs_by_products", shared_memory=memory, **options)
     n_tiles = _n_tiles(white.n, other.n, 128, 32 * options["WIDE"], is_symmetric=b is None)
     arguments = (*_arguments(white, other, b is None, factors, out), out)
     compute((n_tiles,), (128 * options["WIDE"],), arguments, shared_mem=memory)
