@@ -111,6 +111,13 @@ def using(settings: Settings) -> Iterator[None]:
         _of_call.reset(token)
 
 
+@contextmanager
+def in_float64() -> Iterator[None]:
+    """Use float64 on a GPU in this thread: for matrices that are factorised."""
+    with using(replace(current_settings(), dtype="float64")):
+        yield
+
+
 def _usable(device: str) -> str:
     """Return a device, or the CPU with a warning where it is a GPU that cannot be used."""
     reason = missing_gpu() if device == CUDA else None

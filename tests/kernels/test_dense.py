@@ -5,6 +5,7 @@ import pytest
 
 import mixkern
 from mixkern.kernels import LaplacianKernel, RBFKernel, RWMKernel, dense
+from mixkern.kernels import base as kernel_base
 
 
 @pytest.fixture(params=["cpu", "cuda"])
@@ -61,8 +62,34 @@ def test_laplacian_kernel_on_a_gpu(gpu, rows, kind, monkeypatch):
     new = rows[:20] + 0.1
     expected = [LaplacianKernel(base, rows, ratio=10.0)(a, b) for a, b in ((rows, None), (new, rows), (new, None))]
     monkeypatch.setattr(dense, "GPU_WORK", 1)
-    with mixkern.config(device="cuda", dtype="float64"):
+    monkeypatch.setattr(kernel_base, "GPU_WORK", 0)
+    with mixkern.config(device="cuda"):
         kernel = LaplacianKernel(base, rows, ratio=10.0)
         found = [kernel(rows), kernel(new, rows), kernel(new)]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("ratio", [0.0, 10.0])
+def test_laplacian_kernel_of_arrays_on_a_gpu(gpu, rows, ratio, dtype, kind):
+    put, rows = (gpu.array, gpu.tensor)[kind], rows.astype(dtype)
+    new = rows[:20] + np.float32(0.1)
+    expected = LaplacianKernel(RBFKernel(1.0), rows, ratio=ratio)
+    kernel = LaplacianKernel(RBFKernel(1.0), put(rows), ratio=ratio)
+    for given in ((rows,), (new, rows), (new,)):
+        found = kernel(*map(put, given))
+        assert isinstance(found, gpu.types[kind])
+        np.testing.assert_allclose(gpu.host(found), expected(*given), atol=1e-8)
+    assert type(kernel(new, put(rows))) is np.ndarray
+    for method in ("diag", "coordinates") if ratio else ("diag",):
+        np.testing.assert_allclose(
+            gpu.host(getattr(kernel, method)(put(new))), getattr(expected, method)(new), atol=1e-8
+        )
+    V = np.ones((20, 2))
+    for one, other in zip(
+        kernel.base_representation(put(new), put(V)), expected.base_representation(new, V), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+    np.testing.assert_array_equal(kernel.to_parts()["rows"], rows)

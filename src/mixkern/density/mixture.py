@@ -232,7 +232,7 @@ class Mixture:
         of_numbers = on_device(centre, rows.dtype)
         near = rows.copy()
         near[:, : self.n_continuous] -= of_numbers
-        found = self.moved(centre)._row_densities(near, fill=fill)
+        found = self.moved(centre).row_densities(near, fill=fill)
         if found.filled is not None:
             found.filled[...] += of_numbers
         return found

@@ -30,9 +30,11 @@ from scipy.sparse import csr_array
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from mixkern.density.rows import Rows
+from mixkern.device import in_float64
 from mixkern.errors import KernelError, NotBoundError
+from mixkern.gpu_array import on_gpu_of_rows, to_host
 from mixkern.kernels import dense
-from mixkern.kernels.base import DistanceKernel
+from mixkern.kernels.base import DistanceKernel, of_host
 from mixkern.kernels.definite import rounding_of
 from mixkern.kernels.graph import GraphWeights, graph_laplacian
 from mixkern.parts import ROWS, Parts, model_part, require
@@ -315,11 +317,21 @@ class LaplacianKernel(Kernel):
     @cached_property
     def deformation(self) -> Deformation:
         """Graph and root of the base kernel of all rows, computed once."""
-        return Deformation.of(self.graph, self.base(self._graph_rows))
+        return Deformation.of(self.graph, self._of_base(self._graph_rows))
+
+    def _of_base(self, a: Any, b: Any = None) -> Floats:
+        """Evaluate the base kernel in float64: the matrix of a definite kernel is not definite in float32."""
+        with in_float64():
+            found: Floats = self.base(a, b)
+        return found
 
     def _read(self, X: ArrayLike | Rows) -> Any:
-        """Rows as the base kernel reads them: :class:`Rows` for kernels of mixkern, else an array without gaps."""
-        return self.base.read(X) if isinstance(self.base, DistanceKernel) else as_floats(X, "X", KernelError)
+        """Rows as the base kernel reads them: :class:`Rows` for kernels of mixkern, else an array without gaps.
+
+        They are on the host, where the matrices are.
+        """
+        given = of_host(X)
+        return self.base.read(given) if isinstance(self.base, DistanceKernel) else as_floats(given, "X", KernelError)
 
     @cached_property
     def _graph_rows(self) -> Any:
@@ -331,7 +343,8 @@ class LaplacianKernel(Kernel):
     def _sq_distances(self, rows: Any) -> Floats:  # (n, n)
         """Squared distances between rows by the base kernel, categories included."""
         if isinstance(self.base, DistanceKernel):
-            return self.base.pair_terms(rows).exponent(self.base.alpha, self.base.beta)
+            with in_float64():
+                return self.base.pair_terms(rows).exponent(self.base.alpha, self.base.beta)
         size = self.base.diag(rows)
         return size[:, None] + size[None, :] - 2 * self.base(rows)  # squared distance in the kernel's own space
 
@@ -339,13 +352,14 @@ class LaplacianKernel(Kernel):
     def _factors(self) -> Floats:
         return self.deformation.factor(float(self.ratio))
 
+    @on_gpu_of_rows
     def coordinates(self, X: ArrayLike | Rows) -> Floats:
         """Coordinates of rows in the root of the base kernel, for any ratio; (m, n) with m its rank.
 
         ``kernel(X, Y)`` is ``kernel.deformation.residual(kernel.base(X, Y), left, right) + kernel.along(left,
         kernel.half(right))`` with the coordinates of both. Only the second term depends on the ratio.
         """
-        return self.deformation.root.coordinates(self.base(self._read(X), self._landmarks()).T)
+        return self.deformation.root.coordinates(self._of_base(self._read(X), self._landmarks()).T)
 
     def half(self, right: Floats) -> Floats:
         """Half of the deformed part for rows with these coordinates: the part is ``half.T @ half``."""
@@ -355,13 +369,17 @@ class LaplacianKernel(Kernel):
         """Deformed part of the kernel between rows with these coordinates and others with this half."""
         return self.deformation.along(self._factors, left, half)
 
+    @on_gpu_of_rows
     def __call__(self, X: ArrayLike | Rows, Y: ArrayLike | Rows | None = None, eval_gradient: bool = False) -> Any:
-        """Kernel between rows, which need not be among those of the graph."""
+        """Kernel between rows, which need not be among those of the graph.
+
+        For an ``X`` of CuPy or PyTorch on a GPU, the result is such an array, in float64.
+        """
         if eval_gradient:
             raise KernelError("LaplacianKernel has no gradient. Search its parameters on a grid.")
         a, b = self._read(X), None if Y is None else self._read(Y)
         if not self._is_deformed():
-            return self.base(a, b)
+            return self._of_base(a, b)
         own = self.deformation.root.own_coordinates(len(self._graph_rows)) if b is None and self._is_graph(a) else None
         if own is not None:  # the first two terms of the formula cancel
             half = self.half(own)
@@ -369,12 +387,12 @@ class LaplacianKernel(Kernel):
         left = self.coordinates(a)
         if b is None:
             half = self.half(left)
-            K = self.deformation.residual(self.base(a), left, left) + dense.product(half.T, half)
+            K = self.deformation.residual(self._of_base(a), left, left) + dense.product(half.T, half)
             return (K + K.T) / 2
         right = self.coordinates(b)
         is_wide = left.shape[1] < right.shape[1]  # the smaller side is solved for
         deformed = self.along(right, self.half(left)).T if is_wide else self.along(left, self.half(right))
-        return self.deformation.residual(self.base(a, b), left, right) + deformed
+        return self.deformation.residual(self._of_base(a, b), left, right) + deformed
 
     def base_representation(self, Y: ArrayLike, V: ArrayLike) -> tuple[Floats, Floats]:
         """Rows and coefficients with which the *base* kernel gives the same sums: for predictions without the graph.
@@ -394,14 +412,15 @@ class LaplacianKernel(Kernel):
         coefficients : ndarray of shape (l + m, q)
             ``self(X, Y) @ V`` equals ``self.base(X, rows) @ coefficients`` for any ``X``.
         """
-        Y, V = np.asarray(Y, dtype=float), np.asarray(V, dtype=float)
+        Y, V = np.asarray(of_host(Y), dtype=float), to_host(V, float)
         if not self._is_deformed():
             return Y, V
-        sums = self.deformation.root.coordinates(self.base(self._landmarks(), self._read(Y)) @ V)
-        landmarks = np.asarray(self.rows, dtype=float)[self.deformation.root.landmarks]
+        sums = self.deformation.root.coordinates(self._of_base(self._landmarks(), self._read(Y)) @ V)
+        landmarks = np.asarray(of_host(self.rows), dtype=float)[self.deformation.root.landmarks]
         change = self.deformation.change(self._factors, float(self.ratio), sums)
         return np.vstack([landmarks, Y]), np.vstack([change, V])
 
+    @on_gpu_of_rows
     def diag(self, X: ArrayLike | Rows) -> Floats:
         """Kernel of each row with itself."""
         rows = self._read(X)
@@ -437,7 +456,7 @@ class LaplacianKernel(Kernel):
 
     def to_parts(self) -> Parts:
         """Return the parameters, for a model file."""
-        rows = None if self.rows is None else np.asarray(self.rows, dtype=float)
+        rows = None if self.rows is None else np.asarray(of_host(self.rows), dtype=float)
         return {**self.get_params(deep=False), "rows": rows}
 
     @classmethod

@@ -170,15 +170,8 @@ def _centres(side: Side, k: int) -> Any:  # (k, d)
     if not n or not d:
         return cp.zeros((k, d))
     centres = cp.empty((k, d))
-    options = {
-        "REAL": real_of(side.rows.dtype),
-        "COORDINATES": 1,
-        "CHUNKS": 1,
-        "COMPONENTS": 1,
-        "SLOTS": 2,
-        "MY_ROWS": 4,
-    }
-    compute = function("pairs", "centres_of_rows", **options, IS_KERNEL=0, HAS_CODES=0)
+    options = _mode(None, side) | {"REAL": real_of(side.rows.dtype), "COORDINATES": 1, "CHUNKS": 1, "COMPONENTS": 1}
+    compute = function("pairs", "centres_of_rows", **options, SLOTS=2, MY_ROWS=4)
     arguments = (*_row_arguments(side, None), -(-n // CENTRE_ROWS), centres)
     compute((k,), (256,), arguments, shared_mem=256 * centres.itemsize)
     return centres
