@@ -234,6 +234,15 @@ def _copy_by_threads(given: Any, result: NDArray[Any]) -> None:
             pass  # errors are raised
 
 
+def on_host(given: Any) -> Any:
+    """Copy an array of a GPU to the host; anything else is returned as it is.
+
+    >>> on_host([1, 2])
+    [1, 2]
+    """
+    return to_host(given) if is_gpu_array(given) else given
+
+
 def on_device(array: Any, dtype: DTypeLike | None = None) -> Any:
     """Return an array of the host or of a GPU as one of CuPy, in a type."""
     if is_gpu_array(array):

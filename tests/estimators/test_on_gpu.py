@@ -23,6 +23,7 @@ from mixkern import (
 )
 from mixkern.density import reading
 from mixkern.density import rows as density_rows
+from mixkern.encoding import frame
 from mixkern.errors import InfiniteValueError, LengthError
 from mixkern.estimators import classifier
 from mixkern.kernels import base
@@ -136,6 +137,22 @@ def test_a_fit_to_arrays_on_a_gpu_computes_there(gpu, small, data, transfers, ki
         assert fitted.score(values, target) == pytest.approx(expected.score(X, y), abs=0.05)
         assert transfers
         transfers.clear()
+
+
+@pytest.mark.parametrize(
+    "estimator", [MixtureSVC(), MixtureSVR(), MixtureOneClassSVM()], ids=lambda each: type(each).__name__
+)
+def test_a_table_is_copied_to_the_host_once(gpu, data, monkeypatch, estimator):
+    """To encode it; its shape is known without a copy."""
+    copies, on_host = [], frame.on_host
+    monkeypatch.setattr(frame, "on_host", lambda given: copies.append(gpu_array.is_gpu_array(given)) or on_host(given))
+    X, y, _ = data
+    fitted = clone(estimator).fit(gpu.array(X), y)
+    assert sum(copies) == 1
+    copies.clear()
+    if isinstance(fitted, MixtureSVC):
+        fitted.assess(gpu.array(X))
+        assert sum(copies) == 1
 
 
 def test_a_fit_that_fails_leaves_the_settings(gpu, small, data):

@@ -17,7 +17,7 @@ from mixkern.encoding.lengths import check_length
 from mixkern.encoding.matching import check_columns, keep_columns
 from mixkern.encoding.numeric import numeric_rows
 from mixkern.errors import EmptyTableError, InfiniteValueError, MixtureError, NotATableError, hint
-from mixkern.gpu_array import gpu_floats, is_cupy, is_gpu_array, namespace, on_device, to_gpu, to_host
+from mixkern.gpu_array import gpu_floats, is_cupy, is_gpu_array, namespace, on_device, on_host, to_gpu, to_host
 from mixkern.partitions import PartitionedValues
 from mixkern.typing import Floats
 
@@ -126,7 +126,7 @@ class RowReader:
             return None
         if y is None:
             raise MixtureError("Labels are to be used, but none are given.", hint=hint(python="Pass them: fit(X, y)."))
-        y = to_host(y) if is_gpu_array(y) else y
+        y = on_host(y)
         check_length(len(values), len(encode_labels(y, min_classes=0).codes))
         return np.asarray(y, dtype=object).ravel() if np.ndim(y) > 1 else y
 

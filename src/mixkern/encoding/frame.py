@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from mixkern.encoding.cell import is_gap, text
 from mixkern.errors import CellTypeError, ColumnNameError, EmptyTableError, NotATableError, hint
-from mixkern.gpu_array import is_gpu_array, to_host
+from mixkern.gpu_array import is_gpu_array, on_host
 from mixkern.imports import optional
 from mixkern.partitions import is_collection
 from mixkern.wording import counted, listing, shortened
@@ -36,9 +36,7 @@ def native_table(X: Any) -> Any:
     Objects of other libraries with the method ``__arrow_c_stream__`` are read by it: results of DuckDB, record batches
     and their readers, and others.
     """
-    if is_gpu_array(X):
-        return to_host(X)  # tables are encoded there
-    X = nw.to_native(X, pass_through=True)
+    X = nw.to_native(on_host(X), pass_through=True)
     if not hasattr(X, "__arrow_c_stream__") or isinstance(X, type):
         return X
     if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
@@ -59,6 +57,11 @@ def _table_of_stream(stream: Any) -> Any:
         return nw.from_arrow(stream, backend="polars" if is_polars else "pyarrow").to_native()
     except Exception as error:  # of the library that the stream comes from
         raise NotATableError(f"X is an Arrow stream that cannot be read as a table: {error}") from error
+
+
+def is_matrix_of_gpu(X: Any) -> bool:
+    """Whether a table is an array on a GPU with rows and columns, whose shape is known without a copy."""
+    return is_gpu_array(X) and len(X.shape) == 2 and min(X.shape) > 0
 
 
 def opened(X: Any) -> Any:
@@ -107,7 +110,7 @@ def frame_kind(X: Any) -> str:
     >>> frame_kind([[1, 2]])
     'pandas'
     """
-    frame = nw.from_native(native_table(X), eager_only=True, pass_through=True)
+    frame = None if is_gpu_array(X) else nw.from_native(native_table(X), eager_only=True, pass_through=True)
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else PANDAS
 
 

@@ -37,7 +37,7 @@ from mixkern.errors import (
     hint,
     warn,
 )
-from mixkern.gpu_array import is_gpu_array, to_host
+from mixkern.gpu_array import on_host
 from mixkern.imports import optional
 from mixkern.partitions import PartitionedLabels
 from mixkern.parts import CLASSES, Parts, model_part, require
@@ -186,8 +186,7 @@ def encode_labels(y: Any, *, min_classes: int = 2, name: str | None = None, clas
     >>> encode_labels([-1, 1, None]).classes
     array([-1,  1])
     """
-    if is_gpu_array(y):
-        y = to_host(y)
+    y = on_host(y)
     if isinstance(y, PartitionedLabels):
         found, of_rows = y.read(lambda some: _with_codes(some, min_classes, name, classes), UNLABELLED)
         return Labels(of_rows, found.classes, found.dtype)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mixkern.encoding.frame import opened
+from mixkern.encoding.frame import is_matrix_of_gpu, opened
 from mixkern.errors import LabelError, LengthError, MixkernError, hint
-from mixkern.gpu_array import is_gpu_array, to_host
+from mixkern.gpu_array import on_host
 from mixkern.partitions import Partitioned
 from mixkern.typing import Floats
 from mixkern.wording import counted
@@ -21,7 +21,7 @@ def n_rows_of(X: Any) -> int:
     >>> n_rows_of([[1, "a"], [2, "b"], [3, "c"]])
     3
     """
-    return len(X) if isinstance(X, Partitioned) else int(opened(X).shape[0])
+    return len(X) if isinstance(X, Partitioned) or is_matrix_of_gpu(X) else int(opened(X).shape[0])
 
 
 def check_length(n_rows: int, n: int, name: str = "y", unit: str = "label") -> None:
@@ -54,7 +54,7 @@ def checked_weights(
     """
     if sample_weight is None:
         return None
-    weights = _as_floats(to_host(sample_weight) if is_gpu_array(sample_weight) else sample_weight, error)
+    weights = _as_floats(on_host(sample_weight), error)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:

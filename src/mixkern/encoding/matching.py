@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import validate_data
 
-from mixkern.encoding.frame import column_labels, native_table
+from mixkern.encoding.frame import column_labels, is_matrix_of_gpu, native_table
 from mixkern.errors import ColumnMismatchError, ColumnNamesWarning, hint, warn
 from mixkern.partitions import PartitionedTable
 from mixkern.wording import counted, listing, nearest
@@ -15,7 +16,9 @@ MOST_NAMED = 12  # columns that are listed in a message
 
 def keep_columns(estimator: Any, table: Any) -> None:
     """Set ``n_features_in_`` and, where the columns have names, ``feature_names_in_``."""
-    table = table.head if isinstance(table, PartitionedTable) else native_table(table)
+    if isinstance(table, PartitionedTable):
+        table = table.head
+    table = np.empty((0, table.shape[1])) if is_matrix_of_gpu(table) else native_table(table)
     validate_data(estimator, table, skip_check_array=True)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mixkern.encoding.cell import is_gap, number
 from mixkern.errors import LabelTypeError, NoLabelsError
-from mixkern.gpu_array import is_gpu_array, to_host
+from mixkern.gpu_array import on_host
 from mixkern.partitions import PartitionedLabels
 from mixkern.typing import Floats
 from mixkern.wording import counted
@@ -23,8 +23,7 @@ def encode_targets(y: Any, *, min_targets: int = 1) -> Floats:  # (n,)
     >>> encode_targets([1.5, None, -1])
     array([ 1.5,  nan, -1. ])
     """
-    if is_gpu_array(y):
-        y = to_host(y)
+    y = on_host(y)
     if isinstance(y, PartitionedLabels):
         return y.read(lambda some: (None, encode_targets(some, min_targets=min_targets)), np.nan)[1]
     array = np.asanyarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
