@@ -114,17 +114,20 @@ def stream_of(*arrays: object) -> Iterator[None]:
 
 
 def on_gpu_of_rows(function: _Function) -> _Function:
-    """Decorate a function of rows ``X``: where they are on a GPU, large work is done there, whatever the settings are.
+    """Decorate a function of rows ``X`` and, perhaps, ``X_unlabelled``: large work is done on the GPU that has them.
 
-    Rows of float32 and float64 are computed in their type. A result that is an array of numbers is returned as an array
-    of the kind of the rows, with its own type.
+    This holds whatever the settings are. Rows of float32 and float64 are computed in their type; that of ``X`` counts
+    where both are on a GPU. A result that is an array of numbers is returned as an array of the kind of the rows, with
+    its own type.
     """
-    position = [*signature(function).parameters].index("X")
+    names = [*signature(function).parameters]
+    positions = [(names.index(name), name) for name in ("X", "X_unlabelled") if name in names]
 
     @wraps(function)
     def compute(*args: Any, **kwargs: Any) -> Any:
-        X: Any = args[position] if len(args) > position else kwargs.get("X")
-        if not is_gpu_array(X):
+        given = (args[at] if at < len(args) else kwargs.get(name) for at, name in positions)
+        X: Any = next(filter(is_gpu_array, given), None)
+        if X is None:
             return function(*args, **kwargs)
         dtype = dtype_name(X)
         with stream_of(X), using(Settings(CUDA, dtype if dtype in DTYPES else gpu_dtype().name)):

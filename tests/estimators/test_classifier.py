@@ -249,11 +249,13 @@ def test_the_limit_of_pairs_counts_labels():
 
 
 @pytest.mark.parametrize("machine", [MixtureSVC, TransductiveSVC])
-def test_blocks_of_rows_change_nothing(machine, monkeypatch):
+@pytest.mark.parametrize("limit", ["CELLS", "ROWS"])
+def test_blocks_of_rows_change_nothing(machine, limit, monkeypatch):
     X, y = many(5)
     model = machine(density=VBMixture(3, random_state=0), random_state=0).fit(X, y)
     expected = model.decision_function(X), model.predict_proba(X), model.assess(X)
-    monkeypatch.setattr("mixkern.estimators.classifier.CELLS", 31)
+    monkeypatch.setattr("mixkern.estimators.classifier.PART_ROWS", 20)
+    monkeypatch.setattr(f"mixkern.estimators.classifier.{limit}", 31)
     np.testing.assert_array_equal(model.decision_function(X), expected[0])
     np.testing.assert_array_equal(model.predict_proba(X), expected[1])
     pd.testing.assert_frame_equal(model.assess(X), expected[2])

@@ -1,6 +1,7 @@
 """Classifiers and regressors that compute on a GPU."""
 
 from copy import deepcopy
+from inspect import ismethod, signature
 from threading import get_ident
 
 import numpy as np
@@ -175,35 +176,67 @@ def test_arrays_on_a_gpu_that_are_encoded_on_the_host(gpu, small, data, fitted, 
     assessed = own.assess(gpu.array(scores[1]))
     np.testing.assert_allclose(assessed["probability"], own.assess(scores[1])["probability"], atol=1e-8)
     assert {thread for _, thread in transfers} - {get_ident()}
+    transfers.clear()
+    own.predict(gpu.array(scores[1]))
+    assert {thread for _, thread in transfers} - {get_ident()}
 
 
 FITTED = {"random_state": 0}
-OF_ROWS = ["predict", "decision_function", "assess", "score", "responsibilities", "novelty", "decide"]
-METHODS = [
-    (MixtureSVC(**FITTED), [*OF_ROWS, "predict_proba", "explain", "learn_structure"]),
-    (LaplacianSVC(**FITTED), OF_ROWS),
-    (TransductiveSVC(**FITTED), OF_ROWS),
-    (QuasiNewtonS3VC(**FITTED), OF_ROWS),
-    (MixtureSVR(**FITTED), ["predict", "score"]),
-    (MixtureOneClassSVM(**FITTED), ["predict", "decision_function", "score_samples"]),
-    (SVCSearch(C=[1], gamma=[1], scoring="f1_macro", **FITTED), ["predict", "score"]),
+ESTIMATORS = [
+    MixtureSVC(**FITTED),
+    LaplacianSVC(**FITTED),
+    TransductiveSVC(**FITTED),
+    QuasiNewtonS3VC(**FITTED),
+    MixtureSVR(**FITTED),
+    MixtureOneClassSVM(**FITTED),
+    SVCSearch(C=[1], gamma=[1], scoring="f1_macro", **FITTED),
 ]
+OF_THE_HOST = {"rows_of", "read_labels"}  # rows are encoded, or counted
 
 
-@pytest.mark.parametrize(("estimator", "methods"), METHODS, ids=lambda each: type(each).__name__)
-def test_all_methods_of_rows_on_a_gpu_compute_there(gpu, small, data, transfers, estimator, methods):
+def methods_of_rows(fitted):
+    """Public methods with a parameter X, and whether they have a parameter y as well."""
+    for name in dir(fitted):
+        if name.startswith("_") or name in OF_THE_HOST or not ismethod(getattr(fitted, name, None)):
+            continue
+        names = signature(getattr(fitted, name)).parameters
+        if "X" in names and (name != "avoiding_values" or fitted.avoiding_share_):
+            yield name, "y" in names
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+def test_all_methods_of_rows_on_a_gpu_compute_there(gpu, small, data, transfers, estimator):
     X, y, _ = data
     fitted = clone(estimator).fit(gpu.array(X), y, X_unlabelled=gpu.array(X[:9]))
     assert transfers
-    for method in methods:
+    names = dict(methods_of_rows(fitted))
+    assert {"fit", "predict"} <= set(names)
+    for name, has_labels in names.items():
         transfers.clear()
-        labels = [y] if method == "score" else []
-        getattr(deepcopy(fitted), method)(gpu.array(X), *labels)  # without what is on the GPU already
-        assert transfers, method
-    if getattr(fitted, "avoiding_share_", 0):
-        transfers.clear()
-        assert isinstance(deepcopy(fitted).avoiding_values(gpu.array(X)), gpu.types[0])
-        assert transfers
+        found = getattr(deepcopy(fitted), name)(gpu.array(X), *([y] if has_labels else []))  # nothing is there already
+        assert transfers, name
+        assert type(found) is not np.ndarray, name
+
+
+def test_further_rows_on_a_gpu(gpu, small, data, transfers):
+    """Few labelled rows of the host, and many others."""
+    X, y, T = data
+    MixtureSVC(random_state=0).fit(X, y, X_unlabelled=T)
+    assert not transfers
+    fitted = MixtureSVC(random_state=0).fit(X, y, X_unlabelled=gpu.tensor(T))
+    assert {dtype for dtype, _ in transfers} == {"float32"}
+    assert isinstance(fitted.predict(T), np.ndarray)
+
+
+def test_sums_of_scores(gpu, small, data):
+    X, y, _ = data
+    columns = (X, y, np.ones(len(y)))
+    classifier, regressor = MixtureSVC(random_state=0).fit(X, y), MixtureSVR(random_state=0).fit(X, X[:, 0])
+    expected, found = classifier.score_sums(*columns), classifier.score_sums(*map(gpu.tensor, columns))
+    assert found.score(np.array) == pytest.approx(expected.score(np.array), abs=0.01)
+    columns = (X, X[:, 0], np.ones(len(y)))
+    expected, found = regressor.score_sums(*columns), regressor.score_sums(*map(gpu.tensor, columns))
+    assert found.score() == pytest.approx(expected.score(), abs=1e-4)
 
 
 def test_labels_that_are_texts_are_of_the_host(gpu, small, data):

@@ -21,7 +21,7 @@ from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import LabelCounts, accuracy, part_weights, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
-from mixkern.gpu_array import is_gpu_array, on_gpu_of_rows, own_stream
+from mixkern.gpu_array import is_gpu_array, on_gpu_of_rows, on_host, own_stream
 from mixkern.kernels import DistanceKernel
 from mixkern.notebook import class_counts
 from mixkern.partitions import maps_partitions, scores_partitions
@@ -34,8 +34,9 @@ from mixkern.validation import NONE, POSITIVE, SHARE, Rule
 from mixkern.wording import listing, shown
 
 CELLS = 2**24  # decision values held at a time
-ROWS = 2**16  # rows of a block; more are divided among threads
-GPU_ROWS = 2**20  # the same on a GPU
+ROWS = 2**16  # up to which rows are one block, whose kernel all threads compute
+PART_ROWS = 2**14  # rows of a block of more, which one thread computes
+GPU_ROWS = 2**20  # rows of a block on a GPU
 ENCODED_ROWS = 2**16  # rows of the host from which on a GPU encodes them
 TOO_MANY_CLASSES = hint(
     python="Merge rare classes; if y holds numbers, use MixtureSVR.", cli="Merge rare classes in the column of labels."
@@ -196,13 +197,13 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        settings, most = current_settings(), GPU_ROWS if on_gpu() else ROWS
-        step = max(1, min(most, CELLS // len(self.intercept_)))
+        settings, most = current_settings(), max(1, CELLS // len(self.intercept_))
+        one, step = (min(most, each) for each in ((GPU_ROWS, GPU_ROWS) if on_gpu() else (ROWS, PART_ROWS)))
         is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
 
         def converted(start: int) -> list[Any]:
-            block = rows if len(rows) <= step else rows[start : start + step]  # the rows keep what they compute
+            block = rows if len(rows) <= one else rows[start : start + step]  # the rows keep what they compute
             decisions = self.decide(self._gpu_rows(block, start) if is_direct else block)
             return [convert(decisions) for convert in conversions]
 
@@ -211,9 +212,9 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
                 return converted(start)
 
         starts = range(0, len(rows), step)
-        if len(rows) <= step:
+        if len(rows) <= one:
             return converted(0)
-        if is_gpu_array(X):
+        if is_direct and is_gpu_array(X):  # no encoding, nor transfers, beside which others are computed
             parts = list(map(converted, starts))
         else:
             with thread_pool() as pool:  # a block is computed by one thread
@@ -285,9 +286,10 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
         true = true_codes(labels, self.classes_)[labelled]
         return accuracy(true, chosen(self.decision_function(rows[labelled])), weights)
 
+    @on_gpu_of_rows
     def score_sums(self, X: Any, y: Any, sample_weight: Any = None) -> LabelCounts:
         """Return what :meth:`score` follows from, for a part of a table; parts add up."""
-        cells, rows = label_cells(y), self.rows_of(X)
+        cells, rows = label_cells(on_host(y)), self.rows_of(X)
         check_length(len(rows), len(cells))
         there = np.flatnonzero(cells.codes != GAP)
         values = self.decision_function(rows[there]) if len(there) else np.empty(0)

@@ -12,6 +12,7 @@ from mixkern.encoding import Labels, encode_labels
 from mixkern.encoding.lengths import checked_weights
 from mixkern.encoding.raw_column import GAP, Coded
 from mixkern.errors import LabelError, MixkernWarning, hint, warn
+from mixkern.gpu_array import on_host
 from mixkern.typing import Floats, Ints, Positions
 from mixkern.wording import counted, listing
 
@@ -192,6 +193,7 @@ class TargetMoments:
 
 def part_weights(sample_weight: Any, n: int) -> Floats | None:
     """Return the weights of a part of a table, which may all be 0, or raise an error."""
+    sample_weight = on_host(sample_weight)
     if sample_weight is not None and np.ndim(sample_weight) == 1 and len(sample_weight) == n:
         given = np.asarray(sample_weight)
         if given.dtype.kind in "biuf" and not given.any():

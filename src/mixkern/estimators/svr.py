@@ -204,6 +204,7 @@ class MixtureSVR(LandmarkMixin, RegressorMixin, MixtureEstimator):
             return np.nan
         return float(r2_score(targets[given], self.predict(rows[given]), sample_weight=weights))
 
+    @on_gpu_of_rows
     def score_sums(self, X: Any, y: Any, sample_weight: Any = None) -> TargetMoments:
         """Return what :meth:`score` follows from, for a part of a table; parts add up."""
         targets, rows = encode_targets(y, min_targets=0), self.rows_of(X)
