@@ -170,7 +170,7 @@ def _streams_in_use():
 
 
 class Device(nullcontext):
-    """A GPU like an H200."""
+    """The only GPU, like an H200."""
 
     id, compute_capability = 0, "90"
     attributes = {"MaxSharedMemoryPerBlockOptin": 232_448}  # noqa: RUF012

@@ -25,6 +25,18 @@ def test_kinds_of_arrays(gpu):
     assert gpu_array.like(array, array) is array
 
 
+def test_bfloat16(gpu, monkeypatch):
+    tensor = gpu.tensor(np.array([1.0, 2.5], dtype=np.float32))
+    if gpu.stream == 7:  # played by NumPy, which has no such type
+        monkeypatch.setattr(tensor, "dtype", "torch.bfloat16")
+        monkeypatch.setattr(gpu.types[1], "float", lambda self: gpu.tensor(self.host), raising=False)
+    else:
+        tensor = tensor.bfloat16()
+    found = gpu_array.as_cupy(tensor)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(gpu.host(found), [1.0, 2.5])
+
+
 class Rows:
     """A class with a method of rows."""
 

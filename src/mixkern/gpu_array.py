@@ -11,13 +11,14 @@ from functools import cache, wraps
 from importlib import import_module
 from inspect import signature
 from itertools import cycle
+from queue import SimpleQueue
 from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mixkern.device import CUDA, DTYPES, INSTALL, Settings, gpu_dtype, on_gpu, using
+from mixkern.device import CUDA, DTYPES, INSTALL, Settings, gpu_dtype, using
 from mixkern.errors import MissingExtraError, MixkernError
 from mixkern.threads import thread_pool
 
@@ -71,8 +72,11 @@ def dtype_name(array: Any) -> str:
 
 
 def as_cupy(array: Any) -> Any:
-    """Return an array on a GPU as one of CuPy, without a copy."""
-    return array if is_cupy(array) else _cupy().from_dlpack(array.detach())
+    """Return an array on a GPU as one of CuPy, without a copy; bfloat16, which CuPy does not have, as float32."""
+    if is_cupy(array):
+        return array
+    tensor = array.detach()
+    return _cupy().from_dlpack(tensor.float() if dtype_name(tensor) == "bfloat16" else tensor)
 
 
 def like(result: Any, given: object) -> Any:
@@ -139,7 +143,7 @@ def on_gpu_of_rows(function: _Function) -> _Function:
 
 
 def current_gpu() -> int:
-    """Return the number of the GPU that CuPy uses."""
+    """Return the number of the GPU that CuPy uses in this thread."""
     return int(_cupy().cuda.Device().id)
 
 
@@ -261,54 +265,41 @@ def wait() -> None:
 
 
 @contextmanager
-def own_stream() -> Iterator[None]:
-    """Use one of a few streams that threads share by turns, so that transfers and computations overlap.
+def own_stream(gpu: int | None) -> Iterator[None]:
+    """Use a GPU, by its number, and one of a few streams on it that threads share by turns.
 
-    Their small number bounds the memory on the GPU. Without a GPU in the settings it does nothing.
+    Transfers and computations then overlap; the small number of streams bounds the memory on the GPU. With None it does
+    nothing.
     """
-    if not on_gpu():
+    if gpu is None:
         yield
         return
-    stream = _streams().take()
+    streams = _streams(gpu)
+    stream = streams.get()
     try:
-        with stream:
+        with _cupy().cuda.Device(gpu), stream:
             yield
             stream.synchronize()
     finally:
-        _streams().give(stream)
-
-
-class _Streams:
-    """A few streams, each used by one thread at a time."""
-
-    def __init__(self, streams: list[Any]) -> None:
-        from queue import SimpleQueue
-
-        self._free: SimpleQueue[Any] = SimpleQueue()
-        for stream in streams:
-            self._free.put(stream)
-
-    def take(self) -> Any:
-        """Wait for a free stream."""
-        return self._free.get()
-
-    def give(self, stream: Any) -> None:
-        """Give a stream back."""
-        self._free.put(stream)
+        streams.put(stream)
 
 
 _LOCK = Lock()
 
 
-def _streams() -> _Streams:
+def _streams(gpu: int) -> SimpleQueue[Any]:
     with _LOCK:  # threads that begin at the same time share the same streams
-        return _made_streams()
+        return _made_streams(gpu)
 
 
 @cache
-def _made_streams() -> _Streams:
-    cupy = _cupy()
-    return _Streams([cupy.cuda.Stream(non_blocking=True) for _ in range(TURNS)])
+def _made_streams(gpu: int) -> SimpleQueue[Any]:
+    """Make the streams of a GPU, each for one thread at a time."""
+    cuda, free = _cupy().cuda, SimpleQueue[Any]()
+    with cuda.Device(gpu):
+        for _ in range(TURNS):
+            free.put(cuda.Stream(non_blocking=True))
+    return free
 
 
 def _cupy() -> Any:

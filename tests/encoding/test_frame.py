@@ -18,6 +18,13 @@ from mixkern.errors import (
 )
 
 
+class Unreadable:
+    """An array-like that has no array, such as a tensor of PyTorch with gradients."""
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("it requires grad.")
+
+
 class OnlyStream:
     """A table of an unknown library."""
 
@@ -60,6 +67,7 @@ class OnlyStream:
         ([[1, 2], [3]], r"X is not a table: its first row has 2 cells, but row 2 .* has 1\."),
         ([[1, 2], 3], "first row has 2 cells, but row 2 .* has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
+        (Unreadable(), r"X is not a table: NumPy cannot read a Unreadable \(it requires grad\)\.$"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -21,7 +21,7 @@ from mixkern.estimators.base import MixtureEstimator, checked_target
 from mixkern.estimators.score import LabelCounts, accuracy, part_weights, scored_rows, true_codes
 from mixkern.explain.contributions import row_names
 from mixkern.fitting import all_or_nothing
-from mixkern.gpu_array import is_gpu_array, on_gpu_of_rows, on_host, own_stream
+from mixkern.gpu_array import current_gpu, is_gpu_array, on_gpu_of_rows, on_host, own_stream
 from mixkern.kernels import DistanceKernel
 from mixkern.notebook import class_counts
 from mixkern.partitions import maps_partitions, scores_partitions
@@ -197,8 +197,8 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        settings, most = current_settings(), max(1, CELLS // len(self.intercept_))
-        one, step = (min(most, each) for each in ((GPU_ROWS, GPU_ROWS) if on_gpu() else (ROWS, PART_ROWS)))
+        settings, gpu, most = current_settings(), current_gpu() if on_gpu() else None, CELLS // len(self.intercept_)
+        one, step = (max(1, min(most, n)) for n in ((ROWS, PART_ROWS) if gpu is None else (GPU_ROWS, GPU_ROWS)))
         is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
 
@@ -208,7 +208,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
             return [convert(decisions) for convert in conversions]
 
         def converted_in_turn(start: int) -> list[Any]:
-            with using(settings), own_stream():
+            with using(settings), own_stream(gpu):
                 return converted(start)
 
         starts = range(0, len(rows), step)
