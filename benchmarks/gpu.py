@@ -238,9 +238,10 @@ def _prediction(n: int) -> None:
         model.predict(X[: 2**21])  # compiles, and pins memory
         time = _timed(lambda: model.predict(X))
         error = np.abs(model.decision_function(X[: 2**20 + 1])[: len(some)] - expected).max()
-    cpu = _timed(lambda: model.predict(X[: min(n, 200_000)])) * n / min(n, 200_000)
+    n_cpu = min(n, 1_000_000)
+    cpu = _timed(lambda: model.predict(X[:n_cpu])) * n / n_cpu
     print(f"  {time:.2f} s; decision values are off by {error:.1e} at most")
-    print(f"  CPU, {_threads()} threads: {cpu:.0f} s, scaled from 200,000 rows")
+    print(f"  CPU, {_threads()} threads: {cpu:.0f} s, scaled from {n_cpu:,} rows")
 
 
 def _threads() -> int:

@@ -1,4 +1,4 @@
-"""Arrays on a GPU, of CuPy and PyTorch: their kinds, their streams, and their transfer.
+"""Arrays on a GPU, of CuPy and PyTorch: their kinds, functions that compute where they are, streams, and transfer.
 
 CuPy and PyTorch are never imported before a GPU is asked for: arrays of theirs are recognised by their types' names.
 """

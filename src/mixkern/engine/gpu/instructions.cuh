@@ -28,7 +28,7 @@ __device__ __forceinline__ float of_half(unsigned short h) {
 // Barriers in shared memory and copies that they wait for, on Hopper and later. A barrier completes a phase when all of its
 // arrivals and the bytes that it expects are there; await returns when the phase of a parity, 0 first, is complete.
 #if __CUDA_ARCH__ >= 900
-constexpr bool HAS_BULK_COPIES = true;
+[[maybe_unused]] constexpr bool HAS_BULK_COPIES = true;
 __device__ __forceinline__ void initialise(u32 barrier, u32 count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
@@ -59,7 +59,7 @@ __device__ __forceinline__ void copy_bytes(u32 to, const void* from, u32 bytes, 
                  : "memory");
 }
 #else
-constexpr bool HAS_BULK_COPIES = false;
+[[maybe_unused]] constexpr bool HAS_BULK_COPIES = false;
 __device__ __forceinline__ void initialise(u32, u32) {}
 __device__ __forceinline__ void publish_barriers() {}
 __device__ __forceinline__ void arrive(u32) {}
