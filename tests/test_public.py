@@ -126,6 +126,7 @@ import sklearn.svm
     return run
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_extra(without_extras):
     encode = "print(mixkern.TableEncoder().fit_transform([[1.5, 'a'], [2.5, 'b']]).tolist())"
     learn = "X = [[0.1, 0.3], [0.2, 0.1], [0.9, 0.7], [0.8, 0.8], [0.7, 0.9], [0.3, 0.2]]\n"

@@ -77,6 +77,7 @@ def test_warnings_of_other_processes_are_issued_in_this_one():
         list(run_tasks(task, [("Task 0.",), ("Task 1.",)], 2))
 
 
+@pytest.mark.slow
 def test_settings_reach_other_processes():
     with device.config(dtype="float64"):
         assert list(run_tasks(device.gpu_dtype, [(), ()], 2)) == [np.float64, np.float64]

@@ -277,6 +277,7 @@ def test_mixed_tables_try_all_alpha_and_beta_with_each_cost_and_gamma(heart, tri
     assert {result.n_trials for result in results} == {n_trials}
 
 
+@pytest.mark.slow
 def test_the_papers_grid_of_a_mixed_table_is_tried_in_full(heart):
     """Eleven values of alpha and of beta, six of gamma and of C, without alpha = beta = 0 and without equal kernels."""
     fold, densities = heart

@@ -58,6 +58,7 @@ def test_data_sets_of_two_classes_and_with_categories(tmp_path):
     assert all(0.3 < r.accuracy <= 1 for r in store.results())
 
 
+@pytest.mark.slow
 def test_progress_counts_to_the_end(smoke):
     _, steps = smoke
     assert [step.done for step in steps] == list(range(1, len(steps) + 1))
@@ -225,6 +226,7 @@ def test_run_times_of_a_fold(tmp_path):
     assert len(steps) == 1
 
 
+@pytest.mark.slow
 def test_run_times_of_the_papers_density(tmp_path, monkeypatch):
     """It is the one that is measured; labels are drawn by the default one, as in the experiments."""
     measured = []

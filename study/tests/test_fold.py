@@ -77,6 +77,7 @@ def test_densities_of_the_ceiling_have_the_prior_that_their_name_says():
     assert density_names(replace(PROTOCOL, density="paper")) == ["paper"]
 
 
+@pytest.mark.slow
 def test_the_papers_search_is_over_all_priors(monkeypatch):
     """Of w0 those of the protocol; no component is merged."""
     searches = []

@@ -22,6 +22,8 @@ from mixkern_study.variant import (
     variants,
 )
 
+pytestmark = pytest.mark.slow
+
 TINY = Protocol(
     n_folds=2,
     C=(1.0,),
@@ -144,7 +146,6 @@ def readings(tmp_path_factory):
     return store, steps
 
 
-@pytest.mark.slow
 def test_readings_compute_what_they_touch_and_nothing_else(readings):
     """Two folds: their densities; four kernels for both choices of labels; then two kernels, and one."""
     store, steps = readings

@@ -191,6 +191,7 @@ def test_fewer_than_ten_rows_without_a_label_have_no_gain_of_ten_labels(model, n
     assert len(estimate.sentences) == n_sentences
 
 
+@pytest.mark.slow
 def test_an_estimate_is_restored_from_a_file(model, y):
     estimate = estimated_accuracy(model, HEART.X, y)
     kept = json.loads(json.dumps(jsonable(asdict(estimate))))

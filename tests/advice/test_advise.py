@@ -124,6 +124,7 @@ def test_the_only_label_of_a_class_is_mentioned():
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.slow
 def test_nothing_is_unlabelled_unless_there_are_further_rows():
     complete = advise(MOONS[:60], SIDES[:60])
     assert complete.verdict is Verdict.COMPLETE

@@ -369,6 +369,7 @@ def browsing(address):
 
 
 @pytest.mark.posix
+@pytest.mark.slow
 def test_the_first_line_is_the_address(served, table):
     process, address = served()
     assert address.startswith("http://127.0.0.1:")

@@ -14,6 +14,7 @@ from mixkern.io import save
 from mixkern.report import write_model_report
 
 
+@pytest.mark.slow
 def test_a_page_and_its_summary(run, model, table, tmp_path):
     page = tmp_path / "page.html"
     found = json.loads(run("report", model, table, "-o", page, "--no-figures", "--title", "A <b> & c", "--json").stdout)

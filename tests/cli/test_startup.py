@@ -45,6 +45,7 @@ def test_an_error_in_options_imports_no_library(arguments):
     assert imported(*arguments) == (2, set())
 
 
+@pytest.mark.slow
 def test_a_command_imports_the_libraries_of_its_work():
     code, found = imported("predict", "a.mixkern", "a.csv")
     assert code == 1

@@ -70,6 +70,7 @@ def test_no_more_than_there_are(run, people, written):
     ]
 
 
+@pytest.mark.slow
 def test_a_table_to_be_filled_in(run, table, people, tmp_path):
     output = tmp_path / "next.csv"
     done = run("suggest", table, "--target", "churn", "-n", 5, "-o", output)
@@ -92,6 +93,7 @@ def test_a_table_to_be_filled_in_has_all_digits_and_names_that_are_free(run, peo
     assert rows["row"].map(float).tolist() == income[rows["mixkern_row_2"].map(int) - 1].tolist()
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_written(run, table, tmp_path):
     (tmp_path / "file").touch()
     run("suggest", table, "--target", "churn", "-o", tmp_path / "file" / "next.csv", code=1)

@@ -20,8 +20,8 @@ KINDS = [
     {"covariance_type": "factor", "n_factors": 1},
     {"covariance_type": "common", "n_factors": 1},
     {"covariance_type": "auto"},
-    {"progressive": False},
-    {"n_init": 2},
+    pytest.param({"progressive": False}, marks=pytest.mark.slow),
+    pytest.param({"n_init": 2}, marks=pytest.mark.slow),
 ]
 
 

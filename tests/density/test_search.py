@@ -241,6 +241,7 @@ def test_scores_of_folds():
     assert search.refit_time_ > 0
 
 
+@pytest.mark.slow
 def test_the_search_of_the_paper():
     search = DensitySearch.from_paper(random_state=0, cv=2)
     assert search.weight_concentration_prior == PAPER_CONCENTRATIONS

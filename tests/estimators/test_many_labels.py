@@ -178,6 +178,7 @@ def test_a_file_predicts_the_same(kind, c, tmp_path):
     assert again.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_does_not_matter():
     X, _, _ = table()
     for c in (2, 3, 21):

@@ -27,6 +27,7 @@ from mixkern.density import rows as density_rows
 from mixkern.encoding import frame
 from mixkern.errors import InfiniteValueError, LengthError
 from mixkern.estimators import classifier
+from mixkern.explain import column_importance
 from mixkern.kernels import base
 from mixkern.svm import decision
 
@@ -41,7 +42,7 @@ def small(monkeypatch):
     monkeypatch.setattr(density_rows, "GPU_WORK", 0)
 
 
-@pytest.fixture(scope="module", params=[2, 3], ids=lambda c: f"{c} classes")
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)], ids=lambda c: f"{c} classes")
 def data(request):
     random = np.random.default_rng(0)
     y = np.arange(300) % request.param
@@ -184,9 +185,9 @@ def test_arrays_on_a_gpu_that_are_encoded_on_the_host(gpu, small, data, fitted, 
 FITTED = {"random_state": 0}
 ESTIMATORS = [
     MixtureSVC(**FITTED),
-    LaplacianSVC(**FITTED),
+    pytest.param(LaplacianSVC(**FITTED), marks=pytest.mark.slow),
     TransductiveSVC(**FITTED),
-    QuasiNewtonS3VC(**FITTED),
+    pytest.param(QuasiNewtonS3VC(**FITTED), marks=pytest.mark.slow),
     MixtureSVR(**FITTED),
     MixtureOneClassSVM(**FITTED),
     SVCSearch(C=[1], gamma=[1], scoring="f1_macro", **FITTED),
@@ -351,3 +352,21 @@ def test_searches(gpu, small, data, transfers, monkeypatch, backend):
         found = DensitySearch(precision_prior=[1.0, 2.0], cv=2, random_state=0).fit(gpu.tensor(X - 100))
     assert len(transfers) >= 4  # two settings in two folds
     assert isinstance(found.predict(gpu.tensor(T)), gpu.types[1])
+
+
+@pytest.mark.slow
+def test_advice_takes_arrays_on_a_gpu(gpu, data, fitted):
+    """It computes on the host, unless the settings have a GPU."""
+    X, y, _ = data
+    given, labels = gpu.array(X), gpu.array(y)
+    np.testing.assert_array_equal(
+        mixkern.suggest(given, 5, labels, model=fitted, random_state=0),
+        mixkern.suggest(X, 5, y, model=fitted, random_state=0),
+    )
+    assert mixkern.advise(given, labels, random_state=0).accuracy == mixkern.advise(X, y, random_state=0).accuracy
+    found, expected = (mixkern.estimated_accuracy(fitted, *each) for each in ((given, labels), (X, y)))
+    assert found == expected
+    found, expected = (mixkern.mistaken_labels(*each, model=fitted).table for each in ((given, labels), (X, y)))
+    assert found.equals(expected)
+    found, expected = (column_importance(fitted, each) for each in (given, X))
+    assert found.equals(expected)

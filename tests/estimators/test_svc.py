@@ -177,6 +177,7 @@ def test_a_bent_kernel_costs_more_by_itself():
     assert model.score(moons.X, moons.y) > 0.9
 
 
+@pytest.mark.slow
 def test_the_classifier_of_the_paper():
     model = MixtureSVC.from_paper(random_state=0, alpha=0.5, beta=0.2)
     assert type(model.fit(X2, hidden(Y2)).kernel_) is RWMKernel

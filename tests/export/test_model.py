@@ -154,6 +154,7 @@ def test_gaps_where_there_were_none_in_fit(predictions):
 
 
 @pytest.mark.parametrize("kernel", ["rwm", "gmm", "rbf", "lap"])
+@pytest.mark.slow
 def test_kernels(kernel, predictions):
     X, y = small()
     model = fitted(MixtureSVC(kernel, unlabelled="avoid", random_state=0), X, y)
@@ -162,6 +163,7 @@ def test_kernels(kernel, predictions):
 
 @pytest.mark.parametrize("estimator", [LaplacianSVC, TransductiveSVC, QuasiNewtonS3VC])
 @pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.slow
 def test_other_classifiers(estimator, n_groups, predictions):
     X, y = small(n_groups=n_groups)
     assert_equal_predictions(fitted(estimator(random_state=0), X, y), X, predictions)

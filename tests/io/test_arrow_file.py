@@ -157,6 +157,7 @@ def test_damaged_files_are_refused_or_read(kind, request, tmp_path):
             pandas_frame(table_file(tmp_path / "harmed", gaps=["1"]).table(text=["rooms"]))
 
 
+@pytest.mark.slow
 def test_without_pyarrow(path):
     code = f"import sys; sys.modules['pyarrow'] = None; import mixkern.datasets; mixkern.read_table({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -14,6 +14,8 @@ from mixkern.report.blocks import Tiles
 from mixkern.report.card import _markdown, card_blocks, file_facts, limits_of_use
 from mixkern.report.facts import FitRecord, ModelFacts
 
+pytestmark = pytest.mark.slow
+
 CHAPTERS = [
     "Data",
     "Labels",
@@ -106,7 +108,6 @@ def test_components_without_a_label_are_named(facts):
     )
 
 
-@pytest.mark.slow
 def test_limits_of_other_models(plain):
     _, X, y = plain
     without = MixtureSVC(probability=False, random_state=0).fit(X, y)
@@ -131,7 +132,6 @@ def test_a_table_without_labels(plain, tmp_path):
     assert "it could not be estimated" in text
 
 
-@pytest.mark.slow
 def test_names_and_cells_are_text_in_markdown(nasty, tmp_path):
     text = write_model_card(*nasty, tmp_path / "a.md", target="# a `b` | <c>").read_text("utf-8")
     assert re.findall("^## (.*)$", text, re.MULTILINE) == CHAPTERS

@@ -16,6 +16,8 @@ from mixkern.report import write_model_report
 from mixkern.report.content import sections
 from mixkern.report.facts import ModelFacts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def chapters(facts):
@@ -39,7 +41,6 @@ def test_suggestions_have_row_numbers_and_values(chapters, facts, plain):
         assert (float(size), town) == (pytest.approx(X["size"][i], rel=1e-8), X["town"][i])
 
 
-@pytest.mark.slow
 def test_the_most_unusual_row_is_first(plain):
     model, X, y = plain
     strange = X.copy()
@@ -69,14 +70,12 @@ def test_each_column_has_a_line(chapters):
     assert {row[0]: row[1] for row in table.rows} == {bar.name: bar.amount for bar in chart.bars}
 
 
-@pytest.mark.slow
 def test_gaps_are_counted_in_the_table_that_came(plain):
     model, X, y = plain
     found = ModelFacts.of(model, X.assign(size=np.where(np.arange(120) < 30, np.nan, X["size"])), y, "level")
     assert column_table(found).rows[0][3] == "30 (25 %)"
 
 
-@pytest.mark.slow
 def test_remarks_of_the_encoder_are_shown(nasty):
     model, X, y = nasty
     table = column_table(ModelFacts.of(model, X, y, "label"))
@@ -92,7 +91,6 @@ def test_settings_come_with_versions_and_what_was_added(chapters):
     assert "MixtureSVC(random_state=0)" in settings["Model"]
 
 
-@pytest.mark.slow
 def test_labels_that_may_be_mistaken_have_a_line_each(tmp_path, outline_of):
     iris = datasets.load("iris")
     y = np.array(iris.few_labels(per_class=30, random_state=0), dtype=object)
@@ -164,7 +162,6 @@ def test_pictures_are_there_for_light_and_dark_pages(page):
     assert max(corners[1]) < 40
 
 
-@pytest.mark.slow
 def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
     def missing(*_, **__):
         raise AssertionError("matplotlib was imported")
@@ -176,7 +173,6 @@ def test_without_figures_it_needs_no_matplotlib(nasty, tmp_path, monkeypatch):
     assert "written without figures" in source
 
 
-@pytest.mark.slow
 def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
     path = tmp_path / "old.html"
     path.write_text("old")
@@ -191,7 +187,6 @@ def test_a_failure_leaves_the_old_page(nasty, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["old.html"]
 
 
-@pytest.mark.slow
 def test_the_same_model_makes_the_same_page(plain, tmp_path):
     paths = (write_model_report(*plain, tmp_path / name, figures=False) for name in ("a.html", "b.html"))
     assert len({path.read_bytes() for path in paths}) == 1
@@ -226,7 +221,6 @@ PICTURED = ("one column", "twenty classes")
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "twenty classes" else ()) for name in CASES]
 )
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
-@pytest.mark.slow
 def test_tables_of_all_kinds(name, tmp_path, outline_of):
     X, n_classes, share = CASES[name]
     if name == "twenty classes":
@@ -242,7 +236,6 @@ def test_tables_of_all_kinds(name, tmp_path, outline_of):
 
 
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
-@pytest.mark.slow
 def test_five_hundred_columns_show_the_few_that_matter(tmp_path, outline_of):
     random = np.random.RandomState(0)
     group = np.arange(100) % 2
@@ -257,7 +250,6 @@ def test_five_hundred_columns_show_the_few_that_matter(tmp_path, outline_of):
     assert path.stat().st_size < 100_000
 
 
-@pytest.mark.slow
 def test_further_cases_that_have_no_labels_or_probabilities(plain, tmp_path, outline_of):
     model, X, y = plain
     without = outline_of(write_model_report(model, X, None, tmp_path / "a.html", figures=False, n_suggestions=0))
@@ -286,7 +278,6 @@ def test_what_is_wrong_is_refused(nasty, tmp_path, wrong):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 def test_new_categories_are_announced_once(plain, tmp_path):
     model, X, y = plain
     with pytest.warns(MixkernWarning) as caught:

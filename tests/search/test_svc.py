@@ -448,6 +448,7 @@ def test_weights_are_routed_through_cross_validation():
 # ---------------------------------------------------------------- the paper's procedure
 
 
+@pytest.mark.slow
 def test_the_search_of_the_paper():
     search = SVCSearch.from_paper(random_state=0)
     assert repr(search.estimator) == repr(MixtureSVC.from_paper())

@@ -24,6 +24,7 @@ def few_settings(monkeypatch):
     return small
 
 
+@pytest.mark.slow
 def test_run_then_report(tmp_path, few_settings):
     path, page = tmp_path / "p.sqlite", tmp_path / "p.html"
     options = ("--store", path, "--folds", 2)

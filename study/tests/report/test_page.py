@@ -9,6 +9,8 @@ import pytest
 from mixkern_study import Store
 from mixkern_study.report import write_pages, write_report
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def outline(store, tmp_path_factory, few_figures, outline_of):
@@ -87,7 +89,6 @@ def test_a_failure_leaves_the_old_page(store, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["paper.html"]
 
 
-@pytest.mark.slow
 def test_the_same_study_makes_the_same_page(store, outline, tmp_path):
     assert write_report(store, tmp_path / "again.html").read_text("utf-8") == outline.source
 
@@ -124,7 +125,6 @@ def folder(store, tmp_path_factory, few_figures):
     return folder
 
 
-@pytest.mark.slow
 def test_all_pages_are_there(folder):
     assert {path.name for path in folder.glob("*.md")} == PAGES
 

@@ -72,7 +72,9 @@ def test_sizes(cp, size, dtype, is_diagonal):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("k", "d"), SHAPES)
-@pytest.mark.parametrize("gamma", [1e-3, 0.1, 3.0])
+@pytest.mark.parametrize(
+    "gamma", [pytest.param(1e-3, marks=pytest.mark.slow), 0.1, pytest.param(3.0, marks=pytest.mark.slow)]
+)
 def test_components_and_columns(cp, k, d, dtype, gamma):
     found = case(3, 193, 129, k, d)
     given, how = sides(found, dtype), {"whiteners": found.whiteners / np.sqrt(d), "gamma": gamma}
@@ -84,7 +86,9 @@ def test_components_and_columns(cp, k, d, dtype, gamma):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("n", "k", "d"), [(1, 2, 3), (67, 10, 2), (331, 10, 18), (1031, 3, 5)])
+@pytest.mark.parametrize(
+    ("n", "k", "d"), [(1, 2, 3), (67, 10, 2), (331, 10, 18), pytest.param(1031, 3, 5, marks=pytest.mark.slow)]
+)
 def test_a_matrix_among_rows_is_symmetric(cp, n, k, d, dtype):
     found = case(4, n, 1, k, d)
     rows, shares = (rounded(each, dtype) for each in found.one)

@@ -104,6 +104,7 @@ def sq_norms(pairs, arrays, **how):
 @pytest.mark.parametrize("size", [(1, 1), (7, 131), (131, 70)], ids=str)
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 2), (10, 5), (4, 18), (2, 37), (3, 65)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.slow
 def test_the_emulation_gives_the_reference(pairs, k, d, size, dtype):
     found, random = case(1, *size, k, d), np.random.RandomState(2)
     metric, codes = found.whiteners / np.sqrt(d), [random.randint(-2, 3, (n, 2)) for n in size]
