@@ -91,7 +91,7 @@ def gpu_floats(array: Any, name: str, error: type[MixkernError]) -> Any:
     found = as_cupy(array)
     if found.dtype.kind not in "biuf":
         raise error(f"{name} must hold numbers, but its dtype is {found.dtype}.")
-    return found if found.dtype in (np.float32, np.float64) else found.astype(gpu_dtype())
+    return found if dtype_name(array) in DTYPES else found.astype(gpu_dtype(), copy=False)
 
 
 @contextmanager
@@ -111,14 +111,17 @@ def stream_of(*arrays: object) -> Iterator[None]:
         return
     current, cuda = sys.modules["torch"].cuda.current_stream(place), _cupy().cuda
     with cuda.Device(current.device.index):
-        before = cuda.get_current_stream().record()
+        own = cuda.get_current_stream()
         with _external(current.cuda_stream) as stream:
-            stream.wait_event(before)  # arrays of CuPy among the arguments are complete
-            yield
+            stream.wait_event(own.record())  # for arrays of CuPy among the arguments
+            try:
+                yield
+            finally:
+                own.wait_event(stream.record())  # for results that are arrays of CuPy
 
 
 def on_gpu_of_rows(function: _Function) -> _Function:
-    """Decorate a function of rows ``X`` and, perhaps, ``X_unlabelled``: large work is done on the GPU that has them.
+    """Decorate a function of rows ``X`` (and ``X_unlabelled``): if they are on a GPU, large work is done there.
 
     This holds whatever the settings are. Rows of float32 and float64 are computed in their type; that of ``X`` counts
     where both are on a GPU. A result that is an array of numbers is returned as an array of the kind of the rows, with
@@ -182,7 +185,7 @@ def to_gpu(array: NDArray[Any], dtype: DTypeLike, centre: NDArray[Any] | None = 
     """
     cupy, host, dtype = _cupy(), np.asarray(array), np.dtype(dtype)
     if host.size * dtype.itemsize <= UNPINNED_BYTES:
-        return cupy.asarray(np.ascontiguousarray(host if centre is None else host - centre, dtype=dtype))
+        return cupy.asarray(np.asarray(host if centre is None else host - centre, dtype=dtype, order="C"))
     result = cupy.empty(host.shape, dtype)
     n_cells = host.size // len(host)  # of a row
     step = max(1, PINNED_BYTES // (n_cells * dtype.itemsize))

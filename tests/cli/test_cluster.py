@@ -29,7 +29,6 @@ def here(monkeypatch):
     monkeypatch.setattr(cluster, "cluster", lambda address: nullcontext())
 
 
-@pytest.mark.slow
 def test_fit_and_predict(run, events, here, people, tmp_path, table):
     model, out = tmp_path / "a.mixkern", tmp_path / "out"
     done = run("fit", f"{events}/*.parquet", "--target", "churn", "-o", model, "--json", "--dask")

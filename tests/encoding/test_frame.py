@@ -67,7 +67,7 @@ class OnlyStream:
         ([[1, 2], [3]], r"X is not a table: its first row has 2 cells, but row 2 .* has 1\."),
         ([[1, 2], 3], "first row has 2 cells, but row 2 .* has 0"),
         ([np.zeros((2, 2)), np.zeros((2, 3))], "X is not a table: its rows differ in shape"),
-        (Unreadable(), r"X is not a table: NumPy cannot read a Unreadable \(it requires grad\)\.$"),
+        (Unreadable(), r"X is not a table: NumPy cannot read an object of type Unreadable \(it requires grad\)\.$"),
     ],
     ids=lambda value: type(value).__name__,
 )

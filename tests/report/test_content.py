@@ -217,9 +217,7 @@ CASES = {
 PICTURED = ("one column", "twenty classes")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name == "twenty classes" else ()) for name in CASES]
-)
+@pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::mixkern.errors.MixkernWarning")
 def test_tables_of_all_kinds(name, tmp_path, outline_of):
     X, n_classes, share = CASES[name]

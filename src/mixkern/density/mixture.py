@@ -214,27 +214,23 @@ class Mixture:
         """
         mean = self.weights @ self.means
         variances = self.weights @ (self.variances + (self.means - mean) ** 2)
-        return rounded_centre(mean) if (np.abs(mean) > FAR * np.sqrt(variances)).any() else None
+        return rounded_centre(mean, np.sqrt(variances))
 
     def moved(self, centre: Floats) -> "Mixture":
         """Return the density of rows from which a centre (d,) was subtracted; made once for each centre."""
+        known: dict[bytes, Mixture] = vars(self).setdefault("_moved", {})
         key = centre.tobytes()
-        if key not in self._moved:
-            self._moved[key] = replace(self, means=self.means - centre)
-        return self._moved[key]
-
-    @cached_property
-    def _moved(self) -> dict[bytes, "Mixture"]:
-        return {}
+        if key not in known:
+            known[key] = replace(self, means=self.means - centre)
+        return known[key]
 
     def _densities_about(self, centre: Floats, rows: Any, *, fill: bool) -> RowDensities:
         """Compute densities of rows on a GPU after a centre was subtracted."""
-        of_numbers = on_device(centre, rows.dtype)
-        near = rows.copy()
-        near[:, : self.n_continuous] -= of_numbers
-        found = self.moved(centre).row_densities(near, fill=fill)
+        of_numbers, numbers = on_device(centre, rows.dtype), rows[:, : self.n_continuous]
+        near = np.hstack([numbers - of_numbers, rows[:, self.n_continuous :]])
+        found = self.moved(centre)._row_densities(near, fill=fill)  # noqa: SLF001 -- of the same class
         if found.filled is not None:
-            found.filled[...] += of_numbers
+            found.filled[...] = np.where(np.isnan(numbers), found.filled + of_numbers, numbers)
         return found
 
     def _densities_of_host(self, rows: Any, *, fill: bool) -> RowDensities:
@@ -490,8 +486,13 @@ class Mixture:
         return rows
 
 
-def rounded_centre(centre: Floats) -> Floats:
-    """Round a centre of rows to float32, so that it is the same in every type."""
+def rounded_centre(centre: Floats, deviations: Floats) -> Floats | None:
+    """Return a centre of rows, rounded to float32, so that it is the same in every type.
+
+    None where zero is near, in units of the standard deviations, or where the centre is beyond float32.
+    """
+    if not (np.abs(centre) > FAR * deviations).any() or np.abs(centre).max() > np.finfo(np.float32).max:
+        return None
     return centre.astype(np.float32).astype(float)
 
 

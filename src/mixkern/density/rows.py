@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mixkern import device, gpu_array
-from mixkern.density.mixture import FAR, Mixture, rounded_centre
+from mixkern.density.mixture import Mixture, rounded_centre
 from mixkern.typing import Codes, Floats
 from mixkern.validation import is_finite
 
@@ -84,7 +84,7 @@ class Rows:
         if not numbers.size:
             return None
         means, deviations = (gpu_array.to_host(part, float) for part in (numbers.mean(axis=0), numbers.std(axis=0)))
-        return rounded_centre(means) if (np.abs(means) > FAR * deviations).any() else None
+        return rounded_centre(means, deviations)
 
     def on_gpu(self, centre: Floats | None = None, dtype: DTypeLike | None = None) -> "Rows":
         """Return the rows on a GPU, where everything is computed for them; made once.

@@ -164,7 +164,11 @@ def _array(X: Any) -> NDArray[Any]:
         # Without dtype=object, [[1, "a"]] would become an array of texts.
         array = np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
     except (TypeError, ValueError, RuntimeError) as error:  # the last of PyTorch
-        why = "its rows differ in shape" if isinstance(X, (list, tuple)) else f"NumPy cannot read a {type(X).__name__}"
+        why = (
+            "its rows differ in shape"
+            if isinstance(X, (list, tuple))
+            else f"NumPy cannot read an object of type {type(X).__name__}"
+        )
         raise NotATableError(f"X is not a table: {why} ({str(error).rstrip('.')}).") from error
     if array.ndim == 1 and not len(array):
         raise EmptyTableError(f"X is empty: it has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")

@@ -197,13 +197,15 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
     def _converted(self, X: Any, *conversions: Callable[[Floats], Any]) -> list[Any]:
         """Convert decision values, in blocks of rows: there may be one for each of many pairs of classes."""
         check_is_fitted(self, "_decision")
-        settings, gpu, most = current_settings(), current_gpu() if on_gpu() else None, CELLS // len(self.intercept_)
-        one, step = (max(1, min(most, n)) for n in ((ROWS, PART_ROWS) if gpu is None else (GPU_ROWS, GPU_ROWS)))
+        settings, gpu = current_settings(), current_gpu() if on_gpu() else None
+        most = max(1, CELLS // len(self.intercept_))
+        whole, step = (ROWS, PART_ROWS) if gpu is None else (GPU_ROWS, GPU_ROWS)
+        whole, step = min(whole, most), min(step, most)
         is_direct = self._is_encoded_on_gpu(X)
         rows = X if is_direct else self.rows_of(X)
 
         def converted(start: int) -> list[Any]:
-            block = rows if len(rows) <= one else rows[start : start + step]  # the rows keep what they compute
+            block = rows if len(rows) <= whole else rows[start : start + step]  # the rows keep what they compute
             decisions = self.decide(self._gpu_rows(block, start) if is_direct else block)
             return [convert(decisions) for convert in conversions]
 
@@ -212,7 +214,7 @@ class MixtureClassifier(ClassifierMixin, MixtureEstimator):
                 return converted(start)
 
         starts = range(0, len(rows), step)
-        if len(rows) <= one:
+        if len(rows) <= whole:
             return converted(0)
         if is_direct and is_gpu_array(X):  # no encoding, nor transfers, beside which others are computed
             parts = list(map(converted, starts))

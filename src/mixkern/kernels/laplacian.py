@@ -346,7 +346,7 @@ class LaplacianKernel(Kernel):
             with in_float64():
                 return self.base.pair_terms(rows).exponent(self.base.alpha, self.base.beta)
         size = self.base.diag(rows)
-        return size[:, None] + size[None, :] - 2 * self.base(rows)  # squared distance in the kernel's own space
+        return size[:, None] + size[None, :] - 2 * self._of_base(rows)  # squared distance in the kernel's own space
 
     @cached_property
     def _factors(self) -> Floats:

@@ -23,7 +23,6 @@ def test_most_files_reach_below_the_checksums(content):
 
 @pytest.mark.parametrize("n", [45, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_predicts_the_same(name, n, models, tmp_path):
     path, refused = tmp_path / "damaged.mixkern", 0
     content = save(models[name], path).read_bytes()

@@ -29,7 +29,10 @@ HALF_SHARED = 113 * 1024  # bytes of shared memory of a block of threads, so tha
 PRODUCT_ERROR = 4e-5  # bound of the error that products add to a kernel value, up to which they are used
 ROUNDING = 2.0**-24  # of float
 CENTRE_ROWS = 4096  # that centres are the means of
-CELLS = 2**28  # entries of a kernel matrix, or of whitened rows, that kernel_times holds at a time: 1 GiB in float32
+CELLS = 2**28  # numbers of a kernel matrix, or of whitened rows, that kernel_times holds at a time: 1 GiB in float32
+HALVES = (
+    12  # numbers of a whitened row besides its coordinates, at most: a row of halves is padded to units of 16 bytes
+)
 
 Factors = tuple[float, float]
 
@@ -135,8 +138,8 @@ def kernel_times(
     values = cp.asarray(V).astype(a.rows.dtype, copy=False)
     columns = values.reshape(len(other), -1)
     product = cp.zeros((len(a), columns.shape[1]), dtype=a.rows.dtype)
-    of_row = max(len(other), metrics.n_components * (a.rows.shape[1] + 3) * 2)  # entries of the matrix, or whitened
-    step = max(TILE, CELLS // max(1, of_row) // TILE * TILE)
+    of_row = max(1, len(other), metrics.n_components * (a.rows.shape[1] + HALVES))
+    step = max(TILE, CELLS // of_row // TILE * TILE)
     for start in range(0, len(a) if len(other) else 0, step):
         at = slice(start, start + step)
         product[at] = _matrix(a.part(at), other, metrics, (gamma * alpha, gamma * beta), None) @ columns
@@ -239,6 +242,7 @@ def _difference_options(d: int, k: int, dtype: Any) -> dict[str, Any]:
 
 
 def _stage_bytes(options: dict[str, Any], dtype: Any) -> int:
+    """Return the bytes of a stage of both sides."""
     lines = options["COMPONENTS"] * (options["COORDINATES"] + 1)
     return int(lines * (16 * options["MY_ROWS"] + BLOCK) * np.dtype(dtype).itemsize)
 
@@ -309,6 +313,7 @@ def _n_steps(d: int) -> int:
 
 
 def _slot_bytes(options: dict[str, Any]) -> int:
+    """Return the bytes of a stage of products."""
     return int((128 + 32 * options["WIDE"]) * ((16 * options["STEPS"] + 8) * 2 + 4))
 
 
