@@ -8,7 +8,7 @@ import pytest
 
 import mixkern
 from mixkern import device, engine, gpu_array
-from mixkern.errors import MissingExtraError
+from mixkern.errors import MissingExtraError, MixkernError
 
 
 def test_kinds_of_arrays(gpu):
@@ -35,6 +35,8 @@ def test_bfloat16(gpu, monkeypatch):
     found = gpu_array.as_cupy(tensor)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(gpu.host(found), [1.0, 2.5])
+    with mixkern.config(dtype="float64"):
+        assert gpu_array.gpu_floats(tensor, "X", MixkernError).dtype == np.float64
 
 
 class Rows:
@@ -86,6 +88,23 @@ def test_functions_of_tensors_use_the_stream_of_pytorch(gpu):
 
     assert stream(2, gpu.tensor(np.ones(3))) == stream(2, X=gpu.tensor(np.ones(3))) == 2 * [gpu.stream]
     assert stream(1, gpu.array(np.ones(3))) == stream(1, np.ones(3)) == [0]
+
+
+def test_streams_wait_for_each_other(gpu, monkeypatch):
+    """That of PyTorch for arrays of CuPy, and then that of CuPy for results."""
+    if gpu.stream != 7:
+        pytest.skip("streams of CuPy cannot be watched")
+    waits = []
+    monkeypatch.setattr(gpu.cupy.cuda.Stream, "wait_event", lambda self, event: waits.append((self.ptr, event.ptr)))
+    with gpu_array.stream_of(gpu.tensor(np.ones(3))):
+        assert waits == [(7, 0)]
+    assert waits == [(7, 0), (0, 7)]
+
+
+def test_each_gpu_has_streams(gpu):
+    assert gpu_array._streams(0) is gpu_array._streams(0)
+    if gpu.stream == 7:  # played by NumPy: there is a second one
+        assert gpu_array._streams(0) is not gpu_array._streams(1)
 
 
 def test_tensors_of_the_host_are_no_gpu_arrays():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mixkern
-from mixkern import VBMixture, gpu_array
+from mixkern import Mixture, VBMixture, gpu_array
 from mixkern.density import Rows, block, gaussians, gpu_table, progressive, reading
 from mixkern.density import rows as density_rows
 from mixkern.density.block import Coordinates
@@ -92,19 +92,32 @@ def test_float32(gpu, small, table):
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])
 def test_float32_far_from_zero(gpu, kind):
-    """Values that are exact in float32, and means that are not."""
+    """Values that are exact in float32, and means that are not; a column near zero, and one of categories."""
     random = np.random.default_rng(3)
-    X = np.round(random.normal(size=(500, 2)) * 16) / 16 + [1e6, -1e4]
+    X = np.round(random.normal(size=(500, 3)) * 16) / 16 + [1e6, -1e4, 0]
+    X[:, 2] = (X[:, 2] / 3).astype(np.float32)  # sums with a centre are not exact
     X[::9, 1] = np.nan
-    mixture = VBMixture(2, random_state=0).fit(X).mixture_
+    X = np.hstack([X, (X[:, 2:] > 0).astype(float)])
+    mixture = VBMixture(2, n_categorical=1, random_state=0).fit(X).mixture_
     expected = mixture.row_densities(X, fill=True)
     given = (gpu.array, gpu.tensor)[kind](X.astype(np.float32))
     found = mixture.row_densities(given, fill=True)
     assert isinstance(found.filled, gpu.types[kind])
     for name in ("log_joint", "log_density", "responsibilities"):
         np.testing.assert_allclose(gpu.host(getattr(found, name)), getattr(expected, name), atol=1e-4)
-    np.testing.assert_allclose(gpu.host(found.filled), expected.filled, rtol=1e-7)
+    np.testing.assert_allclose(gpu.host(found.filled), expected.filled, rtol=1e-6)
+    is_known = ~np.isnan(X[:, :3])
+    np.testing.assert_array_equal(gpu.host(found.filled)[is_known], X[:, :3][is_known])
     np.testing.assert_array_equal(gpu.host(given), X.astype(np.float32))
+
+
+def test_means_beyond_the_digits_or_the_range_of_float32(gpu):
+    """The rest of a mean is subtracted, too; there is no centre where float32 has no such number."""
+    mixture = Mixture([1.0], [[123456789.0]], [[[0.01]]])
+    X = np.array([[123456789.0], [0.0]], dtype=np.float32)
+    expected = mixture.log_density(X.astype(float))
+    np.testing.assert_allclose(gpu.host(mixture.log_density(gpu.array(X))), expected, rtol=1e-4)
+    assert Mixture([1.0], [[1e39]], [[[1.0]]]).far_centre is None
 
 
 def test_each_gpu_has_a_copy_of_rows(gpu, monkeypatch):

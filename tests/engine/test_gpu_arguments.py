@@ -42,6 +42,7 @@ def test_shares_of_whole_numbers_and_metrics_on_the_gpu(gpu, found, kind):
 @pytest.mark.parametrize(
     ("shape", "text"),
     [
+        ((), r"weights must have the shape \(7,\), but its shape is \(\)"),
         ((7, 1), r"weights must have the shape \(7,\), but its shape is \(7, 1\)"),
         (6, "There are 7 rows, but 6 weights"),
     ],

@@ -55,10 +55,13 @@ def rows():
     return np.vstack([random.normal(size=(70, 2)), random.normal(size=(60, 2)) + 3])
 
 
-@pytest.mark.parametrize("kind", ["definite", "indefinite"])
+@pytest.mark.parametrize("kind", ["definite", "indefinite", "sum"])
 def test_laplacian_kernel_on_a_gpu(gpu, rows, kind, monkeypatch):
     mixture = mixkern.VBMixture(random_state=0).fit(rows).mixture_
-    base = RBFKernel(1.0) if kind == "definite" else RWMKernel(mixture, 0.01)
+    if kind == "sum":
+        base = RBFKernel(1.0) + RBFKernel(1e-6)  # squared distances are differences of nearly equal values
+    else:
+        base = RBFKernel(1.0) if kind == "definite" else RWMKernel(mixture, 0.01)
     new = rows[:20] + 0.1
     expected = [LaplacianKernel(base, rows, ratio=10.0)(a, b) for a, b in ((rows, None), (new, rows), (new, None))]
     monkeypatch.setattr(dense, "GPU_WORK", 1)
@@ -68,6 +71,7 @@ def test_laplacian_kernel_on_a_gpu(gpu, rows, kind, monkeypatch):
         found = [kernel(rows), kernel(new, rows), kernel(new)]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
+    assert (kernel.graph != LaplacianKernel(base, rows).graph).nnz == 0
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["cupy", "torch"])

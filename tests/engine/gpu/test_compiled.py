@@ -1,6 +1,7 @@
 """Arrays of the host on a GPU, and arguments of kernels."""
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +30,28 @@ def test_arrays_are_copied_to_the_gpu(compiled, place, dtype):
         assert found.dtype == dtype
         np.testing.assert_array_equal(found.get(), given)
         np.testing.assert_array_equal(getattr(compiled, place)(found, "float64").get(), given)
+
+
+def test_limits_of_shared_memory_are_set_once(monkeypatch):
+    """They belong to the kernel, which all threads share."""
+    made = []
+
+    class RawModule:
+        def __init__(self, **how):
+            assert "-DREAL=float" in how["options"]
+
+        def get_function(self, name):
+            made.append(SimpleNamespace(name=name, max_dynamic_shared_size_bytes=None))
+            return made[-1]
+
+    with emulation.installed(monkeypatch) as pairs:
+        compiled = import_module("mixkern.engine.gpu.compiled")
+        monkeypatch.setattr(type(pairs.cp), "RawModule", RawModule, raising=False)
+        for memory, limit in ((0, None), (48 * 1024, None), (48 * 1024 + 1, 48 * 1024 + 1)):
+            found = compiled.function("pairs", "some_kernel", shared_memory=memory, REAL="float")
+            assert found is compiled.function("pairs", "some_kernel", shared_memory=memory, REAL="float")
+            assert found.max_dynamic_shared_size_bytes == limit
+    assert len(made) == 3
 
 
 def test_small_arrays_are_kept(compiled, monkeypatch):
