@@ -247,7 +247,7 @@ def test_densities_of_factors(gpu, monkeypatch, kind, most_columns, dtype):
     assert found.is_positive
 
 
-@pytest.mark.parametrize("kind", ["full", "factor"])
+@pytest.mark.parametrize("kind", ["full", pytest.param("factor", marks=pytest.mark.slow)])
 def test_infinite_values(gpu, table, kind):
     mixture = density(covariance_type=kind).fit(table).mixture_
     rows = table[:50].copy()

@@ -329,7 +329,9 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("name", ["kernel", "kernel_times", "moments"])
+@pytest.mark.parametrize(
+    "name", ["kernel", *(pytest.param(name, marks=pytest.mark.slow) for name in ("kernel_times", "moments"))]
+)
 def test_control_c_ends_a_computation(name):
     """These would take minutes; the limit is far above the fraction of a second that it takes to stop them."""
     code = f"n, name = 40_000, {name!r}\n" + INTERRUPTED

@@ -139,6 +139,7 @@ def components(d, k, *, is_diagonal):
 # 14 components of 40 columns do not fit into shared memory together, nor sums of 63 columns in float64 on a T4.
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (10, 5), (3, 18), (14, 40), (2, 63), (2, 70)])
 @pytest.mark.parametrize("n", [0, 1, 131, 517])
+@pytest.mark.parametrize("compiled", ["H200", "T4"], indirect=True)  # others differ in pairs alone
 def test_densities_and_moments(pairs, monkeypatch, n, k, d, gaps, is_diagonal, dtype):
     monkeypatch.setattr(import_module("mixkern.engine.gpu.density"), "BLOCKS", 2)  # so that each has several tiles
     random, given = np.random.default_rng(1), components(d, k, is_diagonal=is_diagonal)
