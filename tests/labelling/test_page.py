@@ -420,6 +420,8 @@ def test_keys_label_the_selection_while_it_is_open(heart, visit):
 
 def test_visible_rows_are_selected_and_labelled_without_a_mouse(heart, visit):
     page = visit(heart.addresses["keys"])
+    for name in CLASSES:
+        add_class(page, name)
     expect(page.locator(".map-note")).to_be_hidden()
     current(page)
     page.keyboard.press("m")
@@ -430,6 +432,7 @@ def test_visible_rows_are_selected_and_labelled_without_a_mouse(heart, visit):
     n = int(re.match(r"\d+", text)[0])
     expect(page.locator("#map-selection [data-class]").first).to_be_focused()
     page.keyboard.press("1")
+    expect(page.locator("#confirm-yes")).to_be_focused()
     page.keyboard.press("Enter")
     outcome(page, f"Saved {n} row{'s' if n > 1 else ''} " if n > 1 else "Saved row")
     page.keyboard.press("z")
@@ -445,6 +448,7 @@ def test_labelled_rows_are_left_out_of_a_selection_also_while_there_is_one_class
     x, y, _ = next(_points(page, page.locator("#map-plot").bounding_box()))
     n = select(page, x, y)
     page.keyboard.press("1")
+    expect(page.locator("#confirm-yes")).to_be_focused()
     page.keyboard.press("Enter")
     outcome(page, f"Saved {n} rows as present")
     select_until(page, x, y, re.compile(rf"^0 rows selected\. {n} labelled rows left out"))
