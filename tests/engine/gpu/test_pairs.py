@@ -263,4 +263,7 @@ def test_stages_fit_into_the_shared_memory_of_a_card(monkeypatch, card, dtype):
             assert how["SLOTS"] >= (2 if capability >= 90 else 1)
             how = pairs._product_options(d, (1.0, 1.0), pairs.Side(np.empty((0, d)), None, None))
             assert how is None or pairs.HEAD + how["SLOTS"] * pairs._slot_bytes(how) <= most
+            if how is not None:
+                assert pairs._slot_bytes(how) == 4 * (128 + 32 * how["WIDE"]) * pairs._numbers_of_row(d)
+            assert pairs._numbers_of_row(d) > d + 1  # by differences
             assert (how is not None) == (capability >= 90 and d <= (35 if capability == 120 else 40))

@@ -138,7 +138,7 @@ def kernel_times(
     values = cp.asarray(V).astype(a.rows.dtype, copy=False)
     columns = values.reshape(len(other), -1)
     product = cp.zeros((len(a), columns.shape[1]), dtype=a.rows.dtype)
-    of_row = max(1, len(other), metrics.n_components * (a.rows.shape[1] + HALVES))
+    of_row = max(1, len(other), metrics.n_components * _numbers_of_row(a.rows.shape[1]))
     step = max(TILE, CELLS // of_row // TILE * TILE)
     for start in range(0, len(a) if len(other) else 0, step):
         at = slice(start, start + step)
@@ -310,6 +310,11 @@ def _product_options(d: int, factors: Factors, side: Side) -> dict[str, Any] | N
 
 def _n_steps(d: int) -> int:
     return -(-(3 * d + 6) // 16)
+
+
+def _numbers_of_row(d: int) -> int:
+    """Return the most floats that a row whitened by one component takes, its share included: those of halves."""
+    return 8 * _n_steps(d) + 5
 
 
 def _slot_bytes(options: dict[str, Any]) -> int:
