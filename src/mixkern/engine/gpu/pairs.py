@@ -30,9 +30,6 @@ PRODUCT_ERROR = 4e-5  # bound of the error that products add to a kernel value, 
 ROUNDING = 2.0**-24  # of float
 CENTRE_ROWS = 4096  # that centres are the means of
 CELLS = 2**28  # numbers of a kernel matrix, or of whitened rows, that kernel_times holds at a time: 1 GiB in float32
-HALVES = (
-    12  # numbers of a whitened row besides its coordinates, at most: a row of halves is padded to units of 16 bytes
-)
 
 Factors = tuple[float, float]
 
